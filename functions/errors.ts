@@ -1,0 +1,83 @@
+/**
+ * Every error this service raises on purpose. `status` is the HTTP answer it leaves as; anything else that is thrown is a
+ * bug or a dependency's failure and leaves as a bare 500.
+ */
+
+/** One fault of the input, in pydantic v2's vocabulary. `loc` names the place: `['query', 'status', 0]`. */
+export interface InputFault {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+export abstract class ServiceError extends Error {
+  abstract readonly status: number;
+  /** Extra response headers. */
+  readonly headers: Readonly<Record<string, string>> = {};
+}
+
+/** No such thing, or not the caller's: the two must not be told apart. */
+export class NotFound extends ServiceError {
+  override readonly name = 'NotFound';
+  readonly status = 404;
+}
+
+/** The input breaks its schema; carries every fault of the request at once. */
+export class InvalidInput extends ServiceError {
+  override readonly name = 'InvalidInput';
+  readonly status = 422;
+  readonly faults: readonly InputFault[];
+
+  constructor(faults: readonly InputFault[]) {
+    super(faults.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '));
+    this.faults = faults;
+  }
+}
+
+export class PayloadTooLarge extends ServiceError {
+  override readonly name = 'PayloadTooLarge';
+  readonly status = 413;
+}
+
+/** The token the gateway accepted from its cache has expired since. */
+export class TokenExpired extends ServiceError {
+  override readonly name = 'TokenExpired';
+  readonly status = 401;
+  override readonly headers = { 'WWW-Authenticate': 'Bearer' };
+}
+
+export class MethodNotAllowed extends ServiceError {
+  override readonly name = 'MethodNotAllowed';
+  readonly status = 405;
+  override readonly headers: Readonly<Record<string, string>>;
+
+  constructor(allowed: readonly string[]) {
+    super('The path exists, the method does not.');
+    this.headers = { Allow: allowed.join(', ') };
+  }
+}
+
+/** DynamoDB throttled the request, or concurrent writes kept it from a consistent answer, through all attempts. */
+export class TooBusy extends ServiceError {
+  override readonly name = 'TooBusy';
+  readonly status = 429;
+  override readonly headers = { 'Retry-After': '1' };
+}
+
+/** A stored item breaks its own schema, or stored parts contradict each other: ours, never the caller's. */
+export class CorruptData extends ServiceError {
+  override readonly name = 'CorruptData';
+  readonly status = 500;
+}
+
+/** A batch or job moves out of a final state, or to one that its present state does not lead to. */
+export class IllegalTransition extends ServiceError {
+  override readonly name = 'IllegalTransition';
+  readonly status = 409;
+}
+
+/** The same id again with other content. */
+export class AlreadyExists extends ServiceError {
+  override readonly name = 'AlreadyExists';
+  readonly status = 409;
+}

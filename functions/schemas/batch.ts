@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { JobStatus } from './job.ts';
+import { JsonObject, Timestamp, Uuid } from './values.ts';
+
+/** In the order of the specification, which is also their sort order. */
+export const BatchStatus = z.enum([
+  'PENDING',
+  'RUNNING',
+  'DONE',
+  'CANCELED',
+  'CANCELING',
+  'TIMED_OUT',
+  'ERROR',
+  'PAUSED',
+]);
+export type BatchStatus = z.infer<typeof BatchStatus>;
+
+/** In the order of the specification, which is also their sort order. */
+export const QueuePriority = z.enum(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
+export type QueuePriority = z.infer<typeof QueuePriority>;
+
+/** A batch as the list shows it: every key always present. */
+export const Batch = z
+  .strictObject({
+    id: Uuid,
+    parent_id: Uuid.nullable().describe('The batch that this one repeats.'),
+    project_id: Uuid,
+    user_id: z.string(),
+    status: BatchStatus,
+    open: z.boolean().describe('Whether the batch still accepts jobs.'),
+    complete: z.boolean().describe('Deprecated: the opposite of `open`.'),
+    device_type: z.string().meta({ examples: ['EMU_MPS', 'FRESNEL'] }),
+    queue_priority: QueuePriority,
+    tags: z.array(z.string()),
+    jobs_count: z.int().nonnegative(),
+    jobs_count_per_status: z
+      .strictObject(
+        Object.fromEntries(JobStatus.options.map((status) => [status, z.int().nonnegative()])) as Record<
+          JobStatus,
+          z.ZodInt
+        >,
+      )
+      .describe('Number of jobs in each status, zeros included.'),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    start_datetime: Timestamp.nullable().describe('When the emulator or QPU said that the batch started.'),
+    end_datetime: Timestamp.nullable().describe(
+      'When the emulator or QPU said that the batch finished, failed or was canceled.',
+    ),
+    device_status: z.string().nullable(),
+    webhook: z.string().nullable(),
+    configuration: JsonObject.nullable(),
+    backend_configuration: JsonObject.nullable(),
+  })
+  .meta({ id: 'ProducedBatchResponse' });
+export type Batch = z.infer<typeof Batch>;

@@ -1,0 +1,67 @@
+/**
+ * The DynamoDB tables, their keys and indexes: data only. The stack creates them, the local stack and the tests create
+ * them, the repositories read their names from the environment variable given here.
+ *
+ * Every partition key is the owner, in tables and indexes alike: no read can name another user's row.
+ */
+
+type KeyType = 'S' | 'N' | 'B';
+
+/** A composite key: the attributes that form the partition key and, in their order, those of the sort key. */
+interface IndexKeys {
+  readonly partitionKeys: readonly string[];
+  readonly sortKeys: readonly string[];
+}
+
+/** One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key attribute. */
+export interface TableDescription {
+  readonly environmentVariable: string;
+  readonly partitionKey: string;
+  readonly sortKey: string;
+  readonly keyTypes: Readonly<Record<string, KeyType>>;
+  /** Indexes project all attributes: a page is read from one of them, in order, without a second look-up. */
+  readonly indexes: Readonly<Record<string, IndexKeys>>;
+  /** Attribute (epoch seconds) after which DynamoDB may delete an item; rows have none. */
+  readonly timeToLive?: string;
+}
+
+export const tables = {
+  Batches: {
+    environmentVariable: 'BATCHES_TABLE',
+    partitionKey: 'user_id',
+    sortKey: 'id',
+    keyTypes: { user_id: 'S', id: 'S', seq: 'N' },
+    indexes: { by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] } },
+  },
+  Jobs: {
+    environmentVariable: 'JOBS_TABLE',
+    partitionKey: 'user_id',
+    sortKey: 'id',
+    keyTypes: { user_id: 'S', id: 'S', seq: 'N', batch_id: 'S', creation_order: 'N' },
+    indexes: {
+      by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] },
+      by_batch: { partitionKeys: ['user_id', 'batch_id'], sortKeys: ['creation_order'] },
+    },
+  },
+  /** Per owner and list: the head (next sequence number, dictionaries), the packed column blocks and position sets. */
+  Columns: {
+    environmentVariable: 'COLUMNS_TABLE',
+    partitionKey: 'user_id',
+    sortKey: 'key',
+    keyTypes: { user_id: 'S', key: 'S' },
+    indexes: {},
+    timeToLive: 'expires_at',
+  },
+  Quizzes: {
+    environmentVariable: 'QUIZZES_TABLE',
+    partitionKey: 'user_id',
+    sortKey: 'id',
+    keyTypes: { user_id: 'S', id: 'S' },
+    indexes: {},
+  },
+} as const satisfies Record<string, TableDescription>;
+
+export type TableName = keyof typeof tables;
+
+/** The physical name of each table a function uses. */
+export type TableNames<Used extends TableName = TableName> = Readonly<Record<Used, string>>;

