@@ -1,0 +1,64 @@
+/** Facet codes: the number that a row's facet columns hold, and what is read from it. */
+
+import { CorruptData } from '../../errors.ts';
+import type { Facet, FacetColumn } from './list-description.ts';
+
+/** Texts of each dictionary facet, by the facet's attribute, in order of first use: a text's index is its code for ever. */
+export type Dictionaries = Readonly<Record<string, readonly string[]>>;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The row's number in the column. Every text must be in its dictionary already (see withTextsOf). */
+export function facetCode(column: FacetColumn, row: Row, dictionaries: Dictionaries): number {
+  let code = 0;
+  let scale = 1;
+  for (const facet of Object.values(column.facets)) {
+    code += scale * facetIndex(facet, row, dictionaries);
+    scale *= facetSize(facet);
+  }
+  return code;
+}
+
+function facetIndex(facet: Facet, row: Row, dictionaries: Dictionaries): number {
+  const value = row[facet.attribute];
+  if (facet.kind === 'presence') return Array.isArray(value) && value.length > 0 ? 1 : 0;
+  const values: readonly unknown[] = facet.kind === 'values' ? facet.values : (dictionaries[facet.attribute] ?? []);
+  const index = values.indexOf(value);
+  if (index < 0) throw new CorruptData(`A row has no valid ${facet.attribute}: ${String(value)}.`);
+  return index;
+}
+
+/** The index of one facet's value within a column's number. */
+export function indexOfFacet(column: FacetColumn, name: string): (code: number) => number {
+  let scale = 1;
+  for (const [key, facet] of Object.entries(column.facets)) {
+    const divisor = scale;
+    const size = facetSize(facet);
+    if (key === name) return (code) => Math.floor(code / divisor) % size;
+    scale *= size;
+  }
+  throw new RangeError(`No facet ${name}.`);
+}
+
+function facetSize(facet: Facet): number {
+  return facet.kind === 'values' ? facet.values.length : facet.kind === 'presence' ? 2 : facet.capacity;
+}
+
+/**
+ * The dictionaries with the row's texts added where they are new. Throws RangeError when an owner uses more different
+ * texts than the facet's capacity.
+ */
+export function withTextsOf(column: FacetColumn, row: Row, dictionaries: Dictionaries): Dictionaries {
+  let learned = dictionaries;
+  for (const facet of Object.values(column.facets)) {
+    if (facet.kind !== 'dictionary') continue;
+    const text = row[facet.attribute];
+    const texts = learned[facet.attribute] ?? [];
+    if (typeof text !== 'string' || texts.includes(text)) continue;
+    if (texts.length >= facet.capacity) {
+      throw new RangeError(`More than ${facet.capacity} different values of ${facet.attribute} for one user.`);
+    }
+    learned = { ...learned, [facet.attribute]: [...texts, text] };
+  }
+  return learned;
+}

@@ -1,0 +1,69 @@
+/**
+ * How a list is stored for reading: data only, one description for batches, one for jobs. The read engine, the write side
+ * and the repair command all work from it.
+ *
+ * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A column holds one value of every
+ * row at the row's sequence number, cut into blocks of `rowsPerBlock` rows: one small item of the Columns table each. A
+ * query reads whole columns (about 1 to 6 bytes a row), finds its rows and their number in memory, and fetches only the page.
+ */
+
+interface Blocks {
+  /** Short name in the item's key. */
+  readonly key: string;
+  /** So chosen that a block fits in one write unit of 1 KB: it is rewritten whole whenever one of its values changes. */
+  readonly rowsPerBlock: number;
+}
+
+/** Whole numbers, or null; what the row lacks is null. */
+export interface IntegerColumn extends Blocks {
+  readonly kind: 'integer';
+  readonly attribute: string;
+}
+
+/** Canonical timestamps, or null, as microseconds. Stored from the first value that is not null on. */
+export interface TimeColumn extends Blocks {
+  readonly kind: 'time';
+  readonly attribute: string;
+}
+
+export interface UuidColumn extends Blocks {
+  readonly kind: 'uuid';
+  readonly attribute: string;
+}
+
+/** Several attributes of few values in one number, `first + size1 * (second + size2 * (…))`. */
+export interface FacetColumn extends Blocks {
+  readonly kind: 'facets';
+  readonly facets: Readonly<Record<string, Facet>>;
+}
+
+/**
+ * Known values in their sort order; whether a list-valued attribute has elements; or texts that the owner's head item
+ * numbers in order of first use, at most `capacity` of them.
+ */
+export type Facet =
+  | { readonly kind: 'values'; readonly attribute: string; readonly values: readonly (string | boolean)[] }
+  | { readonly kind: 'presence'; readonly attribute: string }
+  | { readonly kind: 'dictionary'; readonly attribute: string; readonly capacity: number };
+
+/** For each value of an attribute (or each element of it) the set of rows that have it. */
+export interface PositionSets extends Blocks {
+  readonly attribute: string;
+}
+
+export type Column = IntegerColumn | TimeColumn | UuidColumn | FacetColumn;
+
+export interface ListDescription {
+  /** First part of every key of the list in the Columns table. */
+  readonly key: string;
+  readonly table: 'Batches' | 'Jobs';
+  readonly columns: Readonly<Record<string, Column>>;
+  readonly sets: Readonly<Record<string, PositionSets>>;
+}
+
+/** The same list with all blocks of `rows` rows: tests force many small blocks. */
+export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
+  const resize = <Value extends Blocks>(blocks: Readonly<Record<string, Value>>) =>
+    Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));
+  return { ...list, columns: resize(list.columns), sets: resize(list.sets) };
+}

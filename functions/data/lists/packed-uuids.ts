@@ -1,0 +1,22 @@
+/** A block of a column of UUIDs: 16 bytes each, in the order of the rows. */
+
+const uuidBytes = 16;
+
+/** `block` with the canonical `uuid` at `index`; the block grows to reach it. */
+export function withUuid(block: Uint8Array | undefined, index: number, uuid: string): Uint8Array {
+  const bytes = new Uint8Array(Math.max(block?.length ?? 0, (index + 1) * uuidBytes));
+  if (block !== undefined) bytes.set(block);
+  bytes.set(Buffer.from(uuid.replaceAll('-', ''), 'hex'), index * uuidBytes);
+  return bytes;
+}
+
+/** The canonical UUID at `index` of the concatenated blocks. */
+export function uuidAt(bytes: Buffer, index: number): string {
+  const hex = bytes.toString('hex', index * uuidBytes, (index + 1) * uuidBytes);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** How many UUIDs the block holds. */
+export function uuidCount(bytes: Uint8Array): number {
+  return bytes.length / uuidBytes;
+}
