@@ -21,9 +21,13 @@ type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[T
 
 /**
  * What a function may do, and nothing more: becomes its IAM policy and its environment (the name of each table it uses,
- * of the results bucket). A transaction needs the single actions of its parts; `Results` is the results prefix of the bucket.
+ * of the results bucket, the URL of the dead-letter queue). A transaction needs the single actions of its parts; `Results`
+ * is the results prefix of the bucket, `DeadLetters` the queue for events that can never be applied.
  */
-export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> & { Results?: readonly 'GetObject'[] };
+export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> & {
+  Results?: readonly 'GetObject'[];
+  DeadLetters?: readonly 'SendMessage'[];
+};
 
 /** A function: `entry` is its file under functions/, without the extension. */
 export interface FunctionDescription {
@@ -92,6 +96,7 @@ export const otherFunctions = {
       Batches: ['GetItem', 'PutItem'],
       Jobs: ['GetItem', 'BatchGetItem', 'PutItem'],
       Columns: ['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      DeadLetters: ['SendMessage'],
     },
   },
 } as const satisfies Record<string, FunctionDescription>;

@@ -1,0 +1,39 @@
+/** Creates the App; the only place that reads context (`-c name=value`). */
+
+import { App } from 'aws-cdk-lib';
+import type { TokenIssuer } from './identity.ts';
+import { ServiceStack } from './service-stack.ts';
+import { type StageName, stages } from './stages.ts';
+
+const app = new App({ analyticsReporting: false });
+const stage = stageFromContext();
+const tokenIssuer = tokenIssuerFromContext();
+new ServiceStack(app, `QuantumBatchApi-${stage}`, {
+  stage,
+  ...(tokenIssuer !== undefined && { tokenIssuer }),
+});
+
+function stageFromContext(): StageName {
+  const stage = textFromContext('stage') ?? 'dev';
+  if (!(stage in stages)) throw new Error(`-c stage=${stage}: the stages are ${Object.keys(stages).join(' and ')}.`);
+  return stage as StageName;
+}
+
+function tokenIssuerFromContext(): TokenIssuer | undefined {
+  const issuer = textFromContext('issuer');
+  const audience = textFromContext('audience');
+  if (issuer === undefined && audience === undefined) return undefined;
+  if (issuer === undefined || audience === undefined) {
+    throw new Error('-c issuer=… and -c audience=… are given together or not at all.');
+  }
+  return {
+    issuer,
+    audience,
+    jwksUri: textFromContext('jwksUri') ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`,
+  };
+}
+
+function textFromContext(name: string): string | undefined {
+  const value: unknown = app.node.tryGetContext(name);
+  return value === undefined ? undefined : String(value);
+}

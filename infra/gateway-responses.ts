@@ -1,0 +1,59 @@
+import { STATUS_CODES } from 'node:http';
+
+/** What API Gateway answers by itself, before or instead of a function. */
+export interface GatewayAnswer {
+  readonly status: number;
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const challenge = { 'WWW-Authenticate': 'Bearer' };
+const retry = { 'Retry-After': '1' };
+
+const unauthorized: GatewayAnswer = {
+  status: 401,
+  description: 'A valid bearer token is required.',
+  headers: challenge,
+};
+const forbidden: GatewayAnswer = { status: 403, description: 'The token does not allow this.' };
+const unknownRoute: GatewayAnswer = { status: 404, description: 'There is no such route.' };
+const badRequest: GatewayAnswer = { status: 422, description: 'The request could not be read.' };
+const throttled: GatewayAnswer = { status: 429, description: 'Too many requests, try again later.', headers: retry };
+const failure: GatewayAnswer = { status: 500, description: 'The request could not be served.' };
+
+/** Every gateway response type of API Gateway. None is left to its default, whose bodies are `{"message": …}`. */
+export const gatewayAnswers = {
+  ACCESS_DENIED: forbidden,
+  API_CONFIGURATION_ERROR: failure,
+  AUTHORIZER_CONFIGURATION_ERROR: failure,
+  AUTHORIZER_FAILURE: failure,
+  BAD_REQUEST_BODY: badRequest,
+  BAD_REQUEST_PARAMETERS: badRequest,
+  DEFAULT_4XX: badRequest,
+  DEFAULT_5XX: failure,
+  EXPIRED_TOKEN: unauthorized,
+  INTEGRATION_FAILURE: failure,
+  INTEGRATION_TIMEOUT: { status: 504, description: 'The request took too long.' },
+  INVALID_API_KEY: forbidden,
+  INVALID_SIGNATURE: unauthorized,
+  // API Gateway's name for a path, or a method of a path, that it does not know.
+  MISSING_AUTHENTICATION_TOKEN: unknownRoute,
+  QUOTA_EXCEEDED: throttled,
+  REQUEST_TOO_LARGE: { status: 413, description: 'The request is too large.' },
+  RESOURCE_NOT_FOUND: unknownRoute,
+  THROTTLED: throttled,
+  UNAUTHORIZED: unauthorized,
+  UNSUPPORTED_MEDIA_TYPE: badRequest,
+  WAF_FILTERED: forbidden,
+} as const satisfies Record<string, GatewayAnswer>;
+
+/** The body of an answer: the envelope of every error of this API; a 422 carries the list of faults twice, as everywhere. */
+export function gatewayBody({ status, description }: GatewayAnswer) {
+  const faults = [{ loc: ['body'], msg: description, type: 'value_error' }];
+  return {
+    status: status < 500 ? 'fail' : 'error',
+    message: STATUS_CODES[status],
+    code: String(status),
+    ...(status === 422 ? { data: { description: faults }, detail: faults } : { data: { description } }),
+  };
+}

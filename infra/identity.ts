@@ -1,0 +1,60 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { AccountRecovery, Mfa, UserPool, type UserPoolClient } from 'aws-cdk-lib/aws-cognito';
+import { Construct } from 'constructs';
+import type { StageSettings } from './stages.ts';
+
+/** Whose tokens are accepted: an OpenID Connect issuer, the audience its tokens name, and where its keys are. */
+export interface TokenIssuer {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUri: string;
+}
+
+/**
+ * The default issuer: a Cognito user pool with a public client. Accounts are made by an administrator; a person gets a token
+ * with the AWS CLI (`aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`). No hosted pages: the API needs
+ * tokens, not a web login.
+ */
+export class Identity extends Construct {
+  readonly userPool: UserPool;
+  readonly client: UserPoolClient;
+  readonly tokenIssuer: TokenIssuer;
+
+  constructor(scope: Construct, id: string, settings: StageSettings) {
+    super(scope, id);
+    this.userPool = new UserPool(this, 'UserPool', {
+      selfSignUpEnabled: false,
+      signInAliases: { username: true, email: true },
+      accountRecovery: AccountRecovery.EMAIL_ONLY,
+      passwordPolicy: {
+        minLength: 12,
+        requireLowercase: true,
+        requireUppercase: true,
+        requireDigits: true,
+        requireSymbols: true,
+        tempPasswordValidity: Duration.days(3),
+      },
+      mfa: Mfa.OPTIONAL,
+      mfaSecondFactor: { otp: true, sms: false },
+      deletionProtection: settings.deletionProtection,
+      removalPolicy: settings.removalPolicy,
+    });
+    this.client = this.userPool.addClient('Client', {
+      generateSecret: false,
+      disableOAuth: true,
+      authFlows: { userPassword: true, userSrp: true },
+      preventUserExistenceErrors: true,
+      enableTokenRevocation: true,
+      accessTokenValidity: Duration.hours(1),
+      idTokenValidity: Duration.hours(1),
+      refreshTokenValidity: Duration.days(30),
+    });
+    const { region, urlSuffix } = Stack.of(this);
+    const issuer = `https://cognito-idp.${region}.${urlSuffix}/${this.userPool.userPoolId}`;
+    this.tokenIssuer = {
+      issuer,
+      audience: this.client.userPoolClientId,
+      jwksUri: `${issuer}/.well-known/jwks.json`,
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { Duration } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  ApplicationLogLevel,
+  Architecture,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { FunctionDescription, Uses } from '../functions/routes.ts';
+import type { StageSettings } from './stages.ts';
+
+/** Something that `uses` can name: whose actions, on what ARN, and the environment that tells the function where it is. */
+interface UsableResource {
+  readonly service: 'dynamodb' | 's3' | 'sqs';
+  readonly arn: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export type UsableResources = { readonly [Name in keyof Uses]?: UsableResource };
+
+export interface ServiceFunctionProps {
+  readonly function: FunctionDescription;
+  /** What `uses` may name. */
+  readonly resources: UsableResources;
+  readonly settings: StageSettings;
+  /** Configuration beyond what `uses` implies. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const functionsDirectory = join(import.meta.dirname, '../functions');
+
+/**
+ * One function of functions/: an ES module bundle with the AWS SDK in it (the version that was tested, and faster to load than
+ * the runtime's own). Its role allows what the description's `uses` says, writing its own log and sending traces; its
+ * environment names what it uses.
+ */
+export class ServiceFunction extends NodejsFunction {
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    const { uses, entry } = props.function;
+    const used = Object.entries(uses).map(([name, actions]) => ({
+      ...usableResource(props.resources, name as keyof Uses),
+      actions: actions as readonly string[],
+    }));
+    const logGroup = new LogGroup(scope, `${id}Log`, {
+      retention: props.settings.logRetention,
+      removalPolicy: props.settings.removalPolicy,
+    });
+    super(scope, id, {
+      entry: join(functionsDirectory, `${entry}.ts`),
+      depsLockFilePath: join(functionsDirectory, '../package-lock.json'),
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 1024,
+      timeout: Duration.seconds(15),
+      tracing: Tracing.ACTIVE,
+      loggingFormat: LoggingFormat.JSON,
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
+      systemLogLevelV2: SystemLogLevel.INFO,
+      logGroup,
+      role: new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
+      environment: Object.assign(
+        { NODE_OPTIONS: '--enable-source-maps' },
+        ...used.map((resource) => resource.environment),
+        props.environment,
+      ),
+      bundling: {
+        format: OutputFormat.ESM,
+        target: 'node24',
+        mainFields: ['module', 'main'],
+        bundleAwsSDK: true,
+        minify: true,
+        sourceMap: true,
+        sourceMapMode: SourceMapMode.EXTERNAL,
+        sourcesContent: false,
+        logLevel: LogLevel.WARNING,
+      },
+    });
+    this.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [logGroup.logGroupArn],
+      }),
+    );
+    for (const { service, arn, actions } of used) {
+      this.addToRolePolicy(
+        new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources: [arn] }),
+      );
+    }
+  }
+}
+
+function usableResource(resources: UsableResources, name: keyof Uses): UsableResource {
+  const resource = resources[name];
+  if (resource === undefined) throw new Error(`A function uses ${name}, which this part of the stack does not have.`);
+  return resource;
+}

@@ -1,0 +1,40 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { Api } from './api.ts';
+import { Events } from './events.ts';
+import { Identity, type TokenIssuer } from './identity.ts';
+import { type StageName, stages } from './stages.ts';
+import { Storage } from './storage.ts';
+
+export interface ServiceStackProps extends StackProps {
+  readonly stage: StageName;
+  /** Instead of a user pool of the stack's own. */
+  readonly tokenIssuer?: TokenIssuer;
+}
+
+/** The whole service. */
+export class ServiceStack extends Stack {
+  constructor(scope: Construct, id: string, props: ServiceStackProps) {
+    super(scope, id, props);
+    const settings = stages[props.stage];
+    const storage = new Storage(this, 'Storage', settings);
+    const identity = props.tokenIssuer === undefined ? new Identity(this, 'Identity', settings) : undefined;
+    const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
+    const { resources } = storage;
+    const api = new Api(this, 'Api', { stage: props.stage, settings, resources, tokenIssuer });
+    const events = new Events(this, 'Events', { settings, resources });
+
+    const outputs = {
+      ApiUrl: api.url,
+      ...Object.fromEntries(Object.entries(storage.tables).map(([name, table]) => [`${name}Table`, table.tableName])),
+      ResultsBucket: storage.results.bucketName,
+      EventsQueueUrl: events.queue.queueUrl,
+      DeadLetterQueueUrl: events.deadLetters.queueUrl,
+      ...(identity !== undefined && {
+        UserPoolId: identity.userPool.userPoolId,
+        UserPoolClientId: identity.client.userPoolClientId,
+      }),
+    };
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
+  }
+}

@@ -1,0 +1,131 @@
+import { Duration } from 'aws-cdk-lib';
+import { type Attribute, AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type BucketProps,
+  HttpMethods,
+  type IBucket,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { type TableDescription, type TableName, tables } from '../functions/tables.ts';
+import type { UsableResources } from './service-function.ts';
+import type { StageSettings } from './stages.ts';
+
+/** Where results lie in the bucket; a link can be signed for nothing else. */
+const resultsPrefix = 'results/';
+
+/** The bucket refuses any request signed longer ago, however long its link claims to be valid. */
+const maximumSignatureAge = Duration.minutes(10);
+
+/** The tables and the results bucket. */
+export class Storage extends Construct {
+  readonly tables: Readonly<Record<TableName, Table>>;
+  readonly results: Bucket;
+  /** Each table, each index and the results as functions may use them. */
+  readonly resources: UsableResources;
+
+  constructor(scope: Construct, id: string, settings: StageSettings) {
+    super(scope, id);
+    const descriptions = Object.entries<TableDescription>(tables);
+    this.tables = Object.fromEntries(
+      descriptions.map(([name, description]) => [name, createTable(this, name, description, settings)]),
+    ) as Record<TableName, Table>;
+    this.results = createResultsBucket(this, settings);
+    this.resources = {
+      ...Object.fromEntries(
+        descriptions.flatMap(([name, description]) =>
+          tableResources(name, description, this.tables[name as TableName]),
+        ),
+      ),
+      Results: {
+        service: 's3',
+        arn: this.results.arnForObjects(`${resultsPrefix}*`),
+        environment: { RESULTS_BUCKET: this.results.bucketName },
+      },
+    };
+  }
+}
+
+/** Encrypted, as every table, with a key that AWS owns: free of KMS calls and of a key policy that could lock the data away. */
+function createTable(scope: Construct, name: string, description: TableDescription, settings: StageSettings): Table {
+  const attribute = (key: string): Attribute => ({ name: key, type: AttributeType[keyType(description, key)] });
+  const table = new Table(scope, name, {
+    partitionKey: attribute(description.partitionKey),
+    sortKey: attribute(description.sortKey),
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    deletionProtection: settings.deletionProtection,
+    removalPolicy: settings.removalPolicy,
+    ...(description.timeToLive !== undefined && { timeToLiveAttribute: description.timeToLive }),
+  });
+  for (const [indexName, keys] of Object.entries(description.indexes)) {
+    table.addGlobalSecondaryIndex({
+      indexName,
+      partitionKeys: keys.partitionKeys.map(attribute),
+      sortKeys: keys.sortKeys.map(attribute),
+    });
+  }
+  return table;
+}
+
+const typeNames = { S: 'STRING', N: 'NUMBER', B: 'BINARY' } as const;
+
+function keyType(description: TableDescription, key: string) {
+  const type = description.keyTypes[key];
+  if (type === undefined) throw new Error(`The key attribute ${key} has no type.`);
+  return typeNames[type];
+}
+
+function tableResources(name: string, description: TableDescription, table: Table) {
+  const environment = { [description.environmentVariable]: table.tableName };
+  const service = 'dynamodb' as const;
+  return [
+    [name, { service, arn: table.tableArn, environment }] as const,
+    ...Object.keys(description.indexes).map(
+      (index) => [`${name}/${index}`, { service, arn: `${table.tableArn}/index/${index}`, environment }] as const,
+    ),
+  ];
+}
+
+/**
+ * Private, TLS only. Versions guard results against an overwrite by mistake. Its access log is the only record of
+ * downloads, since a signed link does not pass the API.
+ */
+function createResultsBucket(scope: Construct, settings: StageSettings): Bucket {
+  const common: BucketProps = {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    encryption: BucketEncryption.S3_MANAGED,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    removalPolicy: settings.removalPolicy,
+  };
+  const accessLog = new Bucket(scope, 'ResultsAccessLog', {
+    ...common,
+    lifecycleRules: [{ expiration: Duration.days(90) }],
+  });
+  const results = new Bucket(scope, 'Results', {
+    ...common,
+    versioned: true,
+    serverAccessLogsBucket: accessLog as IBucket,
+    lifecycleRules: [
+      { noncurrentVersionExpiration: Duration.days(30), abortIncompleteMultipartUploadAfter: Duration.days(7) },
+    ],
+    cors: [{ allowedMethods: [HttpMethods.GET], allowedOrigins: ['*'], allowedHeaders: ['*'], maxAge: 3600 }],
+  });
+  results.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'RefuseOldSignatures',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['s3:*'],
+      resources: [results.arnForObjects('*')],
+      conditions: { NumericGreaterThan: { 's3:signatureAge': maximumSignatureAge.toMilliseconds() } },
+    }),
+  );
+  return results;
+}
