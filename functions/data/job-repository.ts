@@ -1,13 +1,63 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Job } from '../schemas/job.ts';
+import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { Job } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { TableNames } from '../tables.ts';
+import {
+  atLeast,
+  atMost,
+  facetIn,
+  facetIs,
+  idPrefix,
+  ids,
+  inSets,
+  listQuery,
+  notAfter,
+  notBefore,
+} from './lists/filters.ts';
+import { jobList } from './lists/job-list.ts';
+import { type ListOptions, type ListTables, listReader } from './lists/list-reader.ts';
 import type { Page } from './page.ts';
+import { storedRow } from './stored-row.ts';
 
-export function jobRepository(_client: DynamoDBDocumentClient, _tables: TableNames) {
+const filters = {
+  id: ids,
+  id__starts_with: idPrefix,
+  batch_id: inSets('batch'),
+  project_id: facetIn('project_id'),
+  status: facetIn('status'),
+  origin: facetIn('origin'),
+  min_runs: atLeast('runs'),
+  max_runs: atMost('runs'),
+  errors: facetIs('errors'),
+  start_date: notBefore('start_timestamp'),
+  end_date: notAfter('end_timestamp'),
+} as const;
+
+/** Reads a user's jobs. Costs and guarantees of the list are those of listReader; only it needs the other tables. */
+export function jobRepository(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Jobs'> & ListTables,
+  options?: ListOptions,
+) {
+  const read = listReader(client, tables, jobList, options);
   return {
-    async list(_userId: string, _query: JobListQuery): Promise<Page<Job>> {
-      throw new Error('The list engine is not there yet.');
+    /** The jobs of this user that match, from `offset` on, and how many match in all. */
+    async list(userId: string, query: JobListQuery): Promise<Page<Job>> {
+      if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
+      const { items, total } = await read(userId, listQuery(jobList, filters, query));
+      return { items: items.map((row) => storedRow(Job, row)), total };
+    },
+    /** Where the results of this user's job are; null while it has none; undefined when the user has no such job. 1 read unit. */
+    async get(userId: string, jobId: string): Promise<{ results_key: string | null } | undefined> {
+      const { Item } = await client.send(
+        new GetCommand({
+          TableName: tables.Jobs,
+          Key: { user_id: userId, id: jobId },
+          ProjectionExpression: 'results_key',
+          ConsistentRead: true,
+        }),
+      );
+      return Item === undefined ? undefined : { results_key: Item.results_key ?? null };
     },
   };
 }

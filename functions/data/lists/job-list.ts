@@ -24,5 +24,16 @@ export const jobList = {
     start_timestamp: { kind: 'time', key: 's', attribute: 'start_timestamp', rowsPerBlock: 144 },
     end_timestamp: { kind: 'time', key: 'e', attribute: 'end_timestamp', rowsPerBlock: 144 },
   },
-  sets: { batch: { key: 'B', attribute: 'batch_id', rowsPerBlock: 4096 } },
+  sets: {
+    batch: {
+      key: 'B',
+      attribute: 'batch_id',
+      rowsPerBlock: 4096,
+      members: {
+        index: 'by_batch',
+        column: 'creation_order',
+        counter: { table: 'Batches', attribute: 'jobs_count' },
+      },
+    },
+  },
 } as const satisfies ListDescription;

@@ -49,6 +49,18 @@ export type Facet =
 /** For each value of an attribute (or each element of it) the set of rows that have it. */
 export interface PositionSets extends Blocks {
   readonly attribute: string;
+  /** Where an index of the table keeps the rows of each set in creation order. */
+  readonly members?: Members;
+}
+
+/**
+ * The set's rows are numbered 0, 1, 2, … by `column`; `index` is keyed by the owner, the set's attribute, and that number. The
+ * row that the set's value is the id of, in another table, holds their number.
+ */
+export interface Members {
+  readonly index: string;
+  readonly column: string;
+  readonly counter: { readonly table: 'Batches'; readonly attribute: string };
 }
 
 export type Column = IntegerColumn | TimeColumn | UuidColumn | FacetColumn;

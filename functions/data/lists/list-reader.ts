@@ -1,0 +1,439 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CorruptData, TooBusy } from '../../errors.ts';
+import type { TableNames } from '../../tables.ts';
+import type { Page } from '../page.ts';
+import {
+  blockKey,
+  columnPrefix,
+  columnValue,
+  emptyHead,
+  Head,
+  headKey,
+  type Row,
+  setPrefix,
+  setValues,
+} from './column-items.ts';
+import { type Dictionaries, withTextsOf } from './facets.ts';
+import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from './list-description.ts';
+import type { Condition, ListQuery } from './list-query.ts';
+import { unpackIntegers } from './packed-integers.ts';
+import { uuidAt } from './packed-uuids.ts';
+import { type ColumnsPlan, columnsPlan, type Plan, plan, planRowReads } from './plan.ts';
+import { positionsOf } from './position-set.ts';
+import { type ColumnData, select } from './select.ts';
+import { type Item, tableReads } from './table-reads.ts';
+
+/** Reads disagree with each other because a write passed between them or an index lags: read again. */
+class StaleRead extends Error {}
+
+const mostAttempts = 5;
+const lastBlockNumber = 9_999_999;
+
+/** A list needs its own table, that of its counters, and the columns; a name that is missing is told when it is needed. */
+export type ListTables = Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
+
+/** Tests force many small blocks and many pages of few items. */
+export interface ListOptions {
+  readonly rowsPerBlock?: number;
+  readonly pageLimit?: number;
+}
+
+/**
+ * The one engine of both lists: answers any query about an owner's rows with the page and the exact total.
+ *
+ * The first attempt reads eventually consistent (half the price). What is read is checked against itself: columns must reach
+ * to the last row, every row of the page must be there and agree with the columns that chose it. Where it does not, everything is
+ * read again strongly consistent, rows by id from the table; after five attempts (only unending writes to the page itself bring that
+ * about) it throws TooBusy. A page is never served short and never holds a row that contradicts the query.
+ *
+ * Cost at N rows, in read units: a page in creation order 0.5 + the page itself at any offset; else about N * bytes / 8192 for each
+ * column that the query names (1 to 6 bytes a row), plus the page (half a unit a row, less where the rows lie close together).
+ * Sequential calls: 1 to 3; 4 where a batch and other columns are both named; one more beyond 1 MB a column.
+ */
+export function listReader(
+  client: DynamoDBDocumentClient,
+  tables: ListTables,
+  described: ListDescription,
+  options: ListOptions = {},
+): (userId: string, query: ListQuery) => Promise<Page<Row>> {
+  const { get, firstPage, all, batchGet } = tableReads(client, options.pageLimit);
+  const list = options.rowsPerBlock === undefined ? described : withRowsPerBlock(described, options.rowsPerBlock);
+  const rowsTable = () => nameOf(tables, list.table);
+  const idColumn = list.columns.id;
+  if (idColumn === undefined) throw new RangeError('A list has a column of ids.');
+
+  return async (userId, query) => {
+    const quickest = plan(list, query);
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      if (attempt > 1) await delay(Math.random() * 20 * 2 ** attempt);
+      try {
+        return await read(userId, query, quickest, attempt > 0);
+      } catch (error) {
+        if (!(error instanceof StaleRead)) throw error;
+      }
+    }
+    throw new TooBusy('The rows of this page changed while they were read, through all attempts.');
+  };
+
+  async function read(userId: string, query: ListQuery, chosen: Plan, consistent: boolean): Promise<Page<Row>> {
+    switch (chosen.kind) {
+      case 'ids': {
+        const keys = chosen.ids.map((id) => ({ user_id: userId, id }));
+        return pageOfRows(list, query, (await batchGet(rowsTable(), keys, consistent)).map(asRow));
+      }
+      case 'idPrefix': {
+        const { items, more } = await firstPage({
+          table: rowsTable(),
+          partition: { user_id: userId },
+          sortKey: 'id',
+          range: { startsWith: chosen.prefix },
+          consistent,
+        });
+        if (more) return readColumns(userId, query, columnsPlan(list, query), consistent);
+        return pageOfRows(list, query, items.map(asRow));
+      }
+      case 'sequence':
+        if (consistent) return readColumns(userId, query, columnsPlan(list, query), consistent);
+        return readRange(
+          query,
+          { table: rowsTable(), index: 'by_creation', partition: { user_id: userId }, sortKey: 'seq' },
+          async () => (await readHead(userId, consistent)).next_seq,
+        );
+      case 'members': {
+        const members = list.sets[chosen.sets]?.members;
+        if (members === undefined || consistent)
+          return readColumns(userId, query, columnsPlan(list, query), consistent);
+        const partition = { user_id: userId, [list.sets[chosen.sets]?.attribute ?? '']: chosen.value };
+        return readRange(
+          query,
+          { table: rowsTable(), index: members.index, partition, sortKey: members.column },
+          async () => {
+            const key = { user_id: userId, id: chosen.value };
+            const counter = await get(nameOf(tables, members.counter.table), key, consistent);
+            return counter === undefined ? 0 : Number(counter[members.counter.attribute]);
+          },
+        );
+      }
+      case 'columns':
+        return readColumns(userId, query, chosen, consistent);
+    }
+  }
+
+  /** A page that is a range of an index whose sort key counts its rows: 0, 1, 2, … */
+  async function readRange(
+    { offset, limit, direction }: ListQuery,
+    index: { table: string; index: string; partition: Record<string, string>; sortKey: string },
+    count: () => Promise<number>,
+  ): Promise<Page<Row>> {
+    const rangeOf = (from: number, to: number) =>
+      from > to
+        ? Promise.resolve([])
+        : all({ ...index, range: { between: [from, Math.min(to, Number.MAX_SAFE_INTEGER)] }, consistent: false });
+    // Ascending, the range is known before the total is.
+    const early = direction === 'ASC' ? rangeOf(offset, offset + limit - 1) : undefined;
+    const [total, ascending] = await Promise.all([count(), early]);
+    const from = direction === 'ASC' ? offset : Math.max(total - offset - limit, 0);
+    const to = Math.min(direction === 'ASC' ? offset + limit : total - offset, total) - 1;
+    const rows = (ascending ?? (await rangeOf(from, to))).map(asRow);
+    const wanted = rows.filter((row) => Number(row[index.sortKey]) <= to);
+    if (wanted.length !== Math.max(to - from + 1, 0)) throw new StaleRead();
+    return { items: direction === 'ASC' ? wanted : wanted.reverse(), total };
+  }
+
+  async function readColumns(
+    userId: string,
+    query: ListQuery,
+    { columns: names }: ColumnsPlan,
+    consistent: boolean,
+  ): Promise<Page<Row>> {
+    const head = readHead(userId, consistent);
+    const sets = readSets(userId, query.conditions, consistent);
+    const columns = names.map((name) => [name, list.columns[name] as Column] as const);
+    // Few rows are of one batch, and they lie close together: their columns are read only there.
+    const near = isNear(list, query.conditions) ? span(intersect(await sets)) : undefined;
+    if (near !== undefined && near.to < near.from) return { items: [], total: 0 };
+    const [{ next_seq, dictionaries }, positions, ...values] = await Promise.all([
+      head,
+      sets,
+      ...columns.map(([, column]) => readColumn(userId, column, head, near, consistent)),
+    ]);
+    const data: ColumnData = {
+      rowCount: next_seq,
+      dictionaries,
+      numbers: new Map(
+        columns.flatMap(([name], at) => (values[at] instanceof Float64Array ? [[name, values[at]]] : [])),
+      ),
+      uuids: new Map(columns.flatMap(([name], at) => (Buffer.isBuffer(values[at]) ? [[name, values[at]]] : []))),
+      sets: positions,
+    };
+    const { sequence, total } = select(list, query, data);
+    const rows = await rowsAt(userId, sequence, consistent);
+    for (const row of rows) checkRow(row, query, data, columns);
+    return { items: rows, total };
+  }
+
+  async function readHead(userId: string, consistent: boolean): Promise<Head> {
+    const item = await get(nameOf(tables, 'Columns'), { user_id: userId, key: headKey(list) }, consistent);
+    if (item === undefined) return emptyHead;
+    const head = Head.safeParse(item);
+    if (!head.success) throw new CorruptData(`The head of a user's ${list.table} is corrupt: ${head.error.message}`);
+    return head.data;
+  }
+
+  /** For each set condition the rows of any of its values, ascending. */
+  function readSets(userId: string, conditions: readonly Condition[], consistent: boolean): Promise<number[][]> {
+    return Promise.all(
+      conditions
+        .filter((condition) => condition.kind === 'set')
+        .map(async ({ sets: name, oneOf }) => {
+          const sets = list.sets[name] as PositionSets;
+          const found = await Promise.all(
+            oneOf.map((value) => all(blockRange(userId, setPrefix(list, sets, value), consistent))),
+          );
+          const rows = found.flat().flatMap((item) => {
+            const start = blockNumber(item) * sets.rowsPerBlock;
+            return positionsOf(bytesOf(item)).map((position) => start + position);
+          });
+          return [...new Set(rows)].sort((a, b) => a - b);
+        }),
+    );
+  }
+
+  function blockRange(userId: string, prefix: string, consistent: boolean, from = 0, to = lastBlockNumber) {
+    return {
+      table: nameOf(tables, 'Columns'),
+      partition: { user_id: userId },
+      sortKey: 'key',
+      range: { between: [blockKey(prefix, from), blockKey(prefix, to)] as const },
+      consistent,
+    };
+  }
+
+  /** The column at full length; only the part that `near` names is read, where it is given. */
+  async function readColumn(
+    userId: string,
+    column: Column,
+    head: Promise<Head>,
+    near: { from: number; to: number } | undefined,
+    consistent: boolean,
+  ): Promise<Float64Array | Buffer> {
+    const from = Math.floor((near?.from ?? 0) / column.rowsPerBlock);
+    const to = near === undefined ? lastBlockNumber : Math.floor(near.to / column.rowsPerBlock);
+    const prefix = columnPrefix(list, column);
+    const items = await readBlocks(
+      userId,
+      prefix,
+      { from, to },
+      async () => Math.floor(((await head).next_seq - 1) / column.rowsPerBlock),
+      consistent,
+    );
+    const { next_seq: rowCount } = await head;
+    const wanted = { from: near?.from ?? 0, to: Math.min(near?.to ?? rowCount - 1, rowCount - 1) };
+    return column.kind === 'uuid'
+      ? joinUuids(column, items, rowCount, wanted)
+      : joinNumbers(column, items, rowCount, wanted);
+  }
+
+  /** Blocks in key order. What the first answer (1 MB) does not hold is read in parallel parts of about its size. */
+  async function readBlocks(
+    userId: string,
+    prefix: string,
+    { from, to }: { from: number; to: number },
+    lastBlock: () => Promise<number>,
+    consistent: boolean,
+  ): Promise<Item[]> {
+    const { items, more } = await firstPage(blockRange(userId, prefix, consistent, from, to));
+    const last = items.at(-1);
+    if (!more || last === undefined) return items;
+    const end = Math.min(to, await lastBlock());
+    const parts: Promise<Item[]>[] = [];
+    for (let start = blockNumber(last) + 1; start <= end; start += items.length) {
+      parts.push(all(blockRange(userId, prefix, consistent, start, Math.min(start + items.length - 1, end))));
+    }
+    return [...items, ...(await Promise.all(parts)).flat()];
+  }
+
+  /** The rows at these sequence numbers, in this order; throws StaleRead when one is not there. */
+  async function rowsAt(userId: string, sequence: readonly number[], consistent: boolean): Promise<Row[]> {
+    if (sequence.length === 0) return [];
+    const reads = planRowReads(sequence, idColumn!.rowsPerBlock);
+    const items =
+      consistent || reads.kind === 'ids'
+        ? await rowsById(userId, sequence, consistent)
+        : await rowsInRanges(userId, reads.ranges);
+    const bySequence = new Map(items.map((item) => [asRow(item).seq, asRow(item)]));
+    return sequence.map((number) => {
+      const row = bySequence.get(number);
+      if (row === undefined) throw new StaleRead();
+      return row;
+    });
+  }
+
+  async function rowsInRanges(userId: string, ranges: readonly { from: number; to: number }[]): Promise<Item[]> {
+    const found = await Promise.all(
+      ranges.map(({ from, to }) =>
+        all({
+          table: rowsTable(),
+          index: 'by_creation',
+          partition: { user_id: userId },
+          sortKey: 'seq',
+          range: { between: [from, to] },
+          consistent: false,
+        }),
+      ),
+    );
+    return found.flat();
+  }
+
+  async function rowsById(userId: string, sequence: readonly number[], consistent: boolean): Promise<Item[]> {
+    const { rowsPerBlock } = idColumn!;
+    const prefix = columnPrefix(list, idColumn!);
+    const numbers = [...new Set(sequence.map((number) => Math.floor(number / rowsPerBlock)))].sort((a, b) => a - b);
+    const from = numbers[0] ?? 0;
+    const to = numbers.at(-1) ?? 0;
+    // A range sums the sizes of its blocks (about 1 KB each), single blocks are rounded up to 4 KB.
+    const items =
+      to - from < 4 * numbers.length
+        ? await all(blockRange(userId, prefix, consistent, from, to))
+        : await batchGet(
+            nameOf(tables, 'Columns'),
+            numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) })),
+            consistent,
+          );
+    const blocks = new Map(items.map((item) => [blockNumber(item), Buffer.from(bytesOf(item))]));
+    const ids = sequence.map((number) => {
+      const block = blocks.get(Math.floor(number / rowsPerBlock));
+      const index = number % rowsPerBlock;
+      if (block === undefined || block.length < (index + 1) * 16) throw new StaleRead();
+      return uuidAt(block, index);
+    });
+    return batchGet(
+      rowsTable(),
+      ids.map((id) => ({ user_id: userId, id })),
+      consistent,
+    );
+  }
+
+  /** A row that a write has changed since its columns were read, or that an index still holds as it was, disagrees with them. */
+  function checkRow(row: Row, query: ListQuery, data: ColumnData, columns: readonly (readonly [string, Column])[]) {
+    for (const [name, column] of columns) {
+      const value = columnValue(column, row, data.dictionaries);
+      const uuids = data.uuids.get(name);
+      const read = uuids === undefined ? data.numbers.get(name)?.[row.seq] : uuidAt(uuids, row.seq);
+      if (value !== (Number.isNaN(read) ? null : read)) throw new StaleRead();
+    }
+    for (const condition of query.conditions) {
+      if (condition.kind !== 'set') continue;
+      const values = setValues(list.sets[condition.sets] as PositionSets, row);
+      if (!condition.oneOf.some((value) => values.has(value))) throw new StaleRead();
+    }
+  }
+}
+
+function nameOf(tables: ListTables, table: keyof ListTables): string {
+  const name = tables[table];
+  if (name === undefined) throw new RangeError(`The list reads ${table}, whose name it was not given.`);
+  return name;
+}
+
+/** The page of rows that are all in memory: their columns are made from them, and the same selection runs. */
+function pageOfRows(list: ListDescription, query: ListQuery, found: readonly Row[]): Page<Row> {
+  const rows = found.toSorted((a, b) => a.seq - b.seq);
+  const columns = columnsPlan(list, query).columns.map((name) => [name, list.columns[name] as Column] as const);
+  const dictionaries = rows.reduce<Dictionaries>(
+    (learned, row) =>
+      columns.reduce(
+        (texts, [, column]) => (column.kind === 'facets' ? withTextsOf(column, row, texts) : texts),
+        learned,
+      ),
+    {},
+  );
+  const valuesOf = (column: Column) => rows.map((row) => columnValue(column, row, dictionaries));
+  const data: ColumnData = {
+    rowCount: rows.length,
+    dictionaries,
+    numbers: new Map(
+      columns
+        .filter(([, column]) => column.kind !== 'uuid')
+        .map(([name, column]) => [
+          name,
+          Float64Array.from(valuesOf(column), (value) => (value === null ? Number.NaN : Number(value))),
+        ]),
+    ),
+    uuids: new Map(
+      columns
+        .filter(([, column]) => column.kind === 'uuid')
+        .map(([name, column]) => [name, Buffer.from(valuesOf(column).join('').replaceAll('-', ''), 'hex')]),
+    ),
+    sets: query.conditions
+      .filter((condition) => condition.kind === 'set')
+      .map(({ sets, oneOf }) =>
+        rows.flatMap((row, at) => {
+          const values = setValues(list.sets[sets] as PositionSets, row);
+          return oneOf.some((value) => values.has(value)) ? [at] : [];
+        }),
+      ),
+  };
+  const { sequence, total } = select(list, query, data);
+  return { items: sequence.map((at) => rows[at] as Row), total };
+}
+
+/** Every block up to the last wanted row must be there and full, but for times, whose absent end is null. */
+function joinNumbers(column: Column, items: readonly Item[], rowCount: number, wanted: { from: number; to: number }) {
+  const values = new Float64Array(rowCount).fill(Number.NaN);
+  let reached = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
+  for (const item of items) {
+    const start = blockNumber(item) * column.rowsPerBlock;
+    if (start >= rowCount) continue;
+    const count = unpackIntegers(bytesOf(item), values, start);
+    if (column.kind !== 'time' && start !== reached) throw new StaleRead();
+    reached = start + count;
+  }
+  if (column.kind !== 'time' && reached <= wanted.to) throw new StaleRead();
+  return values;
+}
+
+function joinUuids(column: Column, items: readonly Item[], rowCount: number, wanted: { from: number; to: number }) {
+  const uuids = Buffer.alloc(rowCount * 16);
+  let reached = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
+  for (const item of items) {
+    const start = blockNumber(item) * column.rowsPerBlock;
+    if (start >= rowCount) continue;
+    if (start !== reached) throw new StaleRead();
+    const bytes = bytesOf(item);
+    uuids.set(bytes.subarray(0, (rowCount - start) * 16), start * 16);
+    reached = start + bytes.length / 16;
+  }
+  if (reached <= wanted.to) throw new StaleRead();
+  return uuids;
+}
+
+/** Whether a condition names sets of few rows. */
+function isNear(list: ListDescription, conditions: readonly Condition[]): boolean {
+  return conditions.some((condition) => condition.kind === 'set' && list.sets[condition.sets]?.members !== undefined);
+}
+
+function intersect(sets: readonly (readonly number[])[]): readonly number[] {
+  const [first = [], ...others] = sets;
+  return others.reduce<readonly number[]>((rows, other) => rows.filter((row) => other.includes(row)), first);
+}
+
+/** From the first to the last of ascending rows. */
+function span(rows: readonly number[]): { from: number; to: number } {
+  return { from: rows[0] ?? 0, to: rows.at(-1) ?? -1 };
+}
+
+function blockNumber(item: Item): number {
+  return Number(String(item.key).slice(-7));
+}
+
+function bytesOf(item: Item): Uint8Array {
+  if (item.v instanceof Uint8Array) return item.v;
+  throw new CorruptData('A block holds no bytes.');
+}
+
+function asRow(item: Item): Row {
+  if (typeof item.seq !== 'number') throw new CorruptData('A row has no sequence number.');
+  return item as Row;
+}

@@ -1,0 +1,108 @@
+/** Which reads answer a query: pure, decided from the query alone, table-tested. */
+
+import type { ListDescription } from './list-description.ts';
+import type { ListQuery, Order } from './list-query.ts';
+
+export type Plan =
+  /** All rows in creation order: the page is a range of sequence numbers, the total is the head's. */
+  | { readonly kind: 'sequence' }
+  /** The rows of one set in creation order, where an index keeps exactly that: the page is a range of places within it. */
+  | { readonly kind: 'members'; readonly sets: string; readonly value: string }
+  /** At most 100 rows named one by one, fetched whole. */
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+  /** Few rows expected: the table is keyed by id. Falls back to `columns` when they are more than one answer holds. */
+  | { readonly kind: 'idPrefix'; readonly prefix: string }
+  | ColumnsPlan;
+
+/** The columns and sets that the conditions and the order name; the page's rows are fetched afterwards. */
+export interface ColumnsPlan {
+  readonly kind: 'columns';
+  readonly columns: readonly string[];
+}
+
+/** Hexadecimal digits from which on a prefix names so few of any user's random ids that fetching them whole is cheapest. */
+const selectivePrefix = 4;
+
+/** The cheapest reads that answer the query. Pure. */
+export function plan(list: ListDescription, query: ListQuery): Plan {
+  const { conditions, order } = query;
+  const ids = conditions.filter((condition) => condition.kind === 'ids');
+  const [first, second] = ids;
+  if (first !== undefined) {
+    return {
+      kind: 'ids',
+      ids: second === undefined ? first.oneOf : first.oneOf.filter((id) => second.oneOf.includes(id)),
+    };
+  }
+  const prefix = conditions.find((condition) => condition.kind === 'idPrefix')?.prefix;
+  if (prefix !== undefined && prefix.replaceAll('-', '').length >= selectivePrefix) return { kind: 'idPrefix', prefix };
+  if (conditions.length === 0 && order.kind === 'creation') return { kind: 'sequence' };
+  const [only] = conditions;
+  if (conditions.length === 1 && only?.kind === 'set' && only.oneOf.length === 1) {
+    const sets = list.sets[only.sets];
+    const [value] = only.oneOf;
+    if (sets?.members !== undefined && value !== undefined && isOrderOfMembers(order, sets.members.column)) {
+      return { kind: 'members', sets: only.sets, value };
+    }
+  }
+  return columnsPlan(list, query);
+}
+
+/** Reading columns answers every query. */
+export function columnsPlan(list: ListDescription, query: ListQuery): ColumnsPlan {
+  const columns = new Set<string>();
+  for (const condition of query.conditions) {
+    if (condition.kind === 'facet') columns.add('facets');
+    if (condition.kind === 'range') columns.add(condition.column);
+    if (condition.kind === 'ids' || condition.kind === 'idPrefix') columns.add('id');
+  }
+  if (query.order.kind === 'column') columns.add(query.order.column);
+  if (query.order.kind === 'facet') columns.add('facets');
+  return { kind: 'columns', columns: Object.keys(list.columns).filter((name) => columns.has(name)) };
+}
+
+/** Members are numbered as they are created, so both orders are the index's own. */
+function isOrderOfMembers(order: Order, column: string): boolean {
+  return order.kind === 'creation' || (order.kind === 'column' && order.column === column);
+}
+
+/** How the rows at these sequence numbers are fetched. */
+export type RowReads =
+  /** Ranges of the index in creation order; what lies between the wanted rows is read too. */
+  | { readonly kind: 'ranges'; readonly ranges: readonly { readonly from: number; readonly to: number }[] }
+  /** One by one by id, the ids being looked up in their column first. */
+  | { readonly kind: 'ids' };
+
+/**
+ * Read units by the prices of DynamoDB's eventual reads for rows of about 0.8 KB: a range sums its rows' sizes, a row by id costs
+ * half a unit, and its id's block as much again when the ids lie apart.
+ */
+const rangeCostPerRow = 0.1;
+const idCostPerRow = 0.5;
+const idCostPerBlock = 0.25;
+const mostRanges = 8;
+/** Reading up to this many unwanted rows costs no more than starting another range. */
+const bridgedGap = 8;
+
+/** The cheaper way to the rows at `sequence` (any order, no duplicates, at most 100). Pure. */
+export function planRowReads(sequence: readonly number[], idsPerBlock: number): RowReads {
+  const sorted = sequence.toSorted((a, b) => a - b);
+  const ranges: { from: number; to: number }[] = [];
+  for (const number of sorted) {
+    const last = ranges.at(-1);
+    if (last !== undefined && number - last.to <= bridgedGap) last.to = number;
+    else ranges.push({ from: number, to: number });
+  }
+  const blocks = new Set(sorted.map((number) => Math.floor(number / idsPerBlock))).size;
+  const byId = sorted.length * idCostPerRow + blocks * idCostPerBlock;
+  const first = sorted[0] ?? 0;
+  const whole = { from: first, to: sorted.at(-1) ?? first };
+  const wholeCost = rangeCost(whole);
+  const splitCost = ranges.length <= mostRanges ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
+  if (Math.min(wholeCost, splitCost) > byId) return { kind: 'ids' };
+  return { kind: 'ranges', ranges: splitCost < wholeCost ? ranges : [whole] };
+}
+
+function rangeCost(range: { from: number; to: number }): number {
+  return Math.max(0.5, (range.to - range.from + 1) * rangeCostPerRow);
+}

@@ -1,0 +1,16 @@
+import type * as z from 'zod';
+import { CorruptData } from '../errors.ts';
+
+/**
+ * The attributes of a stored row that the schema names, checked by it. Rows hold more (sequence numbers, versions) than is
+ * answered. A row that breaks its schema is CorruptData: our fault, never the caller's.
+ */
+export function storedRow<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  row: Readonly<Record<string, unknown>>,
+): z.output<z.ZodObject<Shape>> {
+  const named = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, row[name]]));
+  const parsed = schema.safeParse(named);
+  if (!parsed.success) throw new CorruptData(`The row ${String(row.id)} is corrupt: ${parsed.error.message}`);
+  return parsed.data;
+}
