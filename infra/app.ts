@@ -1,16 +1,20 @@
 /** Creates the App; the only place that reads context (`-c name=value`). */
 
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import type { TokenIssuer } from './identity.ts';
 import { ServiceStack } from './service-stack.ts';
 import { type StageName, stages } from './stages.ts';
 
 const app = new App({ analyticsReporting: false });
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { writeSuppressionsToCloudFormation: true }));
 const stage = stageFromContext();
 const tokenIssuer = tokenIssuerFromContext();
+const alarmEmail = textFromContext('alarmEmail');
 new ServiceStack(app, `QuantumBatchApi-${stage}`, {
   stage,
   ...(tokenIssuer !== undefined && { tokenIssuer }),
+  ...(alarmEmail !== undefined && { alarmEmail }),
 });
 
 function stageFromContext(): StageName {

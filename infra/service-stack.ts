@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { Api } from './api.ts';
 import { Events } from './events.ts';
 import { Identity, type TokenIssuer } from './identity.ts';
+import { Monitoring } from './monitoring.ts';
 import { type StageName, stages } from './stages.ts';
 import { Storage } from './storage.ts';
 
@@ -10,6 +11,7 @@ export interface ServiceStackProps extends StackProps {
   readonly stage: StageName;
   /** Instead of a user pool of the stack's own. */
   readonly tokenIssuer?: TokenIssuer;
+  readonly alarmEmail?: string;
 }
 
 /** The whole service. */
@@ -23,6 +25,12 @@ export class ServiceStack extends Stack {
     const { resources } = storage;
     const api = new Api(this, 'Api', { stage: props.stage, settings, resources, tokenIssuer });
     const events = new Events(this, 'Events', { settings, resources });
+    const monitoring = new Monitoring(this, 'Monitoring', {
+      storage,
+      api,
+      events,
+      ...(props.alarmEmail !== undefined && { alarmEmail: props.alarmEmail }),
+    });
 
     const outputs = {
       ApiUrl: api.url,
@@ -30,6 +38,7 @@ export class ServiceStack extends Stack {
       ResultsBucket: storage.results.bucketName,
       EventsQueueUrl: events.queue.queueUrl,
       DeadLetterQueueUrl: events.deadLetters.queueUrl,
+      AlarmTopic: monitoring.topic.topicArn,
       ...(identity !== undefined && {
         UserPoolId: identity.userPool.userPoolId,
         UserPoolClientId: identity.client.userPoolClientId,

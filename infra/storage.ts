@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
@@ -6,6 +6,7 @@ import {
   Bucket,
   BucketEncryption,
   type BucketProps,
+  type CfnBucket,
   HttpMethods,
   type IBucket,
   ObjectOwnership,
@@ -45,6 +46,10 @@ export class Storage extends Construct {
         service: 's3',
         arn: this.results.arnForObjects(`${resultsPrefix}*`),
         environment: { RESULTS_BUCKET: this.results.bucketName },
+        wildcard: {
+          id: `AwsSolutions-IAM5[Resource::<${Stack.of(this).getLogicalId(this.results.node.defaultChild as CfnBucket)}.Arn>/${resultsPrefix}*]`,
+          reason: 'A link may be signed for any result, and for nothing else in the bucket.',
+        },
       },
     };
   }
@@ -107,6 +112,10 @@ function createResultsBucket(scope: Construct, settings: StageSettings): Bucket 
   const accessLog = new Bucket(scope, 'ResultsAccessLog', {
     ...common,
     lifecycleRules: [{ expiration: Duration.days(90) }],
+  });
+  Validations.of(accessLog).acknowledge({
+    id: 'AwsSolutions-S1',
+    reason: 'It is the access log of the results bucket.',
   });
   const results = new Bucket(scope, 'Results', {
     ...common,
