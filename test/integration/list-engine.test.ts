@@ -1,0 +1,150 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { batchRepository } from '../../functions/data/batch-repository.ts';
+import { jobRepository } from '../../functions/data/job-repository.ts';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import { withRowsPerBlock } from '../../functions/data/lists/list-description.ts';
+import { BatchStatus, QueuePriority } from '../../functions/schemas/batch.ts';
+import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
+import { JobOrigin, JobStatus } from '../../functions/schemas/job.ts';
+import { jobOrderings } from '../../functions/schemas/job-list-query.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { listOf } from '../support/list-oracle.ts';
+import { loadList } from '../support/load-list.ts';
+import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
+
+const rowsPerBlock = 16;
+const pageLimit = 7;
+const randomQueries = 2_000;
+const user = 'auth0|one';
+const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
+
+const client = DynamoDBDocumentClient.from(
+  new DynamoDBClient({
+    endpoint: inject('dynamodbEndpoint'),
+    region: 'eu-west-3',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  }),
+);
+const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed })[0] as Value;
+const batches = sample(batchRows(user, 230));
+const jobs = sample(
+  jobRows(
+    user,
+    batches.slice(0, 12).map((batch) => batch.id),
+    300,
+  ),
+);
+const counted = batches.map((batch) => ({
+  ...batch,
+  // Where a batch's jobs are read by their place in it, its own count is the total.
+  ...(batches.indexOf(batch) < 14 && { jobs_count: jobs.filter((job) => job.batch_id === batch.id).length }),
+}));
+const guests = sample(batchRows('guest', 40));
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `engine-${seed}-`);
+  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, counted);
+  await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
+  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), 'guest', guests);
+});
+
+/** Some of the values, so that a query has none, one or several of them. */
+const some = <Value>(values: readonly Value[]) =>
+  fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 3 });
+/** Up to three of the filters: more of them hardly ever leave a row. */
+const upToThree = <Filters extends Record<string, fc.Arbitrary<unknown>>>(filters: Filters) =>
+  fc
+    .subarray(Object.entries(filters), { maxLength: 3 })
+    .chain((chosen) => fc.record({ ...page, ...Object.fromEntries(chosen) }));
+const page = {
+  order_by_direction: fc.constantFrom('ASC' as const, 'DESC' as const),
+  limit: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.constant(100)),
+  offset: fc.oneof(
+    { arbitrary: fc.constant(0), weight: 4 },
+    { arbitrary: fc.integer({ min: 0, max: 320 }), weight: 4 },
+    { arbitrary: fc.constant(Number.MAX_SAFE_INTEGER), weight: 1 },
+  ),
+};
+const idsOf = (rows: readonly { id: string }[]) => ({
+  id: fc.uniqueArray(fc.oneof(fc.constantFrom(...rows.map((row) => row.id)), fc.uuid()), {
+    minLength: 1,
+    maxLength: 100,
+  }),
+  id__starts_with: fc
+    .tuple(fc.constantFrom(...rows.map((row) => row.id)), fc.constantFrom(0, 1, 2, 4, 9, 36))
+    .map(([id, length]) => id.slice(0, length)),
+});
+
+const batchFilters = {
+  id: idsOf(counted).id,
+  id__starts_with: idsOf(counted).id__starts_with,
+  project_id: some([...projectIds, '00000000-0000-0000-0000-00000000ffff']),
+  device_type: some([...deviceTypes, 'NEW_DEVICE']),
+  status: some(BatchStatus.options),
+  open: fc.boolean(),
+  queue_priority: some(QueuePriority.options),
+  min_jobs: fc.integer({ min: -1, max: 6 }),
+  max_jobs: fc.integer({ min: 0, max: 1_000 }),
+  start_date: times,
+  end_date: times,
+  tag: fc.constantFrom(...tags, 'none'),
+  user_id: fc.constantFrom([user], [user, 'guest'], ['guest']),
+};
+const batchQueries = fc
+  .tuple(upToThree(batchFilters), fc.constantFrom(...batchOrderings))
+  .map(([query, order_by]) => ({ ...query, order_by }));
+
+const jobFilters = {
+  id: idsOf(jobs).id,
+  id__starts_with: idsOf(jobs).id__starts_with,
+  batch_id: some(counted.slice(0, 14).map((batch) => batch.id)),
+  project_id: some(projectIds),
+  status: some(JobStatus.options),
+  origin: some(JobOrigin.options),
+  errors: fc.boolean(),
+  min_runs: fc.integer({ min: 0, max: 4 }),
+  max_runs: fc.integer({ min: 0, max: 1_000 }),
+  start_date: times,
+  end_date: times,
+};
+const jobQueries = fc
+  .tuple(upToThree(jobFilters), fc.constantFrom(...jobOrderings))
+  .map(([query, order_by]) => ({ ...query, order_by }));
+
+/** Several at once: each query is independent, and DynamoDB Local answers one at a time too slowly. */
+async function compareAll<Query>(
+  queries: fc.Arbitrary<Query>,
+  rows: readonly Record<string, unknown>[],
+  list: (query: Query) => Promise<{ items: readonly { id: string }[]; total: number }>,
+) {
+  const all = fc.sample(queries, { numRuns: randomQueries, seed });
+  let filledPages = 0;
+  const check = async () => {
+    for (let query = all.pop(); query !== undefined; query = all.pop()) {
+      const { items, total } = await list(query);
+      const answer = { ids: items.map((item) => item.id), total };
+      expect(answer, `seed ${seed}: ${JSON.stringify(query)}`).toEqual(listOf(rows, query as never));
+      if (items.length > 0) filledPages++;
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, check));
+  expect(filledPages).toBeGreaterThan(randomQueries / 4);
+}
+
+describe('the list engine on blocks of 16 rows and pages of 7 items', () => {
+  it(`answers ${randomQueries} random batch queries like an array`, { timeout: 300_000 }, async () => {
+    const repository = batchRepository(client, tables, { rowsPerBlock, pageLimit });
+    await compareAll(batchQueries, counted, (query) => repository.list(user, query as never));
+  });
+
+  it(`answers ${randomQueries} random job queries like an array`, { timeout: 300_000 }, async () => {
+    const repository = jobRepository(client, tables, { rowsPerBlock, pageLimit });
+    await compareAll(jobQueries, jobs, (query) => repository.list(user, query as never));
+  });
+});

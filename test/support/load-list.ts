@@ -1,0 +1,65 @@
+import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { blockEdits, headKey, type Row } from '../../functions/data/lists/column-items.ts';
+import { type Dictionaries, withTextsOf } from '../../functions/data/lists/facets.ts';
+import type { ListDescription } from '../../functions/data/lists/list-description.ts';
+import type { TableNames } from '../../functions/tables.ts';
+
+type Item = Record<string, unknown>;
+
+/**
+ * Writes a user's whole list into empty tables, rows and columns, many times faster than the write side can: for tests and
+ * benchmarks of reading. `rows` are in creation order, numbered from 0.
+ */
+export async function loadList(
+  client: DynamoDBDocumentClient,
+  tables: TableNames,
+  list: ListDescription,
+  userId: string,
+  rows: readonly Row[],
+  progress: (written: number, of: number) => void = () => {},
+): Promise<void> {
+  const blocks = new Map<string, Uint8Array>();
+  let dictionaries: Dictionaries = {};
+  for (const row of rows) {
+    for (const column of Object.values(list.columns)) {
+      if (column.kind === 'facets') dictionaries = withTextsOf(column, row, dictionaries);
+    }
+    for (const { key, apply } of blockEdits(list, undefined, row, dictionaries)) {
+      const block = apply(blocks.get(key));
+      if (block !== undefined) blocks.set(key, block);
+    }
+  }
+  const head = {
+    user_id: userId,
+    key: headKey(list),
+    next_seq: rows.length,
+    last_created_at: rows.at(-1)?.created_at ?? null,
+    dictionaries,
+  };
+  const columnItems = [head, ...Array.from(blocks, ([key, v]) => ({ user_id: userId, key, v }))];
+  const writes = [
+    ...columnItems.map((item) => [tables.Columns, item] as const),
+    ...rows.map((row) => [tables[list.table], row] as const),
+  ];
+  await writeAll(client, writes, progress);
+}
+
+async function writeAll(
+  client: DynamoDBDocumentClient,
+  writes: readonly (readonly [table: string, item: Item])[],
+  progress: (written: number, of: number) => void,
+) {
+  let next = 0;
+  const writer = async () => {
+    while (next < writes.length) {
+      const chunk = writes.slice(next, next + 25);
+      next += 25;
+      const requests: Record<string, { PutRequest: { Item: Item } }[]> = {};
+      for (const [table, Item] of chunk) requests[table] = [...(requests[table] ?? []), { PutRequest: { Item } }];
+      const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: requests }));
+      if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('DynamoDB Local left items unprocessed.');
+      progress(Math.min(next, writes.length), writes.length);
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, writer));
+}
