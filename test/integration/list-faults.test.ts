@@ -1,0 +1,179 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { batchRepository } from '../../functions/data/batch-repository.ts';
+import { jobRepository } from '../../functions/data/job-repository.ts';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import { withRowsPerBlock } from '../../functions/data/lists/list-description.ts';
+import { CorruptData, TooBusy } from '../../functions/errors.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { listOf } from '../support/list-oracle.ts';
+import { loadList } from '../support/load-list.ts';
+import { batchRows, jobRows } from '../support/random-rows.ts';
+
+const rowsPerBlock = 16;
+const user = 'user-1';
+const client = DynamoDBDocumentClient.from(
+  new DynamoDBClient({
+    endpoint: inject('dynamodbEndpoint'),
+    region: 'eu-west-3',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  }),
+);
+const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 7 })[0] as Value;
+const plainBatches = sample(batchRows(user, 60));
+const batchId = plainBatches[0]?.id ?? '';
+const jobs = sample(jobRows(user, [batchId, plainBatches[1]?.id ?? ''], 80));
+const batches = plainBatches.map((batch) => ({
+  ...batch,
+  jobs_count: jobs.filter((job) => job.batch_id === batch.id).length,
+}));
+const newest = { order_by: 'created_at', order_by_direction: 'DESC', limit: 20, offset: 0 } as const;
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `faults-${Date.now()}-`);
+  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, batches);
+  await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
+});
+
+type Items = Record<string, unknown>[];
+const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Items;
+const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
+
+const batchesThrough = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
+  batchRepository(interceptedClient(client, intercept), tables, { rowsPerBlock });
+const answer = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
+  ids: items.map((item) => item.id),
+  total,
+});
+
+describe('a list read while an index lags', () => {
+  const queries = [
+    { name: 'a page in creation order', query: newest },
+    { name: 'the oldest rows', query: { ...newest, order_by_direction: 'ASC' as const } },
+    { name: 'a dense filter', query: { ...newest, status: ['DONE', 'RUNNING', 'PENDING', 'ERROR'] as const } },
+  ];
+
+  it.each(queries)('is complete although the index lacks a row: $name', async ({ query }) => {
+    let lags = 0;
+    const repository = batchesThrough(async (call) => {
+      if (!isIndexRead(call)) return call.send();
+      lags++;
+      return { Items: (await itemsOf(call)).slice(1) };
+    });
+    expect(answer(await repository.list(user, query as never))).toEqual(listOf(batches, query as never));
+    expect(lags).toBeGreaterThan(0);
+  });
+
+  it('never holds a row that the index still shows as it was', async () => {
+    const query = { ...newest, status: ['DONE', 'RUNNING', 'PENDING', 'ERROR'] as const };
+    const repository = batchesThrough(async (call) => {
+      if (!isIndexRead(call)) return call.send();
+      return { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PAUSED' })) };
+    });
+    const { items } = await repository.list(user, query as never);
+    expect(new Set(items.map((item) => item.status)).isSubsetOf(new Set(query.status))).toBe(true);
+    expect(items).toHaveLength(20);
+  });
+
+  it('is complete for the jobs of a batch', async () => {
+    const repository = jobRepository(
+      interceptedClient(client, async (call) =>
+        isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
+      ),
+      tables,
+      { rowsPerBlock },
+    );
+    const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
+    expect(answer(await repository.list(user, query as never))).toEqual(listOf(jobs, query as never));
+  });
+});
+
+describe('a list read from columns that lag', () => {
+  it.each(['status', 'id', 'jobs_count'] as const)('is right when ordered by %s', async (order_by) => {
+    const query = { ...newest, order_by, status: ['DONE', 'RUNNING'] } as const;
+    const repository = batchesThrough(async (call) => {
+      if (call.name !== 'QueryCommand' || call.input.ConsistentRead === true) return call.send();
+      return { Items: (await itemsOf(call)).slice(0, -1) };
+    });
+    expect(answer(await repository.list(user, query as never))).toEqual(listOf(batches, query as never));
+  });
+
+  it('is asked again, and in the end refused, when a row never agrees with them', async () => {
+    let calls = 0;
+    const paused = (rows: Items = []) => rows.map((row) => ({ ...row, status: 'PAUSED' }));
+    const repository = batchesThrough(async (call) => {
+      calls++;
+      if (isIndexRead(call)) return { Items: paused(await itemsOf(call)) };
+      const output = await call.send();
+      const rows = (output.Responses as Record<string, Items> | undefined)?.[tables.Batches];
+      return rows === undefined ? output : { ...output, Responses: { [tables.Batches]: paused(rows) } };
+    });
+    const query = { ...newest, order_by: 'id', status: ['DONE'] } as const;
+    await expect(repository.list(user, query as never)).rejects.toThrow(TooBusy);
+    expect(calls).toBeLessThan(40);
+  });
+});
+
+describe('a list read with keys left unprocessed', () => {
+  const ids = batches.slice(0, 30).map((batch) => batch.id);
+
+  it('asks for them again', async () => {
+    let rounds = 0;
+    const repository = batchesThrough(async (call) => {
+      const requests = call.input.RequestItems as Record<string, { Keys: Items }>;
+      const keys = requests?.[tables.Batches]?.Keys;
+      if (call.name !== 'BatchGetCommand' || keys === undefined || keys.length < 5) return call.send();
+      rounds++;
+      const { Responses } = await call.send();
+      const served = ((Responses as Record<string, Items>)[tables.Batches] ?? []).filter((row) =>
+        keys.slice(0, 12).some((key) => key.id === row.id),
+      );
+      return {
+        Responses: { [tables.Batches]: served },
+        UnprocessedKeys: { [tables.Batches]: { Keys: keys.slice(12) } },
+      };
+    });
+    const query = { ...newest, limit: 100, id: ids } as const;
+    expect(answer(await repository.list(user, query))).toEqual(listOf(batches, query));
+    expect(rounds).toBe(3);
+  });
+
+  it('is refused, not served short, when they stay so', async () => {
+    const repository = batchesThrough(async (call) =>
+      call.name === 'BatchGetCommand' ? { Responses: {}, UnprocessedKeys: call.input.RequestItems } : call.send(),
+    );
+    await expect(repository.list(user, { ...newest, id: ids })).rejects.toThrow(TooBusy);
+  });
+});
+
+describe('a list read on a failing table', () => {
+  it('fails with the error of any single call', async () => {
+    const query = { ...newest, order_by: 'jobs_count', status: ['DONE'] } as const;
+    let calls = 0;
+    await batchesThrough((call) => {
+      calls++;
+      return call.send();
+    }).list(user, query as never);
+    for (let failing = 1; failing <= calls; failing++) {
+      let call = 0;
+      const repository = batchesThrough((passed) =>
+        ++call === failing ? Promise.reject(new Error('broken')) : passed.send(),
+      );
+      await expect(repository.list(user, query as never), `call ${failing} of ${calls}`).rejects.toThrow('broken');
+    }
+    expect(calls).toBeGreaterThan(3);
+  });
+
+  it('names a corrupt row as ours', async () => {
+    const repository = batchesThrough(async (call) =>
+      isIndexRead(call) ? { Items: (await itemsOf(call)).map((row) => ({ ...row, tags: 'none' })) } : call.send(),
+    );
+    await expect(repository.list(user, newest)).rejects.toThrow(CorruptData);
+  });
+});

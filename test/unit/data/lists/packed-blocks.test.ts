@@ -1,0 +1,93 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { packedCount, packIntegers, unpackIntegers } from '../../../../functions/data/lists/packed-integers.ts';
+import { uuidAt, withUuid } from '../../../../functions/data/lists/packed-uuids.ts';
+import { packPositions, positionsOf, withPosition } from '../../../../functions/data/lists/position-set.ts';
+
+const unpacked = (bytes: Uint8Array) => {
+  const values = new Float64Array(packedCount(bytes));
+  unpackIntegers(bytes, values);
+  return Array.from(values, (value) => (Number.isNaN(value) ? null : value));
+};
+
+describe('packed integers', () => {
+  it('come back as they were, nulls and extremes included', () => {
+    const integers = fc.oneof(
+      fc.constant(null),
+      fc.nat(300),
+      fc.constantFrom(0, 254, 255, 256, 65_534, 65_535, 65_536, Number.MAX_SAFE_INTEGER),
+      fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+      fc.integer({ min: 0, max: 4_000_000_000 }).map((milliseconds) => 1_770_000_000_000_000 + milliseconds * 1_000),
+    );
+    fc.assert(
+      fc.property(fc.array(integers, { maxLength: 300 }), (values) => {
+        expect(unpacked(packIntegers(values))).toEqual(values);
+      }),
+    );
+  });
+
+  it('take one byte each for small spreads, and four for times of a day in whole milliseconds', () => {
+    const header = packIntegers([]).length;
+    expect(packIntegers([7, 261, null]).length - header).toBe(3);
+    expect(packIntegers([7, 262, null]).length - header).toBe(6);
+    const midnight = 1_770_000_000_000_000;
+    expect(packIntegers([midnight, midnight + 86_399_999_000]).length - header).toBe(2 * 4);
+  });
+
+  it('are written as far as the target reaches', () => {
+    const target = new Float64Array(4).fill(-1);
+    expect(unpackIntegers(packIntegers([1, 2, 3]), target, 2)).toBe(3);
+    expect(Array.from(target)).toEqual([-1, -1, 1, 2]);
+  });
+
+  it('refuse a block that ends too early', () => {
+    expect(() => unpacked(packIntegers([1, 2_000, 3]).subarray(0, -1))).toThrow(RangeError);
+  });
+});
+
+describe('packed UUIDs', () => {
+  it('come back in canonical form from where they were put', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uuid(), { minLength: 1, maxLength: 60 }), (uuids) => {
+        const block = uuids.reduce<Uint8Array | undefined>(
+          (bytes, uuid, index) => withUuid(bytes, index, uuid),
+          undefined,
+        );
+        expect(uuids.map((_, index) => uuidAt(Buffer.from(block as Uint8Array), index))).toEqual(uuids);
+      }),
+    );
+  });
+});
+
+describe('position sets', () => {
+  const positions = fc.uniqueArray(fc.nat(4_095), { maxLength: 50 }).map((values) => values.sort((a, b) => a - b));
+
+  it('hold exactly the positions put in', () => {
+    fc.assert(
+      fc.property(positions, (values) => {
+        const block = packPositions(values);
+        expect(block === undefined ? [] : positionsOf(block)).toEqual(values);
+      }),
+    );
+  });
+
+  it('follow every addition and removal like a set, and vanish with the last', () => {
+    const changes = fc.array(fc.tuple(fc.nat(4_095), fc.boolean()), { maxLength: 60 });
+    fc.assert(
+      fc.property(changes, (steps) => {
+        const model = new Set<number>();
+        let block: Uint8Array | undefined;
+        for (const [position, present] of steps) {
+          if (present) model.add(position);
+          else model.delete(position);
+          block = withPosition(block, position, present);
+          expect(block === undefined ? [] : positionsOf(block)).toEqual([...model].sort((a, b) => a - b));
+        }
+      }),
+    );
+  });
+
+  it('keep neither leading nor trailing zero bytes', () => {
+    expect(packPositions([4_000, 4_007])?.length).toBe(3);
+  });
+});
