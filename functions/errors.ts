@@ -64,6 +64,12 @@ export class TooBusy extends ServiceError {
   override readonly headers = { 'Retry-After': '1' };
 }
 
+/** The function's time is about to run out, or a dependency did not answer in time. */
+export class TimedOut extends ServiceError {
+  override readonly name = 'TimedOut';
+  readonly status = 504;
+}
+
 /** A stored item breaks its own schema, or stored parts contradict each other: ours, never the caller's. */
 export class CorruptData extends ServiceError {
   override readonly name = 'CorruptData';

@@ -1,0 +1,30 @@
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+
+const longestValidity = 900;
+
+/**
+ * Links to objects of the results bucket that download as JSON without a token, for `validitySeconds` (at most 900). Signing
+ * is arithmetic: it sends nothing and does not look whether the object is there.
+ */
+export function resultsLinks(bucket: string, validitySeconds: number, client = s3Client()) {
+  if (!(Number.isInteger(validitySeconds) && validitySeconds >= 1 && validitySeconds <= longestValidity)) {
+    throw new RangeError(`A results link is valid for 1 to ${longestValidity} s, not for ${validitySeconds}.`);
+  }
+  return {
+    /** Throws when the credentials that sign would expire before the link. */
+    async linkTo(key: string): Promise<string> {
+      const { expiration } = await client.config.credentials();
+      if (expiration !== undefined && expiration.getTime() < Date.now() + validitySeconds * 1000) {
+        throw new Error(`The signing credentials expire at ${expiration.toISOString()}, before the link would.`);
+      }
+      const command = new GetObjectCommand({ Bucket: bucket, Key: key, ResponseContentType: 'application/json' });
+      return getSignedUrl(client, command, { expiresIn: validitySeconds });
+    },
+  };
+}
+
+/** Without the checksum mode that the SDK else adds to every GET, and that a plain download cannot make use of. */
+function s3Client(): S3Client {
+  return new S3Client({ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' });
+}

@@ -1,0 +1,18 @@
+import { documentClient } from '../data/dynamodb-client.ts';
+import { type QuizRecord, quizRepository } from '../data/quiz-repository.ts';
+import { tableNames } from '../env.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { successList } from '../http/reply.ts';
+import { QuizSubmissions } from '../schemas/quiz.ts';
+
+const quizzes = quizRepository(documentClient(), tableNames('Quizzes'));
+
+/** Stores the caller's quiz submissions, all or none, and answers with their records in the order of the body. */
+export const handler = endpoint({ body: QuizSubmissions }, async ({ userId, body }) => {
+  const records = await quizzes.submit(userId, body);
+  return successList(records.map(recordText), { total: records.length, start: 0, end: records.length });
+});
+
+function recordText({ data, ...record }: QuizRecord): string {
+  return `${JSON.stringify(record).slice(0, -1)},"data":${data}}`;
+}

@@ -1,0 +1,35 @@
+import { STATUS_CODES } from 'node:http';
+import { isContention } from '../data/contention.ts';
+import { InvalidInput, ServiceError, TimedOut, TooBusy } from '../errors.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * The error that a thrown value leaves as: contention and timeouts of dependencies that came through all their attempts
+ * become 429 and 504. Undefined for what nobody meant to throw.
+ */
+export function serviceError(thrown: unknown): ServiceError | undefined {
+  if (thrown instanceof ServiceError) return thrown;
+  if (isContention(thrown)) return new TooBusy('The database is busy, try again later.', { cause: thrown });
+  if (thrown instanceof Error && thrown.name === 'TimeoutError') {
+    return new TimedOut('The request took too long.', { cause: thrown });
+  }
+  return undefined;
+}
+
+/** The body of an error: `data` is an object always, for clients read `data.description`. A 5xx says nothing of its cause. */
+export function errorReply(status: number, error: ServiceError | undefined): Reply {
+  const faults = error instanceof InvalidInput ? error.faults : undefined;
+  const description = faults ?? (status >= 500 || error === undefined ? descriptionOf(status) : error.message);
+  const body = {
+    status: status >= 500 ? 'error' : 'fail',
+    message: STATUS_CODES[status],
+    code: String(status),
+    data: { description },
+    ...(faults !== undefined && { detail: faults }),
+  };
+  return { body: JSON.stringify(body), ...(error !== undefined && { headers: error.headers }) };
+}
+
+function descriptionOf(status: number): string {
+  return status === 504 ? 'The request took too long.' : 'The request could not be served.';
+}

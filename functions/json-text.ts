@@ -1,0 +1,103 @@
+/**
+ * JSON cut into the texts of its parts, so that a part can be passed on exactly as it was sent: JSON.parse would reorder
+ * keys that look like integers and round numbers. Every function takes text that JSON.parse accepts.
+ */
+
+/** The text of each member's value by its name. A name given twice keeps its first place and its last value, as in JSON.parse. */
+export function jsonMembers(object: string): Map<string, string> {
+  return new Map(memberTexts(object).map(({ name, value }) => [JSON.parse(name), value]));
+}
+
+/** Whether an object has two members of one name. */
+export function hasDuplicateMembers(object: string): boolean {
+  return jsonMembers(object).size < memberTexts(object).length;
+}
+
+/** The text of each element. */
+export function jsonElements(array: string): string[] {
+  const elements: string[] = [];
+  for (let at = firstPart(array); array[at] !== ']'; at = nextPart(array, at)) {
+    const start = at;
+    at = valueEnd(array, at);
+    elements.push(array.slice(start, at));
+  }
+  return elements;
+}
+
+/** How deep objects and arrays are nested: 0 for a scalar, 1 for `{}`. */
+export function jsonDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = stringEnd(text, at) - 1;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth--;
+  }
+  return deepest;
+}
+
+export function isJsonObject(text: string): boolean {
+  return text[skipSpace(text, 0)] === '{';
+}
+
+export function isJsonArray(text: string): boolean {
+  return text[skipSpace(text, 0)] === '[';
+}
+
+function memberTexts(object: string): { name: string; value: string }[] {
+  const members: { name: string; value: string }[] = [];
+  for (let at = firstPart(object); object[at] !== '}'; at = nextPart(object, at)) {
+    const nameEnd = stringEnd(object, at);
+    const name = object.slice(at, nameEnd);
+    const start = skipSpace(object, skipSpace(object, nameEnd) + 1);
+    at = valueEnd(object, start);
+    members.push({ name, value: object.slice(start, at) });
+  }
+  return members;
+}
+
+/** Where the first part begins, or the closing bracket. */
+function firstPart(text: string): number {
+  return skipSpace(text, skipSpace(text, 0) + 1);
+}
+
+/** Behind a value: where the next part begins, or the closing bracket. */
+function nextPart(text: string, end: number): number {
+  const at = skipSpace(text, end);
+  return text[at] === ',' ? skipSpace(text, at + 1) : at;
+}
+
+function valueEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; ; at++) {
+    const character = text[at];
+    if (character === '{' || character === '[') depth++;
+    else if (character === '"') {
+      at = stringEnd(text, at) - 1;
+      if (depth === 0) return at + 1;
+    } else if (character === '}' || character === ']') {
+      if (depth === 0) return at;
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (character === undefined || character === ',' || isSpace(character))) return at;
+  }
+}
+
+/** Behind the closing quote of the string that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === '\\') backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text[at])) at++;
+  return at;
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === ' ' || character === '\n' || character === '\r' || character === '\t';
+}

@@ -1,0 +1,72 @@
+/** One JSON line for each request: who asked for what, what it took, what was answered. Never tokens, links or bodies. */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type MetricName, metricDimension, metricNamespace, metrics } from './metrics.ts';
+
+type Facts = Record<string, unknown>;
+
+const current = new AsyncLocalStorage<Facts>();
+
+/** Does the work of one request with a line of its own, to which `addToRequestLog` adds. */
+export function withRequestLog<Result>(facts: Facts, work: () => Result): Result {
+  return current.run({ ...facts }, work);
+}
+
+/**
+ * Adds facts to the line of the request that is being served; outside of one, does nothing. A fact of the same name is
+ * replaced. A fact named as one of the service's metrics (`ReadUnits`) is counted as that metric.
+ */
+export function addToRequestLog(facts: Facts): void {
+  Object.assign(current.getStore() ?? {}, facts);
+}
+
+/** As Lambda orders them. */
+const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** Adds numbers to those that the line has under the same names: what several calls of one request consume. */
+export function countInRequestLog(numbers: Readonly<Record<string, number>>): void {
+  const facts = current.getStore();
+  if (facts === undefined) return;
+  for (const [name, number] of Object.entries(numbers)) facts[name] = Number(facts[name] ?? 0) + number;
+}
+
+/**
+ * Writes the line, its metrics in CloudWatch's embedded format, unless AWS_LAMBDA_LOG_LEVEL asks for graver ones only. It
+ * goes to standard output as it is: `console` would wrap it in Lambda's own format.
+ */
+export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
+  if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? level)) return;
+  const facts = current.getStore() ?? {};
+  const counted = Object.keys(facts).filter((name): name is MetricName => name in metrics);
+  const line = {
+    timestamp: new Date().toISOString(),
+    level,
+    ...facts,
+    [metricDimension]: process.env.AWS_LAMBDA_FUNCTION_NAME,
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: [
+        {
+          Namespace: metricNamespace,
+          Dimensions: [[metricDimension]],
+          Metrics: counted.map((name) => ({ Name: name, Unit: metrics[name] })),
+        },
+      ],
+    },
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** What a log says of a thrown value, causes included; of AWS's errors also the request id. */
+export function describeError(thrown: unknown, depth = 0): unknown {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { name, message, stack, cause } = thrown;
+  const { $metadata } = thrown as { $metadata?: { requestId?: string; attempts?: number } };
+  return {
+    name,
+    message,
+    stack,
+    ...($metadata && { aws_request_id: $metadata.requestId, attempts: $metadata.attempts }),
+    ...(cause !== undefined && depth < 5 && { cause: describeError(cause, depth + 1) }),
+  };
+}

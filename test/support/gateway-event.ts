@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { type RouteName, routes } from '../../functions/routes.ts';
+
+export interface GatewayRequest {
+  /** The caller; absent on a route without authorizer. */
+  readonly userId?: string;
+  /** When the caller's token expires, in epoch seconds. Default: in an hour. */
+  readonly exp?: number;
+  readonly method?: string;
+  /** As in a URL: `limit=10&status=DONE&status=ERROR`; an object's arrays repeat the key. */
+  readonly query?: string | Readonly<Record<string, string | readonly string[]>>;
+  readonly path?: Readonly<Record<string, string>>;
+  /** A string is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly isBase64Encoded?: boolean;
+}
+
+/** The event that API Gateway (REST API, Lambda proxy) makes of a request to a route, complete. */
+export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {}): APIGatewayProxyEvent {
+  const route = routes[routeName];
+  const requestId = randomUUID();
+  const { path: pathParameters, body, exp = Math.floor(Date.now() / 1000) + 3600 } = request;
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? `{${name}}`);
+  const method = request.method ?? route.method;
+  const headers: Record<string, string> = {
+    Accept: '*/*',
+    Host: 'a1b2c3d4e5.execute-api.eu-west-3.amazonaws.com',
+    'User-Agent': 'PythonSDK/0.23.0',
+    'X-Amzn-Trace-Id': 'Root=1-67891233-abcdef012345678912345678',
+    'X-Forwarded-For': '203.0.113.7',
+    'X-Forwarded-Port': '443',
+    'X-Forwarded-Proto': 'https',
+    'content-type': 'application/json',
+    ...request.headers,
+  };
+  const query = queryValues(request.query ?? {});
+  return {
+    resource: route.path,
+    path,
+    httpMethod: method,
+    headers,
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    queryStringParameters: query && Object.fromEntries(Object.entries(query).map(([name, all]) => [name, all.at(-1)])),
+    multiValueQueryStringParameters: query,
+    pathParameters: pathParameters === undefined ? null : { ...pathParameters },
+    stageVariables: null,
+    requestContext: {
+      accountId: '123456789012',
+      apiId: 'a1b2c3d4e5',
+      authorizer:
+        request.userId === undefined ? null : { principalId: request.userId, exp: String(exp), integrationLatency: 12 },
+      domainName: 'a1b2c3d4e5.execute-api.eu-west-3.amazonaws.com',
+      domainPrefix: 'a1b2c3d4e5',
+      extendedRequestId: 'JKJaXmPLvHcESHA=',
+      httpMethod: method,
+      identity: {
+        accessKey: null,
+        accountId: null,
+        apiKey: null,
+        apiKeyId: null,
+        caller: null,
+        clientCert: null,
+        cognitoAuthenticationProvider: null,
+        cognitoAuthenticationType: null,
+        cognitoIdentityId: null,
+        cognitoIdentityPoolId: null,
+        principalOrgId: null,
+        sourceIp: '203.0.113.7',
+        user: null,
+        userAgent: 'PythonSDK/0.23.0',
+        userArn: null,
+      },
+      path: `/dev${path}`,
+      protocol: 'HTTP/1.1',
+      requestId,
+      requestTime: '21/Nov/2026:02:59:36 +0000',
+      requestTimeEpoch: Date.now(),
+      resourceId: 'r3s0rc',
+      resourcePath: route.path,
+      stage: 'dev',
+    },
+    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    isBase64Encoded: request.isBase64Encoded ?? false,
+  };
+}
+
+/** The context of an invocation that may take `milliseconds` from now on. */
+export function lambdaContext(milliseconds = 15_000): Context {
+  const end = Date.now() + milliseconds;
+  return {
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: 'function-under-test',
+    functionVersion: '$LATEST',
+    invokedFunctionArn: 'arn:aws:lambda:eu-west-3:123456789012:function:function-under-test',
+    memoryLimitInMB: '1024',
+    awsRequestId: randomUUID(),
+    logGroupName: '/aws/lambda/function-under-test',
+    logStreamName: '2026/11/21/[$LATEST]0123456789abcdef0123456789abcdef',
+    getRemainingTimeInMillis: () => end - Date.now(),
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  };
+}
+
+function queryValues(query: string | Readonly<Record<string, string | readonly string[]>>) {
+  const values: Record<string, string[]> = {};
+  if (typeof query === 'string') {
+    for (const [name, value] of new URLSearchParams(query)) values[name] = [...(values[name] ?? []), value];
+  } else {
+    for (const [name, value] of Object.entries(query)) values[name] = typeof value === 'string' ? [value] : [...value];
+  }
+  return Object.keys(values).length === 0 ? null : values;
+}
