@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, TooBusy } from '../../errors.ts';
+import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { TableNames } from '../../tables.ts';
 import type { Page } from '../page.ts';
 import {
@@ -65,12 +66,14 @@ export function listReader(
 
   return async (userId, query) => {
     const quickest = plan(list, query);
+    addToRequestLog({ plan: quickest.kind });
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       if (attempt > 1) await delay(Math.random() * 20 * 2 ** attempt);
       try {
         return await read(userId, query, quickest, attempt > 0);
       } catch (error) {
         if (!(error instanceof StaleRead)) throw error;
+        countInRequestLog({ stale_reads: 1 });
       }
     }
     throw new TooBusy('The rows of this page changed while they were read, through all attempts.');
