@@ -1,8 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Batch } from '../schemas/batch.ts';
+import type { Batch } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
+import { BatchOfRow } from '../schemas/batch-row.ts';
 import type { TableNames } from '../tables.ts';
 import { batchList } from './lists/batch-list.ts';
+import type { Row } from './lists/column-items.ts';
 import {
   atLeast,
   atMost,
@@ -46,7 +48,12 @@ export function batchRepository(
     async list(userId: string, query: BatchListQuery): Promise<Page<Batch>> {
       if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
       const { items, total } = await read(userId, listQuery(batchList, filters, query));
-      return { items: items.map((row) => storedRow(Batch, { ...row, complete: row.open === false })), total };
+      return { items: items.map(batchOf), total };
     },
   };
+}
+
+function batchOf(row: Row): Batch {
+  const batch = storedRow(BatchOfRow, row);
+  return { ...batch, complete: !batch.open };
 }

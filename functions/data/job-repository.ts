@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { Job } from '../schemas/job.ts';
+import type { Job } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
+import { JobOfRow } from '../schemas/job-row.ts';
 import type { TableNames } from '../tables.ts';
 import {
   atLeast,
@@ -45,7 +46,7 @@ export function jobRepository(
     async list(userId: string, query: JobListQuery): Promise<Page<Job>> {
       if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
       const { items, total } = await read(userId, listQuery(jobList, filters, query));
-      return { items: items.map((row) => storedRow(Job, row)), total };
+      return { items: items.map((row) => storedRow(JobOfRow, row)), total };
     },
     /** Where the results of this user's job are; null while it has none; undefined when the user has no such job. 1 read unit. */
     async get(userId: string, jobId: string): Promise<{ results_key: string | null } | undefined> {

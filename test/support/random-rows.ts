@@ -69,7 +69,7 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
         updated_at: times,
         start_timestamp: fc.option(times),
         end_timestamp: fc.option(times),
-        variables: fc.option(fc.constant({ omega: [1.5, 2], nested: { deep: null } })),
+        variables: fc.option(fc.constant('{"omega":[1.5,1e300],"nested":{"deep":null}}')),
         errors: fc.option(fc.array(fc.constantFrom('timeout', 'out of range'), { maxLength: 2 })),
       }),
       { minLength: count, maxLength: count },
