@@ -37,7 +37,7 @@ export function countInRequestLog(numbers: Readonly<Record<string, number>>): vo
 export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
   if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? level)) return;
   const facts = current.getStore() ?? {};
-  const counted = Object.keys(facts).filter((name): name is MetricName => name in metrics);
+  const counted = Object.keys(metrics).filter((name): name is MetricName => typeof facts[name] === 'number');
   const line = {
     timestamp: new Date().toISOString(),
     level,

@@ -1,0 +1,56 @@
+/** Says who calls: API Gateway runs this before every function that is not public, and keeps the answer for a while. */
+
+import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent, Context } from 'aws-lambda';
+import { requiredEnv } from './env.ts';
+import { httpKeySet, keySource } from './identity/key-source.ts';
+import { TokenRefused } from './identity/token-refused.ts';
+import { tokenVerifier } from './identity/token-verifier.ts';
+import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from './request-log.ts';
+
+const keys = keySource(httpKeySet(requiredEnv('JWKS_URI')));
+const verify = tokenVerifier({
+  issuer: requiredEnv('ISSUER'),
+  audiences: requiredEnv('AUDIENCE')
+    .split(',')
+    .map((name) => name.trim()),
+  keys,
+});
+
+/**
+ * Answers with the caller (`principalId`) and the token's expiry (`exp`), for the whole stage: the gateway uses one answer for
+ * every route. Throws `Unauthorized`, which the gateway answers with 401, for every bad token; any other error (500) when
+ * the issuer's keys are not known.
+ */
+export function handler(event: APIGatewayTokenAuthorizerEvent, context: Context): Promise<APIGatewayAuthorizerResult> {
+  return withRequestLog({ request_id: context.awsRequestId }, async () => {
+    const start = performance.now();
+    try {
+      const { userId, exp } = await verify(bearerToken(event.authorizationToken));
+      addToRequestLog({ user_id: userId, outcome: 'accepted' });
+      return { principalId: userId, policyDocument: wholeStage(event.methodArn), context: { exp } };
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) {
+        addToRequestLog({ outcome: 'failed', error: describeError(error) });
+        throw error;
+      }
+      addToRequestLog({ outcome: 'refused', reason: error.message });
+      throw new Error('Unauthorized');
+    } finally {
+      addToRequestLog({ Latency: Math.round((performance.now() - start) * 10) / 10, JwksAge: keys.ageInSeconds() });
+      writeRequestLog('INFO');
+    }
+  });
+}
+
+function bearerToken(authorization: string | undefined): string {
+  const [, token] = /^Bearer +([^ ]+) *$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) throw new TokenRefused('no bearer token');
+  return token;
+}
+
+/** `arn:aws:execute-api:region:account:api/stage/METHOD/path` without the request. */
+function wholeStage(methodArn: string): APIGatewayAuthorizerResult['policyDocument'] {
+  const [api, stage] = methodArn.split('/');
+  const Resource = `${api}/${stage}/*`;
+  return { Version: '2012-10-17', Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource }] };
+}

@@ -1,0 +1,58 @@
+import { readCompactJws, readJsonObject } from './compact-jws.ts';
+import type { KeySource } from './key-source.ts';
+import { TokenRefused } from './token-refused.ts';
+
+export interface TokenRules {
+  readonly issuer: string;
+  /** Any of them: as `aud`, or as `client_id` of a Cognito access token. */
+  readonly audiences: readonly string[];
+  readonly keys: KeySource;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export interface Identity {
+  readonly userId: string;
+  /** When the token expires, in epoch seconds. */
+  readonly exp: number;
+}
+
+/** More than any issuer's, and well under what fits a DynamoDB key. */
+const longestUserId = 1024;
+
+/**
+ * Verifies a bearer token: signature, issuer, audience, `exp` (required), `nbf`, `sub` (required), with no leeway. Throws
+ * TokenRefused for every bad token, KeysUnavailable when none can be judged.
+ */
+export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: TokenRules) {
+  return async (token: string): Promise<Identity> => {
+    const jws = readCompactJws(token);
+    const key = await keys.find(jws.header);
+    key.verify(jws);
+    const claims = readJsonObject(jws.payload);
+    const { iss, sub, exp, nbf } = claims;
+    if (iss !== issuer) throw new TokenRefused('from another issuer');
+    if (!isFor(audiences, claims)) throw new TokenRefused('for another audience');
+    if (!isTime(exp)) throw new TokenRefused('without expiry');
+    if (exp * 1000 <= now()) throw new TokenRefused('expired');
+    if (nbf !== undefined && !isTime(nbf)) throw new TokenRefused('an unreadable nbf');
+    if (isTime(nbf) && nbf * 1000 > now()) throw new TokenRefused('not valid yet');
+    if (!isUserId(sub)) throw new TokenRefused('without subject');
+    return { userId: sub, exp };
+  };
+}
+
+/** Cognito's access tokens name the client in `client_id` and have no `aud`; its ID tokens are for the client, not for an API. */
+function isFor(audiences: readonly string[], { aud, client_id: clientId, token_use: use }: Record<string, unknown>) {
+  if (use !== undefined && use !== 'access') return false;
+  const named = aud ?? (use === 'access' ? clientId : undefined);
+  return (Array.isArray(named) ? named : [named]).some((name) => audiences.includes(name));
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function isUserId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= longestUserId;
+}
