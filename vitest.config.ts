@@ -18,6 +18,11 @@ const withDynamoDb = { globalSetup: ['test/support/start-dynamodb.ts'] };
 
 export default defineConfig({
   test: {
-    projects: [project('unit'), project('integration', withDynamoDb), project('infra'), project('e2e')],
+    projects: [
+      project('unit'),
+      project('integration', withDynamoDb),
+      project('infra', { isolate: false }),
+      project('e2e'),
+    ],
   },
 });

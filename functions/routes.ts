@@ -83,19 +83,22 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
+/** Deliveries of an event before it is given up: room for a dependency's outage of several minutes. */
+export const maximumDeliveries = 8;
+
 /** Functions that no route names. */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
   authorizer: { entry: 'authorizer', uses: {} },
-  /** Answers a known path asked with another method: 405 with `Allow`. */
+  /** Answers a known path asked with another method, 405 with `Allow`, and any other path, 404. */
   methodNotAllowed: { entry: 'endpoints/method-not-allowed', uses: {} },
   /** Applies the lifecycle events that arrive on the queue. */
   applyEvents: {
     entry: 'consumers/apply-events',
     uses: {
-      Batches: ['GetItem', 'PutItem'],
+      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['GetItem', 'BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
       DeadLetters: ['SendMessage'],
     },
   },

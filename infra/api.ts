@@ -3,11 +3,11 @@ import {
   AccessLogFormat,
   AuthorizationType,
   EndpointType,
+  type IResource,
   LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
   type MethodOptions,
-  type Resource,
   ResponseType,
   RestApi,
   TokenAuthorizer,
@@ -67,6 +67,10 @@ export class Api extends Construct {
     this.#addMethods();
   }
 
+  /**
+   * Whatever no route takes goes to one function, unknown paths too: API Gateway by itself takes the bearer token of a
+   * request to an unknown path for a broken AWS signature, and answers that instead of 404.
+   */
   #addMethods() {
     const { authorizer, methodNotAllowed } = this.functions;
     const withToken: MethodOptions = {
@@ -76,7 +80,7 @@ export class Api extends Construct {
         resultsCacheTtl: authorizerCacheTime,
       }),
     };
-    const methods = new Map<Resource, string[]>();
+    const methods = new Map<IResource, string[]>();
     for (const [name, route] of Object.entries<Route>(routes)) {
       const resource = this.restApi.root.resourceForPath(route.path);
       const integration = new LambdaIntegration(this.functions[name as RouteName], { allowTestInvoke: false });
@@ -84,12 +88,12 @@ export class Api extends Construct {
       if (route.public) Validations.of(method).acknowledge(answersWithoutToken);
       methods.set(resource, [...(methods.get(resource) ?? []), route.method]);
     }
+    const noRoute = new LambdaIntegration(methodNotAllowed, { scopePermissionToMethod: false });
+    const unknownPaths = [this.restApi.root, this.restApi.root.addResource('{path+}')];
+    for (const resource of [...methods.keys(), ...unknownPaths]) {
+      Validations.of(resource.addMethod('ANY', noRoute)).acknowledge(answersWithoutToken);
+    }
     for (const [resource, allowMethods] of methods) {
-      const anyOther = resource.addMethod(
-        'ANY',
-        new LambdaIntegration(methodNotAllowed, { scopePermissionToMethod: false }),
-      );
-      Validations.of(anyOther).acknowledge(answersWithoutToken);
       // From any origin: a token is sent on purpose, never by the browser's own accord as a cookie is.
       resource.addCorsPreflight({
         allowOrigins: ['*'],
@@ -103,7 +107,7 @@ export class Api extends Construct {
 
 const answersWithoutToken = {
   id: 'AwsSolutions-APIG4',
-  reason: 'Public by intent: it gives the health, the description of the API or a 405, and reads no data.',
+  reason: 'Public by intent: it gives the health, the description of the API, a 404 or a 405, and reads no data.',
 };
 
 function capitalized(name: string): string {

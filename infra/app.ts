@@ -19,22 +19,21 @@ new ServiceStack(app, `QuantumBatchApi-${stage}`, {
 
 function stageFromContext(): StageName {
   const stage = textFromContext('stage') ?? 'dev';
-  if (!(stage in stages)) throw new Error(`-c stage=${stage}: the stages are ${Object.keys(stages).join(' and ')}.`);
+  if (!Object.hasOwn(stages, stage)) {
+    throw new Error(`-c stage=${stage}: the stages are ${Object.keys(stages).join(' and ')}.`);
+  }
   return stage as StageName;
 }
 
 function tokenIssuerFromContext(): TokenIssuer | undefined {
   const issuer = textFromContext('issuer');
   const audience = textFromContext('audience');
-  if (issuer === undefined && audience === undefined) return undefined;
+  const jwksUri = textFromContext('jwksUri');
+  if ((issuer ?? audience ?? jwksUri) === undefined) return undefined;
   if (issuer === undefined || audience === undefined) {
-    throw new Error('-c issuer=… and -c audience=… are given together or not at all.');
+    throw new Error('-c issuer=… and -c audience=… are given together; -c jwksUri=… only with them.');
   }
-  return {
-    issuer,
-    audience,
-    jwksUri: textFromContext('jwksUri') ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`,
-  };
+  return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
 }
 
 function textFromContext(name: string): string | undefined {

@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { otherFunctions } from '../functions/routes.ts';
+import { maximumDeliveries, otherFunctions } from '../functions/routes.ts';
 import { ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -11,9 +11,6 @@ interface EventsProps {
   readonly resources: UsableResources;
   readonly settings: StageSettings;
 }
-
-/** Deliveries of an event before SQS gives it up: room for a dependency's outage of several minutes. */
-const maximumDeliveries = 8;
 
 /** The way in for lifecycle events: a queue, the function that applies them, and a queue for those that cannot be applied. */
 export class Events extends Construct {

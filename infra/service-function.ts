@@ -9,7 +9,7 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
@@ -78,7 +78,6 @@ export class ServiceFunction extends NodejsFunction {
         bundleAwsSDK: true,
         minify: true,
         sourceMap: true,
-        sourceMapMode: SourceMapMode.EXTERNAL,
         sourcesContent: false,
         logLevel: LogLevel.WARNING,
       },

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+import { withAssembly } from '../support/synthesize.ts';
+
+interface Bundle {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly bytes: number;
+  readonly code: string;
+  /** What a Node of its own, given the function's environment, finds exported or complains of. */
+  readonly loaded: string;
+}
+
+const names = Object.keys({ ...routes, ...otherFunctions } satisfies Record<string, FunctionDescription>);
+
+const bundles = withAssembly((synthesis, directory) => {
+  const manifest = readdirSync(directory).find((name) => name.endsWith('.assets.json'))!;
+  const { files } = JSON.parse(readFileSync(join(directory, manifest), 'utf8'));
+  return new Map(
+    synthesis.ofType('AWS::Lambda::Function').map(({ path, properties }): [string, Bundle] => {
+      const asset = join(directory, files[properties.Code.S3Key.replace(/\.zip$/, '')].source.path);
+      const file = join(asset, 'index.mjs');
+      const name = path.split('/')[1]!;
+      return [
+        name,
+        {
+          name,
+          files: readdirSync(asset).sort(),
+          bytes: statSync(file).size,
+          code: readFileSync(file, 'utf8'),
+          loaded: load(file, Object.keys(properties.Environment.Variables)),
+        },
+      ];
+    }),
+  );
+});
+
+function load(file: string, variables: readonly string[]): string {
+  const script = `import(${JSON.stringify(pathToFileURL(file))}).then((it) => console.log(Object.keys(it).join()))`;
+  const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
+    encoding: 'utf8',
+    env: { ...environment, NODE_OPTIONS: '', AWS_REGION: 'eu-west-1', AWS_LAMBDA_FUNCTION_NAME: 'x' },
+  });
+  return stdout.trim() || stderr;
+}
+
+const environmentValues: Record<string, string> = {
+  ISSUER: 'https://issuer.example.org/',
+  JWKS_URI: 'https://issuer.example.org/.well-known/jwks.json',
+  RESULTS_LINK_SECONDS: '300',
+  DEAD_LETTER_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/x',
+};
+
+describe.each(names)('the bundle of %s', (name) => {
+  const bundle = bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
+
+  it('is one module with its source map, and loads with no more than its environment', () => {
+    expect(bundle.files).toEqual(['index.mjs', 'index.mjs.map']);
+    expect(bundle.loaded).toBe('handler');
+  });
+});
+
+describe('the bundles', () => {
+  it.each(['Authorizer', 'MethodNotAllowed', 'GetOpenApi', 'GetHealth'])('of %s holds no AWS client', (name) => {
+    expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
+  });
+
+  it('of the authorizer has at most 80 kB', () => {
+    expect(bundles.get('Authorizer')!.bytes).toBeLessThanOrEqual(80_000);
+  });
+
+  it.each(['ListBatches', 'ListJobs'])('of %s has at most 480 kB', (name) => {
+    expect(bundles.get(name)!.bytes).toBeLessThanOrEqual(480_000);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { type FunctionDescription, otherFunctions, routes, type Uses } from '../../functions/routes.ts';
+import { type TableName, tables } from '../../functions/tables.ts';
+import { synthesize } from '../support/synthesize.ts';
+
+const synthesis = synthesize();
+const { ofType, one, readable } = synthesis;
+
+const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunctions }).map(([name, description]) => ({
+  name,
+  description,
+  path: `${name === 'applyEvents' ? 'Events' : 'Api'}/${name[0]!.toUpperCase()}${name.slice(1)}`,
+}));
+
+const configuration: Record<string, Record<string, string>> = {
+  authorizer: {
+    ISSUER: 'Identity/UserPool.ProviderURL',
+    AUDIENCE: 'Identity/UserPool/Client',
+    JWKS_URI: 'Identity/UserPool.ProviderURL/.well-known/jwks.json',
+  },
+  getResultsLink: { RESULTS_LINK_SECONDS: '300' },
+};
+
+/** What AWS itself needs of every function: its log and its traces; of the consumer also its queue. */
+function operation(name: string, path: string) {
+  return [
+    `logs:CreateLogStream ${path}Log`,
+    `logs:PutLogEvents ${path}Log`,
+    'xray:PutTelemetryRecords *',
+    'xray:PutTraceSegments *',
+    ...(name === 'applyEvents'
+      ? ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Events/Queue`)
+      : []),
+  ];
+}
+
+function declared(uses: Uses) {
+  return Object.entries(uses).flatMap(([name, actions]) => actions.map((action) => grant(name, action)));
+}
+
+function grant(name: string, action: string) {
+  if (name === 'Results') return `s3:${action} Storage/Results/results/*`;
+  if (name === 'DeadLetters') return `sqs:${action} Events/DeadLetters`;
+  return `dynamodb:${action} Storage/${name.replace('/', '/index/')}`;
+}
+
+function environment(uses: Uses) {
+  return Object.fromEntries(
+    Object.keys(uses).map((name) => {
+      if (name === 'Results') return ['RESULTS_BUCKET', 'Storage/Results'];
+      if (name === 'DeadLetters') return ['DEAD_LETTER_QUEUE_URL', 'Events/DeadLetters'];
+      const table = name.split('/')[0] as TableName;
+      return [tables[table].environmentVariable, `Storage/${table}`];
+    }),
+  );
+}
+
+/** Every action and resource that the policies of a role allow, one pair a line. */
+function granted(rolePath: string) {
+  const policies = ofType('AWS::IAM::Policy').filter(({ properties }) =>
+    properties.Roles.some((role: unknown) => readable(role) === rolePath),
+  );
+  return policies.flatMap(({ properties }) =>
+    properties.PolicyDocument.Statement.flatMap((statement: Record<string, unknown>) => {
+      expect(statement).toEqual({ Effect: 'Allow', Action: expect.anything(), Resource: expect.anything() });
+      return [statement.Action]
+        .flat()
+        .flatMap((action) => [statement.Resource].flat().map((r) => `${action} ${readable(r)}`));
+    }),
+  );
+}
+
+describe('the functions', () => {
+  it('are those of the routes and the others, each once', () => {
+    const paths = ofType('AWS::Lambda::Function').map(({ path }) => path);
+    expect(paths.sort()).toEqual(functions.map(({ path }) => path).sort());
+  });
+
+  describe.each(functions)('$name', ({ name, path, description }) => {
+    const { properties } = one('AWS::Lambda::Function', path);
+
+    it('runs on Node 24 and arm64, traced, with a JSON log of its own', () => {
+      expect(properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'index.handler',
+        Timeout: 15,
+        TracingConfig: { Mode: 'Active' },
+        LoggingConfig: { LogFormat: 'JSON' },
+      });
+      expect(readable(properties.LoggingConfig.LogGroup)).toBe(`${path}Log`);
+      expect(properties).not.toHaveProperty('ReservedConcurrentExecutions');
+    });
+
+    it('may do what it declares and nothing else', () => {
+      expect(readable(properties.Role)).toBe(`${path}Role`);
+      expect(granted(`${path}Role`).sort()).toEqual([...declared(description.uses), ...operation(name, path)].sort());
+      expect(one('AWS::IAM::Role', `${path}Role`).properties).not.toHaveProperty('ManagedPolicyArns');
+    });
+
+    it('is told the places of what it uses and nothing else', () => {
+      const { NODE_OPTIONS, ...variables } = properties.Environment.Variables;
+      expect(NODE_OPTIONS).toBe('--enable-source-maps');
+      expect(
+        Object.fromEntries(Object.entries(variables).map(([variable, value]) => [variable, readable(value)])),
+      ).toEqual({ ...environment(description.uses), ...configuration[name] });
+    });
+  });
+
+  it('that signs results links may read results, and nothing else of the bucket', () => {
+    expect(granted('Api/GetResultsLinkRole').filter((line: string) => line.startsWith('s3:'))).toEqual([
+      's3:GetObject Storage/Results/results/*',
+    ]);
+  });
+});

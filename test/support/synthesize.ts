@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import cdk from '../../cdk.json' with { type: 'json' };
+
+/** A resource of the template. `path` is that of its construct, without the stack and a final `Resource`: `Api/ListJobs`. */
+export interface SynthesizedResource {
+  readonly type: string;
+  readonly path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is CloudFormation's, by resource type.
+  readonly properties: any;
+  readonly attributes: { readonly DeletionPolicy?: string; readonly DependsOn?: readonly string[] };
+}
+
+/** What `cdk synth` would write for a context (`-c name=value`), but without bundles unless they are asked for. */
+export interface Synthesis {
+  readonly text: string;
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /** Findings of cdk-nag and of CDK's other checks that are not acknowledged. */
+  readonly findings: readonly unknown[];
+  /** Every acknowledged rule with its reason. */
+  readonly acknowledgements: readonly { readonly id: string; readonly reason: string }[];
+  ofType(type: string): SynthesizedResource[];
+  /** The one resource of that type and path. */
+  one(type: string, path: string): SynthesizedResource;
+  /** A value as text: references and ARNs become the path of what they refer to. */
+  readable(value: unknown): string;
+}
+
+interface Template {
+  readonly Resources: Record<
+    string,
+    {
+      readonly Type: string;
+      readonly Properties?: unknown;
+      readonly DeletionPolicy?: string;
+      readonly DependsOn?: string[];
+      readonly Metadata?: {
+        readonly 'aws:cdk:path'?: string;
+        readonly cdk_nag?: { readonly rules_to_suppress: { readonly id: string; readonly reason: string }[] };
+      };
+    }
+  >;
+  readonly Outputs: Record<string, { readonly Value: unknown }>;
+}
+
+const done = new Map<string, Synthesis>();
+
+/** Runs infra/app.ts as the CDK CLI does, once for each context. Throws with what it printed when it fails. */
+export function synthesize(context: Record<string, string> = {}): Synthesis {
+  const key = JSON.stringify(context);
+  const synthesis =
+    done.get(key) ??
+    inNewDirectory((directory) => {
+      runApp(directory, { ...context, 'aws:cdk:bundling-stacks': [] });
+      return readSynthesis(directory);
+    });
+  done.set(key, synthesis);
+  return synthesis;
+}
+
+/** As `synthesize`, with bundles; `work` is given the directory of the assembly, which does not outlive it. */
+export function withAssembly<Result>(work: (synthesis: Synthesis, directory: string) => Result): Result {
+  return inNewDirectory((directory) => {
+    runApp(directory, {});
+    return work(readSynthesis(directory), directory);
+  });
+}
+
+function inNewDirectory<Result>(work: (directory: string) => Result): Result {
+  const directory = mkdtempSync(join(tmpdir(), 'synth-'));
+  try {
+    return work(directory);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function runApp(directory: string, context: object) {
+  const root = join(import.meta.dirname, '../..');
+  const { status, stderr } = spawnSync(process.execPath, ['infra/app.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      CDK_OUTDIR: directory,
+      CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...context }),
+    },
+  });
+  if (status !== 0) throw new Error(stderr);
+}
+
+function readSynthesis(directory: string): Synthesis {
+  const file = readdirSync(directory).find((name) => name.endsWith('.template.json'));
+  const text = readFileSync(join(directory, file!), 'utf8');
+  const template: Template = JSON.parse(text);
+  const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
+  const pathOf = (id: string) => {
+    const path = template.Resources[id]?.Metadata?.['aws:cdk:path'];
+    return path === undefined ? id : path.replace(/^[^/]+\//, '').replace(/\/Resource$/, '');
+  };
+  const resources = Object.entries(template.Resources).map(([id, resource]) => ({
+    type: resource.Type,
+    path: pathOf(id),
+    properties: resource.Properties,
+    attributes: resource,
+  }));
+  const ofType = (type: string) => resources.filter((resource) => resource.type === type);
+
+  // biome-ignore lint/suspicious/noExplicitAny: the argument of an intrinsic is whatever the template holds.
+  const intrinsics: Record<string, (argument: any) => string> = {
+    Ref: pathOf,
+    'Fn::GetAtt': ([id, attribute]) => pathOf(id) + (attribute === 'Arn' ? '' : `.${attribute}`),
+    'Fn::Join': ([separator, parts]) => parts.map(readable).join(separator),
+    'Fn::Sub': String,
+    'Fn::Select': () => '…',
+  };
+
+  function readable(value: unknown): string {
+    if (typeof value !== 'object' || value === null) return String(value);
+    const [[name, argument] = ['', undefined], ...others] = Object.entries(value);
+    const intrinsic = intrinsics[name];
+    if (intrinsic === undefined || others.length > 0) throw new Error(`Not an intrinsic: ${JSON.stringify(value)}`);
+    return intrinsic(argument);
+  }
+
+  return {
+    text,
+    ofType,
+    readable,
+    outputs: Object.fromEntries(Object.entries(template.Outputs).map(([name, { Value }]) => [name, Value])),
+    findings: report.pluginReports,
+    acknowledgements: Object.values(template.Resources).flatMap(
+      ({ Metadata }) => Metadata?.cdk_nag?.rules_to_suppress ?? [],
+    ),
+    one(type, path) {
+      const [found, ...others] = ofType(type).filter((resource) => resource.path === path);
+      if (found === undefined || others.length > 0) throw new Error(`${1 + others.length} of ${type} ${path}`);
+      return found;
+    },
+  };
+}
