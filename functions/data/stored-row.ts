@@ -9,7 +9,8 @@ export function storedRow<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   row: Readonly<Record<string, unknown>>,
 ): z.output<z.ZodObject<Shape>> {
-  const named = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, row[name]]));
+  const names = Object.keys(schema.shape).filter((name) => name in row);
+  const named = Object.fromEntries(names.map((name) => [name, row[name]]));
   const parsed = schema.safeParse(named);
   if (!parsed.success) throw new CorruptData(`The row ${String(row.id)} is corrupt: ${parsed.error.message}`);
   return parsed.data;

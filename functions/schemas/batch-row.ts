@@ -9,7 +9,7 @@ export const BatchRow = Batch.omit({ complete: true }).extend({
   seq: z.int().nonnegative().describe('Place among the owner’s batches, from 0, without gaps, in creation order.'),
   rev: z.int().nonnegative().describe('Grows with every write of the row: the condition of the next one.'),
   written_at: WrittenAt,
-  creating: z.literal(true).optional().describe('Not all jobs that it is created with are stored yet.'),
+  creating: z.literal(true).exactOptional().describe('Not all jobs that it is created with are stored yet.'),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

@@ -94,12 +94,12 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
     ...envelope,
     data: z.strictObject({
       batch_id: UuidText,
-      status: BatchStatus.optional(),
-      open: z.literal(false).optional().describe('Closes the batch; nothing opens it again.'),
-      tags: Tags.optional(),
-      start_datetime: Time.optional(),
-      end_datetime: Time.optional(),
-      device_status: text(256).optional(),
+      status: BatchStatus.exactOptional(),
+      open: z.literal(false).exactOptional().describe('Closes the batch; nothing opens it again.'),
+      tags: Tags.exactOptional(),
+      start_datetime: Time.exactOptional(),
+      end_datetime: Time.exactOptional(),
+      device_status: text(256).exactOptional(),
     }),
   }),
   z.strictObject({
@@ -107,14 +107,16 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
     ...envelope,
     data: z.strictObject({
       job_id: UuidText,
-      status: JobStatus.optional(),
-      start_timestamp: Time.optional(),
-      end_timestamp: Time.optional(),
+      status: JobStatus.exactOptional(),
+      start_timestamp: Time.exactOptional(),
+      end_timestamp: Time.exactOptional(),
       errors: z
         .array(text(10_000))
         .refine(...atMostBytes(16_000))
-        .optional(),
-      results_key: text(1_024).optional().describe('Key of the results in the bucket, below `results/{user_id}/`.'),
+        .exactOptional(),
+      results_key: text(1_024)
+        .exactOptional()
+        .describe('Key of the results in the bucket, below `results/{user_id}/`.'),
     }),
   }),
 ]);

@@ -6,6 +6,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { TooBusy } from '../../errors.ts';
+import { cancellationCodes, isContention } from '../contention.ts';
 
 /** What an attempt decided from its reads: the result, and the transaction that brings it about (none: it stands already). */
 export interface Attempt<Result> {
@@ -46,30 +47,14 @@ export async function optimistically<Result>(
   }
 }
 
-const retriedReasons = new Set([
-  'ConditionalCheckFailed',
-  'TransactionConflict',
-  'ProvisionedThroughputExceeded',
-  'ThrottlingError',
-]);
-
-const throttles = new Set([
-  'ProvisionedThroughputExceededException',
-  'ThrottlingException',
-  'RequestLimitExceeded',
-  'TransactionConflictException',
-  'TransactionInProgressException',
-]);
-
 const networkFailures = new Set(['TimeoutError', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN']);
 
-function kindOf(error: unknown): 'canceled' | 'throttled' | 'unknown' | 'final' {
-  if (error instanceof TransactionCanceledException) {
-    const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
-    return codes.every((code) => code === 'None' || retriedReasons.has(code)) ? 'canceled' : 'final';
-  }
+function kindOf(error: unknown): 'canceled' | 'busy' | 'unknown' | 'final' {
   if (!(error instanceof Error)) return 'final';
-  if (throttles.has(error.name)) return 'throttled';
+  if (error instanceof TransactionCanceledException) {
+    return cancellationCodes(error).includes('ValidationError') ? 'final' : 'canceled';
+  }
+  if (isContention(error)) return 'busy';
   if (error instanceof DynamoDBServiceException) return error.$fault === 'server' ? 'unknown' : 'final';
   const code = 'code' in error ? String(error.code) : '';
   return networkFailures.has(error.name) || networkFailures.has(code) ? 'unknown' : 'final';
