@@ -12,10 +12,7 @@ const maxCharacters = 256;
 
 /** A parameter with one value; given several times, the last one counts. */
 export function scalar<Value extends z.ZodType>(value: Value) {
-  return z.preprocess(
-    (values, context) => bounded(Array.isArray(values) ? values[values.length - 1] : undefined, context),
-    value,
-  );
+  return z.preprocess((values, context) => bounded((values as string[] | undefined)?.at(-1), context), value);
 }
 
 /** A parameter that repeats: up to 100 values. */

@@ -13,10 +13,10 @@ const maxFaults = 100;
 /** A stored quiz submission as it is answered. */
 export const Quiz = z
   .strictObject({
-    id: Uuid,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    user_id: z.string(),
+    id: Uuid.describe('The same for each submission of this user to this quiz at this place.'),
+    created_at: Timestamp.describe('When it was first submitted.'),
+    updated_at: Timestamp.describe('When it was last submitted.'),
+    user_id: z.string().describe('User who submitted it: the caller.'),
     cms_quiz_id: z.string().describe('Id of the quiz in the content-management system.'),
     data: JsonObject.describe('The quiz, its possible choices and the user’s answer, exactly as they were sent.'),
   })
