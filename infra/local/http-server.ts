@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { SetupProblem } from './dynamodb-local.ts';
+
+/** A listening server and its way to stop. */
+export interface HttpServer {
+  readonly url: string;
+  /** Refuses new connections, ends those that are idle, and the others after half a second. */
+  stop(): Promise<void>;
+}
+
+/** Header lines and request line together; AWS's own limits are lower and answered by the handlers. */
+const maxHeaderSize = 65_536;
+
+/**
+ * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers what is no HTTP. Throws SetupProblem for a taken
+ * port.
+ */
+export async function startHttpServer(
+  port: number,
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+  onUnreadable?: (error: NodeJS.ErrnoException, socket: Socket) => void,
+): Promise<HttpServer> {
+  const listener: RequestListener = (request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      console.error(error);
+      response.destroy();
+    });
+  };
+  const server = createServer({ maxHeaderSize, keepAliveTimeout: 65_000 }, listener);
+  if (onUnreadable !== undefined) server.on('clientError', (error, socket) => onUnreadable(error, socket as Socket));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE' || error.code === 'EACCES';
+      const reason = error.code === 'EACCES' ? 'may not be used' : 'is taken';
+      reject(
+        taken
+          ? new SetupProblem(`Port ${port} ${reason}: set PORT to another one, or to 0 for any that is free.`)
+          : error,
+      );
+    });
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has a port.');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      const force = setTimeout(() => server.closeAllConnections(), 500);
+      await closed;
+      clearTimeout(force);
+    },
+  };
+}
+
+/** The whole body, or undefined when it is larger than `limit` bytes: then its rest is read and thrown away. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return size <= limit ? Buffer.concat(chunks) : undefined;
+}
+
+/** A request's target in its parts, decoded where it can be: a malformed `%` stays as it is. */
+export function parseTarget(target: string): { path: string; query: [name: string, value: string][] } {
+  const relative = target.replace(/^https?:\/\/[^/?]*/i, '');
+  const mark = relative.indexOf('?');
+  const path = mark < 0 ? relative : relative.slice(0, mark);
+  const search = mark < 0 ? '' : relative.slice(mark + 1);
+  const pairs = search.split('&').filter((pair) => pair !== '');
+  return {
+    path: path === '' ? '/' : path,
+    query: pairs.map((pair) => {
+      const equals = pair.indexOf('=');
+      const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+      return [decodeComponent(name.replaceAll('+', ' ')), decodeComponent(value.replaceAll('+', ' '))];
+    }),
+  };
+}
+
+export function decodeComponent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

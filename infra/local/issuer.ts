@@ -1,0 +1,165 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import type { Account } from './accounts.ts';
+import { decodeComponent, readBody } from './http-server.ts';
+
+/** An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their tokens with RS256. */
+export interface Issuer {
+  readonly url: string;
+  readonly tokenEndpoint: string;
+  /** A token of the account, valid for `seconds`. */
+  token(account: Account, seconds?: number): Promise<string>;
+  /** Answers the discovery document, the keys and the token endpoint; `path` is relative to the issuer's. */
+  handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** How long tokens are valid: a working day. */
+export const tokenSeconds = 12 * 60 * 60;
+
+const grants = ['password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
+const bodyLimit = 65_536;
+
+interface IssuerOptions {
+  readonly url: string;
+  /** The `aud` of its tokens. */
+  readonly audience: string;
+  readonly accounts: readonly Account[];
+  /** Where its key is kept, so that tokens outlive a restart. */
+  readonly keyFile?: string;
+}
+
+export async function createIssuer({ url, audience, accounts, keyFile }: IssuerOptions): Promise<Issuer> {
+  const key = await signingKey(keyFile);
+  const kid = await calculateJwkThumbprint(key);
+  const privateKey = await importJWK(key, 'RS256');
+  const publicKeys = { keys: [{ kty: key.kty, n: key.n, e: key.e, kid, use: 'sig', alg: 'RS256' }] };
+  const tokenEndpoint = `${url}/oauth/token`;
+  const metadata = {
+    issuer: url,
+    token_endpoint: tokenEndpoint,
+    jwks_uri: `${url}/.well-known/jwks.json`,
+    response_types_supported: ['token'],
+    grant_types_supported: grants,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    token_endpoint_auth_methods_supported: ['none', 'client_secret_post', 'client_secret_basic'],
+  };
+  return { url, tokenEndpoint, token, handle };
+
+  function token(account: Account, seconds = tokenSeconds): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({ scope: 'openid profile email' })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
+      .setIssuer(url)
+      .setAudience(audience)
+      .setSubject(account.userId)
+      .setJti(randomUUID())
+      .setIssuedAt(now)
+      .setExpirationTime(now + seconds)
+      .sign(privateKey);
+  }
+
+  async function handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+      const common = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
+      response.writeHead(status, { ...common, ...headers }).end(JSON.stringify(body));
+    };
+    if (path === '/oauth/token') {
+      if (request.method !== 'POST') return answer(405, { error: 'invalid_request' }, { Allow: 'POST' });
+      const { status, body, headers } = await grant(request);
+      return answer(status, body, { 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headers });
+    }
+    if (path === '/.well-known/openid-configuration') return answer(200, metadata);
+    if (path === '/.well-known/jwks.json') return answer(200, publicKeys);
+    return answer(404, { error: 'not_found' });
+  }
+
+  /** RFC 6749, sections 4.3, 4.4 and 5. Realm, audience, scope and a public client's id are taken as they come. */
+  async function grant(
+    request: IncomingMessage,
+  ): Promise<{ status: number; body: unknown; headers?: Record<string, string> }> {
+    const refuse = (status: number, error: string, description: string, headers = {}) => ({
+      status,
+      body: { error, error_description: description },
+      headers,
+    });
+    const content = await readBody(request, bodyLimit);
+    const parameters = content && readParameters(content.toString(), request.headers['content-type']);
+    if (parameters === undefined)
+      return refuse(400, 'invalid_request', 'The body is neither a form nor a JSON object.');
+    const { grant_type: type, expires_in: expiresIn = String(tokenSeconds) } = parameters;
+    if (type === undefined) return refuse(400, 'invalid_request', 'grant_type is missing.');
+    if (!grants.includes(type)) return refuse(400, 'unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
+    const seconds = Number(expiresIn);
+    if (!Number.isInteger(seconds) || seconds < 1 || seconds > tokenSeconds) {
+      return refuse(400, 'invalid_request', `expires_in is a number of seconds from 1 to ${tokenSeconds}.`);
+    }
+    const isClient = type === 'client_credentials';
+    const basic = basicCredentials(request.headers.authorization);
+    const [username, password] = isClient
+      ? (basic ?? [parameters.client_id, parameters.client_secret])
+      : [parameters.username, parameters.password];
+    if (username === undefined || password === undefined) {
+      const missing = isClient ? 'client_id or client_secret' : 'username or password';
+      return refuse(400, 'invalid_request', `${missing} is missing.`);
+    }
+    const account = accounts.find((each) => isSame(each.username, username) && isSame(each.password, password));
+    if (account === undefined) {
+      if (!isClient) return refuse(400, 'invalid_grant', 'Wrong username or password.');
+      const challenge = basic === undefined ? {} : { 'WWW-Authenticate': 'Basic' };
+      return refuse(401, 'invalid_client', 'Wrong client_id or client_secret.', challenge);
+    }
+    return {
+      status: 200,
+      body: {
+        access_token: await token(account, seconds),
+        token_type: 'Bearer',
+        expires_in: seconds,
+        scope: 'openid profile email',
+      },
+    };
+  }
+}
+
+async function signingKey(file: string | undefined): Promise<JWK> {
+  if (file !== undefined) {
+    try {
+      return JSON.parse(await readFile(file, 'utf8')) as JWK;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const key = await exportJWK(privateKey);
+  if (file !== undefined) {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, JSON.stringify(key), { mode: 0o600 });
+  }
+  return key;
+}
+
+function readParameters(body: string, contentType = ''): Record<string, string> | undefined {
+  if (!contentType.startsWith('application/json')) return Object.fromEntries(new URLSearchParams(body));
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)]));
+  } catch {
+    return undefined;
+  }
+}
+
+function basicCredentials(header = ''): [string, string] | undefined {
+  const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const [name = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');
+  return [decodeComponent(name), decodeComponent(secret.join(':'))];
+}
+
+function isSame(left: string, right: string): boolean {
+  const [first, second] = [left, right].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+  return timingSafeEqual(first, second);
+}

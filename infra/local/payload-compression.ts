@@ -1,0 +1,49 @@
+import { promisify } from 'node:util';
+import { deflate, gunzip, gzip, inflate } from 'node:zlib';
+import { type Answer, GatewayProblem } from './gateway-answer.ts';
+
+const decoders = { gzip: promisify(gunzip), deflate: promisify(inflate) };
+const encoders = { gzip: promisify(gzip), deflate: promisify(deflate) };
+
+/**
+ * The body as it was before the client compressed it, at most `limit` bytes: what would become larger is abandoned as
+ * soon as it does, and is too large. What is not what it says it is, is an unsupported media type.
+ */
+export async function decompress(body: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> {
+  const name = (encoding ?? 'identity').trim().toLowerCase();
+  if (name === 'identity' || name === '') return body;
+  if (name !== 'gzip' && name !== 'deflate') throw new GatewayProblem('UNSUPPORTED_MEDIA_TYPE');
+  try {
+    return await decoders[name](body, { maxOutputLength: limit });
+  } catch (error) {
+    const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw new GatewayProblem(tooLarge ? 'REQUEST_TOO_LARGE' : 'UNSUPPORTED_MEDIA_TYPE');
+  }
+}
+
+/** Compresses an answer of at least `minimumSize` bytes for a client that accepts it. */
+export async function compress(answer: Answer, accepted: string, minimumSize: number | undefined): Promise<Answer> {
+  const encoded = answer.headers.some(([name]) => name.toLowerCase() === 'content-encoding');
+  if (minimumSize === undefined || encoded || answer.body.length === 0 || answer.body.length < minimumSize)
+    return answer;
+  const coding = preferredCoding(accepted);
+  if (coding === undefined) return answer;
+  return {
+    ...answer,
+    headers: [...answer.headers, ['Content-Encoding', coding]],
+    body: await encoders[coding](answer.body),
+  };
+}
+
+function preferredCoding(accepted: string): 'gzip' | 'deflate' | undefined {
+  const weights = accepted.split(',').map((each) => {
+    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((part) => part.startsWith('q='))?.slice(2) ?? '1';
+    return { name, weight: Number(weight) };
+  });
+  const weightOf = (coding: string) =>
+    (weights.find(({ name }) => name === coding) ?? weights.find(({ name }) => name === '*'))?.weight ?? 0;
+  const [gzipWeight, deflateWeight] = [weightOf('gzip'), weightOf('deflate')];
+  if (gzipWeight > 0 && gzipWeight >= deflateWeight) return 'gzip';
+  return deflateWeight > 0 ? 'deflate' : undefined;
+}
