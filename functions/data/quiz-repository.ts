@@ -22,7 +22,7 @@ export interface QuizRecord {
   readonly data: string;
 }
 
-const maxAttempts = 10;
+const maxAttempts = 15;
 const firstDelay = 25;
 const longestDelay = 400;
 
