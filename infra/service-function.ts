@@ -80,6 +80,9 @@ export class ServiceFunction extends NodejsFunction {
         sourceMap: true,
         sourcesContent: false,
         logLevel: LogLevel.WARNING,
+        esbuildArgs: {
+          '--alias:@aws-sdk/credential-provider-node': join(functionsDirectory, 'data/environment-credentials.ts'),
+        },
       },
     });
     this.addToRolePolicy(

@@ -17,6 +17,13 @@ interface Bundle {
 
 const names = Object.keys({ ...routes, ...otherFunctions } satisfies Record<string, FunctionDescription>);
 
+const environmentValues: Record<string, string> = {
+  ISSUER: 'https://issuer.example.org/',
+  JWKS_URI: 'https://issuer.example.org/.well-known/jwks.json',
+  RESULTS_LINK_SECONDS: '300',
+  DEAD_LETTER_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/x',
+};
+
 const bundles = withAssembly((synthesis, directory) => {
   const manifest = readdirSync(directory).find((name) => name.endsWith('.assets.json'))!;
   const { files } = JSON.parse(readFileSync(join(directory, manifest), 'utf8'));
@@ -48,13 +55,6 @@ function load(file: string, variables: readonly string[]): string {
   });
   return stdout.trim() || stderr;
 }
-
-const environmentValues: Record<string, string> = {
-  ISSUER: 'https://issuer.example.org/',
-  JWKS_URI: 'https://issuer.example.org/.well-known/jwks.json',
-  RESULTS_LINK_SECONDS: '300',
-  DEAD_LETTER_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/x',
-};
 
 describe.each(names)('the bundle of %s', (name) => {
   const bundle = bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
