@@ -1,0 +1,190 @@
+/** The list queries that are measured, and what they may cost. */
+
+import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { BenchRows } from './bench-rows.ts';
+
+/** Read units by the number of batches, and the most calls and depth at any number. */
+export interface Budget {
+  readonly units: Readonly<Record<number, number>>;
+  readonly calls?: number;
+  readonly depth?: number;
+}
+
+export type ListName = 'batches' | 'jobs';
+export type ListQuery = BatchListQuery | JobListQuery;
+
+export interface ListCase {
+  readonly name: string;
+  readonly list: ListName;
+  /** What differs from the defaults; reads the rows for ids and times that exist. */
+  readonly query: (rows: BenchRows) => Partial<BatchListQuery> | Partial<JobListQuery>;
+  /** Where the page starts, as a share of all that matches; else at the first row. */
+  readonly start?: number;
+  readonly budget?: Budget;
+  /** False where the usual way is the same, or the same as for another case. */
+  readonly usualWay?: false;
+}
+
+/** The API's defaults. */
+export const defaults = { order_by: 'created_at', order_by_direction: 'DESC', limit: 100, offset: 0 } as const;
+
+const units = (at100: number, at10000: number, at100000: number) => ({
+  100: at100,
+  10000: at10000,
+  100000: at100000,
+});
+const flat: Budget = { units: units(16, 16, 16), calls: 3, depth: 2 };
+const ofBatch: Budget = { units: units(16, 16, 16), calls: 2, depth: 1 };
+const mostMatch: Budget = { units: units(20, 30, 80), depth: 3 };
+const fewMatch: Budget = { units: units(20, 150, 160), depth: 3 };
+const threeFilters: Budget = { units: units(20, 130, 150), depth: 3 };
+const tagged: Budget = { units: units(20, 80, 130), depth: 3 };
+const started: Budget = { units: units(20, 80, 110), depth: 3 };
+const foreignOrder: Budget = { units: units(20, 240, 2_000), depth: 3 };
+
+export const walkBudget: Budget = { units: { 10000: 1_600, 100000: 1_600 } };
+
+const three = {
+  status: ['DONE'],
+  device_type: ['FRESNEL'],
+  queue_priority: ['HIGH'],
+} satisfies Partial<BatchListQuery>;
+const ascending = { order_by_direction: 'ASC' } as const;
+
+/** A time that this share of the rows that have one comes before. */
+function quantile(rows: readonly object[], attribute: string, share: number): string {
+  const times = rows.map((row) => Reflect.get(row, attribute)).filter((time) => typeof time === 'string');
+  times.sort();
+  return times[Math.floor(share * times.length)] ?? '';
+}
+
+export const listCases: readonly ListCase[] = [
+  { name: 'unfiltered, first page', list: 'batches', query: () => ({}), budget: flat },
+  { name: 'unfiltered, at 50 %', list: 'batches', query: () => ({}), start: 0.5, budget: flat },
+  { name: 'unfiltered, at 90 %', list: 'batches', query: () => ({}), start: 0.9, budget: flat },
+  { name: 'unfiltered, ascending', list: 'batches', query: () => ascending, budget: flat },
+  { name: 'unfiltered, ascending, at 90 %', list: 'batches', query: () => ascending, start: 0.9, budget: flat },
+  { name: 'unfiltered, 10 rows', list: 'batches', query: () => ({ limit: 10 }), budget: flat },
+  { name: 'status, 85 % match', list: 'batches', query: () => ({ status: ['DONE'] }), budget: mostMatch },
+  {
+    name: 'status, 85 % match, at 90 %',
+    list: 'batches',
+    query: () => ({ status: ['DONE'] }),
+    start: 0.9,
+    budget: mostMatch,
+  },
+  { name: 'status, 2 % match', list: 'batches', query: () => ({ status: ['ERROR'] }), budget: fewMatch },
+  {
+    name: 'status, 2 % match, at 50 %',
+    list: 'batches',
+    query: () => ({ status: ['ERROR'] }),
+    start: 0.5,
+    budget: fewMatch,
+  },
+  { name: 'three filters, 3 % match', list: 'batches', query: () => three, budget: threeFilters },
+  { name: 'three filters, 3 % match, at 85 %', list: 'batches', query: () => three, start: 0.85, budget: threeFilters },
+  {
+    name: 'three filters, 3 % match, 10 rows',
+    list: 'batches',
+    query: () => ({ ...three, limit: 10 }),
+    budget: threeFilters,
+  },
+  { name: 'tag, 5 % match', list: 'batches', query: () => ({ tag: 'calibration' }), budget: tagged },
+  {
+    name: 'tag, 5 % match, at 85 %',
+    list: 'batches',
+    query: () => ({ tag: 'calibration' }),
+    start: 0.85,
+    budget: tagged,
+  },
+  {
+    name: 'start_date, latest 1 %',
+    list: 'batches',
+    query: ({ batches }) => ({ start_date: quantile(batches, 'start_datetime', 0.99) }),
+    budget: started,
+  },
+  {
+    name: 'start_date and end_date, 1 % between',
+    list: 'batches',
+    query: ({ batches }) => ({
+      start_date: quantile(batches, 'start_datetime', 0.495),
+      end_date: quantile(batches, 'end_datetime', 0.505),
+    }),
+    budget: started,
+  },
+  { name: 'order_by jobs_count', list: 'batches', query: () => ({ order_by: 'jobs_count' }), budget: foreignOrder },
+  {
+    name: 'order_by jobs_count, at 90 %',
+    list: 'batches',
+    query: () => ({ order_by: 'jobs_count' }),
+    start: 0.9,
+    budget: foreignOrder,
+    usualWay: false,
+  },
+  ...(
+    [
+      'updated_at',
+      'start_datetime',
+      'end_datetime',
+      'id',
+      'status',
+      'device_type',
+      'project_id',
+      'queue_priority',
+      'open',
+    ] as const
+  ).map(
+    (order_by): ListCase => ({
+      name: `order_by ${order_by}`,
+      list: 'batches',
+      query: () => ({ order_by }),
+      budget: foreignOrder,
+      usualWay: false,
+    }),
+  ),
+  { name: 'min_jobs, 5 % match', list: 'batches', query: () => ({ min_jobs: 244 }) },
+  {
+    name: 'id prefix of 8',
+    list: 'batches',
+    query: ({ batches }) => ({ id__starts_with: batches[batches.length >> 1]?.id.slice(0, 8) ?? '' }),
+    budget: { units: units(2, 2, 2), calls: 2, depth: 1 },
+    usualWay: false,
+  },
+  {
+    name: '100 ids',
+    list: 'batches',
+    query: ({ batches }) => ({
+      id: Array.from({ length: 100 }, (_, place) => batches[Math.floor((place * batches.length) / 100)]?.id ?? ''),
+    }),
+    budget: { units: units(50, 50, 50), depth: 1, calls: 2 },
+    usualWay: false,
+  },
+  { name: 'jobs, unfiltered, at 50 %', list: 'jobs', query: () => ({}), start: 0.5, budget: flat },
+  {
+    name: 'jobs of one batch by creation_order',
+    list: 'jobs',
+    query: ({ largeBatchId }) => ({ batch_id: [largeBatchId], order_by: 'creation_order', ...ascending }),
+    budget: ofBatch,
+  },
+  {
+    name: 'jobs of one batch by creation_order, at 90 %',
+    list: 'jobs',
+    query: ({ largeBatchId }) => ({ batch_id: [largeBatchId], order_by: 'creation_order', ...ascending }),
+    start: 0.9,
+    budget: ofBatch,
+  },
+  {
+    name: 'jobs of one batch by creation_order, descending',
+    list: 'jobs',
+    query: ({ largeBatchId }) => ({ batch_id: [largeBatchId], order_by: 'creation_order' }),
+    budget: { ...ofBatch, depth: 2 },
+  },
+  {
+    name: 'jobs of one batch with errors',
+    list: 'jobs',
+    query: ({ largeBatchId }) => ({ batch_id: [largeBatchId], errors: true }),
+  },
+  { name: 'jobs, status, 2 % match', list: 'jobs', query: () => ({ status: ['ERROR'] }) },
+  { name: 'jobs, order_by runs', list: 'jobs', query: () => ({ order_by: 'runs' }), usualWay: false },
+];

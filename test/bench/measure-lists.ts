@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { batchRepository } from '../../functions/data/batch-repository.ts';
+import { jobRepository } from '../../functions/data/job-repository.ts';
+import type { Page } from '../../functions/data/page.ts';
+import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { listOf } from '../support/list-oracle.ts';
+import type { Cost, Measure } from '../support/measured-client.ts';
+import type { BenchRows } from './bench-rows.ts';
+import { defaults, type ListCase, type ListName, type ListQuery, listCases, walkBudget } from './list-cases.ts';
+import { median } from './median.ts';
+import type { Postgres, PostgresTimes } from './postgres.ts';
+import { usualWay } from './usual-way.ts';
+
+export interface Bench {
+  readonly client: DynamoDBDocumentClient;
+  readonly measure: Measure;
+  readonly tables: TableNames;
+  readonly userId: string;
+  readonly size: number;
+  readonly rows: BenchRows;
+  /** Of each query: times are medians. */
+  readonly runs: number;
+  readonly postgres: Postgres | undefined;
+}
+
+interface Timed extends Cost {
+  readonly milliseconds: number;
+}
+
+export interface ListResult extends Timed {
+  readonly name: string;
+  readonly size: number;
+  readonly total: number;
+  /** Of this process, the SDK's part included. */
+  readonly cpuMilliseconds: number;
+  readonly budget?: { readonly units: number | undefined; readonly calls?: number; readonly depth?: number };
+  readonly met?: boolean;
+  readonly usual?: Timed;
+  readonly postgres?: PostgresTimes;
+}
+
+type Lists = Readonly<Record<ListName, (query: ListQuery) => Promise<Page<{ readonly id: string }>>>>;
+
+/** Every query on the loaded rows. Throws when an answer is not that of the rows as an array. */
+export async function* measureLists(bench: Bench): AsyncGenerator<ListResult> {
+  const lists = listsOf(bench);
+  for (const listCase of listCases) {
+    const query = queryOf(listCase, bench.rows);
+    const expected = expectedPage(bench.rows, listCase.list, query);
+    const check = ({ items, total }: Page<{ readonly id: string }>) => {
+      if (
+        total !== expected.total ||
+        !isDeepStrictEqual(
+          expected.ids,
+          items.map(({ id }) => id),
+        )
+      ) {
+        throw new Error(`${listCase.name} of ${bench.size}: the answer is wrong.`);
+      }
+    };
+    const result = await repeated(bench, async () => check(await lists[listCase.list](query)));
+    yield {
+      name: listCase.name,
+      size: bench.size,
+      total: expected.total,
+      ...result,
+      ...judged(listCase, bench.size, result),
+      ...(listCase.usualWay !== false && { usual: await measureUsualWay(bench, listCase.list, query, expected) }),
+      ...(bench.postgres !== undefined && { postgres: await measurePostgres(bench, listCase, query, expected.total) }),
+    };
+  }
+  yield measureWalk(bench, lists);
+}
+
+/** All jobs of the large batch, page by page, as the Python client reads them. */
+async function measureWalk(bench: Bench, lists: Lists): Promise<ListResult> {
+  const { largeBatchId, jobs } = bench.rows;
+  const order = { order_by: 'creation_order', order_by_direction: 'ASC' } as const;
+  const total = jobs.filter((job) => job.batch_id === largeBatchId).length;
+  const result = await repeated({ ...bench, runs: 1 }, async () => {
+    let seen = 0;
+    for (let page: Page<unknown> | undefined; page === undefined || seen < page.total; seen += page.items.length) {
+      page = await lists.jobs({ ...defaults, ...order, batch_id: [largeBatchId], offset: seen });
+      if (page.items.length === 0) throw new Error('The walk ended too early.');
+    }
+    if (seen !== total) throw new Error('The walk found other jobs than there are.');
+  });
+  const name = `walk of a batch's jobs, ${Math.ceil(total / 100)} pages`;
+  return { name, size: bench.size, total, ...result, ...judged({ budget: walkBudget }, bench.size, result) };
+}
+
+function listsOf({ client, tables, userId }: Bench): Lists {
+  const batches = batchRepository(client, tables);
+  const jobs = jobRepository(client, tables);
+  return {
+    batches: (query) => batches.list(userId, query as BatchListQuery),
+    jobs: (query) => jobs.list(userId, query as JobListQuery),
+  };
+}
+
+function queryOf({ list, query, start = 0 }: ListCase, rows: BenchRows): ListQuery {
+  const asked = { ...defaults, ...query(rows) } as ListQuery;
+  return { ...asked, offset: Math.floor(start * expectedPage(rows, list, asked).total) };
+}
+
+function expectedPage(rows: BenchRows, list: ListName, query: ListQuery) {
+  return listOf(rows[list] as never, query as never);
+}
+
+function judged({ budget }: Pick<ListCase, 'budget'>, size: number, cost: Cost) {
+  const units = budget?.units[size];
+  if (budget === undefined || (units ?? budget.calls ?? budget.depth) === undefined) return {};
+  const met =
+    cost.readUnits <= (units ?? Infinity) &&
+    cost.calls <= (budget.calls ?? Infinity) &&
+    cost.depth <= (budget.depth ?? Infinity);
+  return { budget: { ...budget, units }, met };
+}
+
+/** Once to warm up, then as often as asked for. What is not time is the same in every run. */
+async function repeated({ measure, runs }: Pick<Bench, 'measure' | 'runs'>, work: () => Promise<void>) {
+  if (runs > 1) await work();
+  const times: number[] = [];
+  const cpuTimes: number[] = [];
+  let last: Cost | undefined;
+  for (let run = 0; run < runs; run++) {
+    const cpu = process.cpuUsage();
+    const start = performance.now();
+    last = (await measure(work)).cost;
+    times.push(performance.now() - start);
+    const { user, system } = process.cpuUsage(cpu);
+    cpuTimes.push((user + system) / 1000);
+  }
+  if (last === undefined) throw new RangeError('A measurement takes at least one run.');
+  return { ...last, milliseconds: median(times), cpuMilliseconds: median(cpuTimes) };
+}
+
+async function measureUsualWay(
+  { client, tables, userId, measure }: Bench,
+  list: ListName,
+  query: ListQuery,
+  expected: { readonly total: number },
+): Promise<Timed> {
+  const start = performance.now();
+  const { value, cost } = await measure(() =>
+    usualWay(client, list === 'batches' ? tables.Batches : tables.Jobs, userId, list, query),
+  );
+  const milliseconds = performance.now() - start;
+  if (value.total !== expected.total) throw new Error('The usual way finds another total.');
+  return { ...cost, milliseconds };
+}
+
+async function measurePostgres(
+  { postgres, size, userId }: Bench,
+  { name, list }: ListCase,
+  query: ListQuery,
+  total: number,
+): Promise<PostgresTimes> {
+  const measured = await postgres?.measure(size, userId, list, query);
+  if (measured?.total !== total) throw new Error(`PostgreSQL finds another total: ${name}.`);
+  return { count: measured.count, page: measured.page };
+}

@@ -1,0 +1,91 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+/** What calls cost by DynamoDB's own count. */
+export interface Cost {
+  readonly calls: number;
+  /** The longest chain of calls of which each started after another had ended. */
+  readonly depth: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  /** Of the responses' bodies. */
+  readonly bytes: number;
+  /** The calls that the same reads take where a page ends at 1 MB: DynamoDB Local lets pages with a filter grow. */
+  readonly pages: number;
+}
+
+/** One call as it was sent, once it has ended well. */
+export interface MeasuredCall {
+  readonly name: string;
+  readonly depth: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+  readonly bytes: number;
+  readonly pages: number;
+}
+
+/** Runs one request's work and tells the calls that it sent, in the order in which they ended. */
+export type Measure = <Value>(work: () => Promise<Value>) => Promise<{
+  readonly value: Value;
+  readonly cost: Cost;
+  readonly calls: readonly MeasuredCall[];
+}>;
+
+type Capacity = { readonly CapacityUnits?: number };
+type Response = { readonly headers: Readonly<Record<string, string>> };
+
+/** What a read unit pays for. */
+const bytesPerUnit = { eventual: 8_192, consistent: 4_096 };
+const pageBytes = 2 ** 20;
+
+/**
+ * Makes every call of the client ask for its consumed capacity. Returns the way to measure: calls are told apart by the
+ * asynchronous context that they are sent in, so several requests can be measured at once.
+ */
+export function measuredClient(client: DynamoDBDocumentClient): Measure {
+  const request = new AsyncLocalStorage<MeasuredCall[]>();
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const ended = request.getStore();
+      const depth = 1 + Math.max(0, ...(ended ?? []).map((call) => call.depth));
+      const name = String(context.commandName).replace(/Command$/, '');
+      const input = args.input as Readonly<Record<string, unknown>>;
+      const answer = await next({ ...args, input: { ...input, ReturnConsumedCapacity: 'INDEXES' } });
+      const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
+      const units = [ConsumedCapacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+      const reads = /^(Get|BatchGet|Query|Scan|TransactGet)/.test(name);
+      ended?.push({
+        name,
+        depth,
+        readUnits: reads ? units : 0,
+        writeUnits: reads ? 0 : units,
+        bytes: Number((answer.response as Response).headers['content-length']),
+        pages: /^(Query|Scan)/.test(name) ? pagesOf(units, input.ConsistentRead === true) : 1,
+      });
+      return answer;
+    },
+    { step: 'initialize', name: 'measureCall' },
+  );
+  return async (work) => {
+    const calls: MeasuredCall[] = [];
+    const value = await request.run(calls, work);
+    return { value, cost: costOf(calls), calls: [...calls] };
+  };
+}
+
+function pagesOf(readUnits: number, consistent: boolean): number {
+  return Math.max(1, Math.ceil((readUnits * bytesPerUnit[consistent ? 'consistent' : 'eventual']) / pageBytes));
+}
+
+function costOf(calls: readonly MeasuredCall[]): Cost {
+  const sum = (what: 'readUnits' | 'writeUnits' | 'bytes' | 'pages') =>
+    calls.reduce((total, call) => total + call[what], 0);
+  return {
+    calls: calls.length,
+    depth: Math.max(0, ...calls.map((call) => call.depth)),
+    readUnits: sum('readUnits'),
+    writeUnits: sum('writeUnits'),
+    bytes: sum('bytes'),
+    pages: sum('pages'),
+  };
+}
