@@ -1,0 +1,162 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { httpKeySet, KeysUnavailable, keySource, readKeySet } from '../../../functions/identity/key-source.ts';
+import { issuerKey } from '../../support/token-issuer.ts';
+
+const first = await issuerKey('ES256', 'first');
+const second = await issuerKey('ES256', 'second');
+
+const seconds = (count: number) => count * 1000;
+const minutes = (count: number) => seconds(count * 60);
+
+/** An issuer that has some keys, or is down, and counts how often it is asked; time stands still but for `pass`. */
+function setUp() {
+  let time = 1_800_000_000_000;
+  const issuer = { keys: [first], isDown: false, asked: 0 };
+  const source = keySource(
+    async () => {
+      issuer.asked++;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (issuer.isDown) throw new Error('The issuer is down.');
+      return JSON.stringify({ keys: issuer.keys.map(({ jwk }) => jwk) });
+    },
+    () => time,
+  );
+  const find = (kid: string) =>
+    source.find({ kid, alg: 'ES256' }).then(
+      (key) => key.kid,
+      (error: Error) => error.name,
+    );
+  const pass = (duration: number) => {
+    time += duration;
+  };
+  return { issuer, source, find, pass };
+}
+
+let { issuer, source, find, pass } = setUp();
+beforeEach(() => {
+  ({ issuer, source, find, pass } = setUp());
+});
+
+describe('keySource', () => {
+  it('asks the issuer once for any number of tokens at once', async () => {
+    expect(await Promise.all(Array.from({ length: 50 }, () => find('first')))).toEqual(Array(50).fill('first'));
+    expect(issuer.asked).toBe(1);
+  });
+
+  it('keeps the keys for 10 minutes', async () => {
+    await find('first');
+    pass(minutes(10) - 1);
+    expect(await find('first')).toBe('first');
+    expect(issuer.asked).toBe(1);
+    pass(1);
+    expect(await find('first')).toBe('first');
+    expect(issuer.asked).toBe(2);
+  });
+
+  it('refuses a key that was withdrawn, after 10 minutes at most', async () => {
+    await find('first');
+    issuer.keys = [second];
+    pass(minutes(10));
+    expect(await find('first')).toBe('TokenRefused');
+    expect(await find('second')).toBe('second');
+  });
+
+  it('takes the new one of two keys of one name', async () => {
+    const before = await source.find({ kid: 'first', alg: 'ES256' });
+    issuer.keys = [{ ...second, jwk: { ...second.jwk, kid: 'first' } }];
+    pass(minutes(10));
+    expect(await source.find({ kid: 'first', alg: 'ES256' })).not.toBe(before);
+  });
+
+  it('asks again for a key that it does not know', async () => {
+    await find('first');
+    issuer.keys = [first, second];
+    pass(seconds(10));
+    expect(await find('second')).toBe('second');
+    expect(issuer.asked).toBe(2);
+  });
+
+  it('asks at most once in 10 s, however many unknown keys arrive', async () => {
+    await find('first');
+    for (let second = 0; second < 60; second++) {
+      expect(await Promise.all(Array.from({ length: 20 }, (_, i) => find(`unknown-${i}`)))).toEqual(
+        Array(20).fill('TokenRefused'),
+      );
+      pass(seconds(1));
+    }
+    expect(issuer.asked).toBe(6);
+  });
+
+  it('serves known keys for 6 hours while the issuer is down, then none', async () => {
+    await find('first');
+    issuer.isDown = true;
+    pass(minutes(60) * 6 - 1);
+    expect(await find('first')).toBe('first');
+    expect(await find('unknown')).toBe('TokenRefused');
+    pass(1);
+    expect(await find('first')).toBe('KeysUnavailable');
+    expect(await find('unknown')).toBe('KeysUnavailable');
+    issuer.isDown = false;
+    pass(seconds(10));
+    expect(await find('first')).toBe('first');
+  });
+
+  it('asks an issuer that is down at most once in 10 s', async () => {
+    issuer.isDown = true;
+    for (let second = 0; second < 30; second++) {
+      expect(await Promise.all([find('first'), find('first')])).toEqual(['KeysUnavailable', 'KeysUnavailable']);
+      pass(seconds(1));
+    }
+    expect(issuer.asked).toBe(3);
+    await expect(source.find({ kid: 'first', alg: 'ES256' })).rejects.toThrow(KeysUnavailable);
+  });
+
+  it('tells the age of the keys', async () => {
+    expect(source.ageInSeconds()).toBeUndefined();
+    await find('first');
+    pass(seconds(42));
+    expect(source.ageInSeconds()).toBe(42);
+    issuer.isDown = true;
+    pass(minutes(20));
+    await find('first');
+    expect(source.ageInSeconds()).toBe(42 + 20 * 60);
+  });
+});
+
+describe('readKeySet', () => {
+  it('passes over what is no key for verifying', () => {
+    const keys = [null, 1, 'x', [], {}, { kty: 'oct', kid: 'a', k: 'AAAA' }, { ...first.jwk, kid: '' }, second.jwk];
+    expect(readKeySet(JSON.stringify({ keys })).map(({ kid, algorithms }) => [kid, algorithms])).toEqual([
+      ['second', ['ES256']],
+    ]);
+  });
+
+  it('takes an issuer without keys at its word', () => {
+    expect(readKeySet('{"keys":[]}')).toEqual([]);
+  });
+
+  it.each(['', 'null', '[]', '{}', '{"keys":{}}', '<html>'])('throws for %j', (text) => {
+    expect(() => readKeySet(text)).toThrow();
+  });
+
+  it('never shows a private part to the verifier', () => {
+    const [key] = readKeySet(JSON.stringify({ keys: [{ ...first.jwk, d: 'AAAA', x5u: 'https://evil.example' }] }));
+    expect(JSON.stringify(key)).not.toContain('AAAA');
+  });
+});
+
+describe('httpKeySet', () => {
+  it.each(['http://issuer.example/jwks', 'ftp://127.0.0.1/jwks', 'http://127.0.0.1.evil.example/'])(
+    'refuses to fetch keys from %s',
+    (uri) => {
+      expect(() => httpKeySet(uri)).toThrow('keys are fetched over HTTPS');
+    },
+  );
+
+  it.each(['https://issuer.example/jwks', 'http://127.0.0.1:3001/jwks', 'http://localhost:3001/jwks'])(
+    'fetches keys from %s',
+    (uri) => {
+      expect(httpKeySet(uri)).toBeTypeOf('function');
+    },
+  );
+});
