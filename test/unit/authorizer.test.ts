@@ -1,0 +1,145 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { lambdaContext } from '../support/gateway-event.ts';
+import { audience, issuer, issuerKey, signedToken, validClaims } from '../support/token-issuer.ts';
+
+const key = await issuerKey('RS256', 'key-1');
+const keySet = JSON.stringify({ keys: [key.jwk] });
+const methodArn = 'arn:aws:execute-api:eu-west-3:123456789012:a1b2c3d4e5/dev/GET/api/v1/batches';
+
+let server: Server;
+let answer: RequestListener;
+let fetches = 0;
+let lines: string[] = [];
+
+beforeEach(async () => {
+  vi.resetModules();
+  fetches = 0;
+  lines = [];
+  answer = (_, response) => response.end(keySet);
+  server = createServer((request, response) => {
+    fetches++;
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('ISSUER', issuer);
+  vi.stubEnv('AUDIENCE', `cognito-client-1, ${audience}`);
+  vi.stubEnv('JWKS_URI', `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`);
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    lines.push(String(line));
+    return true;
+  });
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** A new instance of the function, without keys. */
+async function coldStart() {
+  const { handler } = await import('../../functions/authorizer.ts');
+  return (authorizationToken: string | undefined) =>
+    handler({ type: 'TOKEN', methodArn, authorizationToken } as never, lambdaContext());
+}
+
+describe('authorizer', () => {
+  it('names the caller, for the whole stage and until the token expires', async () => {
+    const authorize = await coldStart();
+    const claims = validClaims();
+    expect(await authorize(`Bearer ${signedToken(key, claims)}`)).toEqual({
+      principalId: 'auth0|alice',
+      policyDocument: {
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Action: 'execute-api:Invoke',
+            Effect: 'Allow',
+            Resource: 'arn:aws:execute-api:eu-west-3:123456789012:a1b2c3d4e5/dev/*',
+          },
+        ],
+      },
+      context: { exp: claims.exp },
+    });
+  });
+
+  it.each(['bearer', 'BEARER', 'Bearer ', 'bEaReR  '])('takes the scheme in any case: %j', async (scheme) => {
+    const authorize = await coldStart();
+    expect(await authorize(`${scheme} ${signedToken(key)}`)).toMatchObject({ principalId: 'auth0|alice' });
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    signedToken(key),
+    `Basic ${signedToken(key)}`,
+    `Bearer${signedToken(key)}`,
+    `Bearer ${signedToken(key)} ${signedToken(key)}`,
+    `Bearer ${signedToken(key)},Bearer ${signedToken(key)}`,
+    `Bearer Bearer ${signedToken(key)}`,
+    `Bearer ${signedToken(key, { ...validClaims(), exp: 1 })}`,
+    `Bearer ${signedToken(key, validClaims(), { alg: 'RS256', kid: 'unknown' })}`,
+    `Bearer ${'x'.repeat(100_000)}`,
+  ])('answers %.40s with exactly what the gateway turns into 401', async (header) => {
+    const authorize = await coldStart();
+    const error = await authorize(header).catch((thrown: Error) => thrown);
+    expect(error).toEqual(new Error('Unauthorized'));
+    expect(Object.keys(error)).toEqual([]);
+    expect((error as Error).cause).toBeUndefined();
+  });
+
+  it('fetches the keys once for any number of tokens, and not at all for what is no token', async () => {
+    const authorize = await coldStart();
+    await authorize('Bearer x').catch(() => undefined);
+    await authorize(`Bearer ${signedToken(key, validClaims(), { alg: 'RS256' })}`).catch(() => undefined);
+    expect(fetches).toBe(0);
+    await Promise.all(Array.from({ length: 20 }, () => authorize(`Bearer ${signedToken(key)}`)));
+    await authorize(`Bearer ${signedToken(key)}`);
+    expect(fetches).toBe(1);
+  });
+
+  it.each<[string, RequestListener]>([
+    ['fails', (_, response) => response.writeHead(500).end(keySet)],
+    ['answers no key set', (_, response) => response.end('<html>')],
+    ['breaks off', (_, response) => response.destroy()],
+    ['redirects', (_, response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()],
+    ['is silent', () => undefined],
+    ['stops in the middle', (_, response) => response.write('{"keys":[')],
+  ])('fails, and accepts nothing, when the issuer %s', async (_, behaviour) => {
+    answer = behaviour;
+    const authorize = await coldStart();
+    const error: Error = await authorize(`Bearer ${signedToken(key)}`).then(
+      () => expect.unreachable(),
+      (thrown) => thrown,
+    );
+    expect(error.message).not.toBe('Unauthorized');
+    expect(error.name).toBe('KeysUnavailable');
+  });
+
+  it('logs who was accepted, and why another was refused, never a token', async () => {
+    const authorize = await coldStart();
+    const good = signedToken(key);
+    const expired = signedToken(key, { ...validClaims(), sub: 'mallory', exp: 1 });
+    await authorize(`Bearer ${good}`);
+    await authorize(`Bearer ${expired}`).catch(() => undefined);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'INFO', outcome: 'accepted', user_id: 'auth0|alice', JwksAge: 0, request_id: expect.any(String) },
+      { level: 'INFO', outcome: 'refused', reason: 'expired', JwksAge: 0 },
+    ]);
+    for (const text of [good, expired]) {
+      for (const part of text.split('.').slice(1)) expect(lines.join()).not.toContain(part);
+    }
+    expect(lines.join()).not.toContain('mallory');
+  });
+
+  it.each(['ISSUER', 'AUDIENCE', 'JWKS_URI'])('does not start without %s', async (name) => {
+    vi.stubEnv(name, '');
+    await expect(coldStart()).rejects.toThrow(`The environment variable ${name} is not set.`);
+  });
+});

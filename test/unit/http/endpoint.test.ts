@@ -1,0 +1,314 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { CorruptData, MethodNotAllowed, NotFound, PayloadTooLarge, TooBusy } from '../../../functions/errors.ts';
+import { endpoint, publicEndpoint } from '../../../functions/http/endpoint.ts';
+import { type Reply, success } from '../../../functions/http/reply.ts';
+import { addToRequestLog } from '../../../functions/request-log.ts';
+import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
+import { ErrorBody } from '../../../functions/schemas/envelope.ts';
+import { JobPath } from '../../../functions/schemas/job-path.ts';
+import { gatewayEvent, lambdaContext } from '../../support/gateway-event.ts';
+
+const userId = 'auth0|alice';
+const event = gatewayEvent('listBatches', { userId });
+const context = lambdaContext();
+
+let lines: Record<string, unknown>[] = [];
+beforeEach(() => {
+  lines = [];
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+  vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', 'function-1');
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    lines.push(JSON.parse(String(line)));
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const answering = (answer: () => Promise<Reply>) => endpoint({}, answer)(event, context);
+const throwing = (error: unknown) => answering(() => Promise.reject(error));
+
+const commonHeaders = {
+  'Content-Type': 'application/json',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Request-Id': event.requestContext.requestId,
+  'Access-Control-Allow-Origin': '*',
+};
+
+const errorBody = (status: number, message: string, description: string) => ({
+  status: status < 500 ? 'fail' : 'error',
+  message,
+  code: String(status),
+  data: { description },
+});
+
+/** An error as the AWS SDK throws it. */
+function awsError(name: string, members: object = {}): Error {
+  return Object.assign(new Error('from AWS'), { name, $metadata: { requestId: 'AWS1', attempts: 3 }, ...members });
+}
+
+describe('endpoint', () => {
+  it('answers with the envelope and the headers of every response', async () => {
+    expect(await answering(async () => success({ a: [1] }))).toEqual({
+      statusCode: 200,
+      headers: commonHeaders,
+      body: '{"status":"success","message":"OK.","code":"200","data":{"a":[1]}}',
+    });
+  });
+
+  it('is told the caller, whom the authorizer named', async () => {
+    const handler = endpoint({}, async (request) => success(request));
+    expect((await handler(event, context)).body).toContain(`"data":{"userId":"${userId}"}`);
+  });
+
+  it('reads path, query and body, and tells the faults of all at once', async () => {
+    const schemas = { path: JobPath, query: BatchListQuery, body: z.string().transform((text) => text.length) };
+    const handler = endpoint(schemas, async (request) => success(request));
+    const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+    const good = gatewayEvent('getResultsLink', {
+      userId,
+      path: { job_id: `%7B${id}%7D` },
+      query: 'limit=7',
+      body: 'abc',
+    });
+    expect(JSON.parse((await handler(good, context)).body).data).toMatchObject({
+      userId,
+      path: { job_id: id },
+      query: { limit: 7, offset: 0 },
+      body: 3,
+    });
+    const bad = gatewayEvent('getResultsLink', { userId, path: { job_id: '%' }, query: 'limit=x' });
+    const { statusCode, body } = await handler(bad, context);
+    expect(statusCode).toBe(422);
+    const items = [
+      { loc: ['path', 'job_id'], msg: 'Input should be a valid UUID', type: 'uuid_parsing' },
+      {
+        loc: ['query', 'limit'],
+        msg: 'Input should be a valid integer, unable to parse string as an integer',
+        type: 'int_parsing',
+      },
+      { loc: ['body'], msg: expect.any(String), type: expect.any(String) },
+    ];
+    expect(JSON.parse(body)).toEqual({
+      status: 'fail',
+      message: 'Unprocessable Entity',
+      code: '422',
+      data: { description: items },
+      detail: items,
+    });
+  });
+
+  it.each([
+    [new NotFound('There is no such job.'), 404, 'Not Found', 'There is no such job.', {}],
+    [new PayloadTooLarge('Too large.'), 413, 'Payload Too Large', 'Too large.', {}],
+    [
+      new MethodNotAllowed(['GET', 'OPTIONS']),
+      405,
+      'Method Not Allowed',
+      'The path exists, the method does not.',
+      { Allow: 'GET, OPTIONS' },
+    ],
+    [new TooBusy('Try again.'), 429, 'Too Many Requests', 'Try again.', { 'Retry-After': '1' }],
+    [new CorruptData('row 5'), 500, 'Internal Server Error', 'The request could not be served.', {}],
+    [new Error('secret'), 500, 'Internal Server Error', 'The request could not be served.', {}],
+    ['secret', 500, 'Internal Server Error', 'The request could not be served.', {}],
+    [undefined, 500, 'Internal Server Error', 'The request could not be served.', {}],
+    [awsError('InternalServerError'), 500, 'Internal Server Error', 'The request could not be served.', {}],
+    [awsError('AccessDeniedException'), 500, 'Internal Server Error', 'The request could not be served.', {}],
+    [awsError('TimeoutError'), 504, 'Gateway Timeout', 'The request took too long.', {}],
+  ])('answers %o', async (thrown, status, message, description, headers) => {
+    const { statusCode, headers: sent, body } = await throwing(thrown);
+    expect({ statusCode, headers: sent }).toEqual({ statusCode: status, headers: { ...commonHeaders, ...headers } });
+    expect(ErrorBody.parse(JSON.parse(body))).toEqual(errorBody(status, message, description));
+  });
+
+  it.each([
+    awsError('ThrottlingException'),
+    awsError('ProvisionedThroughputExceededException'),
+    awsError('RequestLimitExceeded'),
+    awsError('TransactionConflictException'),
+    awsError('TransactionInProgressException'),
+    awsError('SlowDown'),
+    awsError('TransactionCanceledException', {
+      CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
+    }),
+  ])('answers 429 for $name and its like', async (error) => {
+    const { statusCode, headers } = await throwing(error);
+    expect(statusCode).toBe(429);
+    expect(headers).toEqual({ ...commonHeaders, 'Retry-After': '1' });
+  });
+
+  it.each([
+    [[{ Code: 'TransactionConflict' }, { Code: 'ValidationError' }]],
+    [[{ Code: 'ConditionalCheckFailed' }]],
+    [[]],
+    [undefined],
+  ])('answers 500 for a transaction canceled for %j', async (CancellationReasons) => {
+    const { statusCode } = await throwing(awsError('TransactionCanceledException', { CancellationReasons }));
+    expect(statusCode).toBe(500);
+  });
+
+  it('answers 504 before the time of the function is out', async () => {
+    const never = endpoint({}, () => new Promise<Reply>(() => undefined));
+    const start = performance.now();
+    const { statusCode, body } = await never(event, lambdaContext(700));
+    expect(performance.now() - start).toBeGreaterThan(150);
+    expect(performance.now() - start).toBeLessThan(650);
+    expect(statusCode).toBe(504);
+    expect(JSON.parse(body)).toEqual(errorBody(504, 'Gateway Timeout', 'The request took too long.'));
+  });
+
+  it('answers 401 when the token has expired since the gateway kept the authorizer’s answer', async () => {
+    const expired = gatewayEvent('listBatches', { userId, exp: Math.floor(Date.now() / 1000) });
+    const { statusCode, headers, body } = await endpoint({ query: BatchListQuery }, async () => expect.unreachable())(
+      expired,
+      context,
+    );
+    expect(statusCode).toBe(401);
+    expect(headers).toMatchObject({ 'WWW-Authenticate': 'Bearer' });
+    expect(JSON.parse(body)).toEqual(errorBody(401, 'Unauthorized', 'A valid bearer token is required.'));
+  });
+
+  it.each(['', 'soon', 'NaN', '-1', 'undefined'])('answers 401 when the authorizer says exp=%j', async (exp) => {
+    const strange = gatewayEvent('listBatches', { userId, exp: exp as never });
+    expect((await endpoint({}, async () => expect.unreachable())(strange, context)).statusCode).toBe(401);
+  });
+
+  it('serves nobody where no authorizer was asked', async () => {
+    const { statusCode } = await endpoint({}, async () => expect.unreachable())(gatewayEvent('listBatches'), context);
+    expect(statusCode).toBe(500);
+    expect(lines[0]).toMatchObject({ error: { message: 'The authorizer did not say who calls.' } });
+  });
+
+  it('never returns more than Lambda can', async () => {
+    const large = { body: JSON.stringify('"'.repeat(3_200_000)) };
+    const { statusCode, body } = await answering(async () => large);
+    expect(statusCode).toBe(500);
+    expect(body.length).toBeLessThan(200);
+  });
+
+  it('announces the deprecation of a parameter that is used', async () => {
+    const handler = endpoint({ query: BatchListQuery }, async () => success(1));
+    const used = await handler(gatewayEvent('listBatches', { userId, query: 'complete=true' }), context);
+    expect(used.headers).toEqual({
+      ...commonHeaders,
+      'X-Request-Id': expect.any(String),
+      Deprecation: expect.stringMatching(/^@\d+$/),
+      Link: '<../../openapi.json>; rel="deprecation"; type="application/json"',
+    });
+    const unused = await handler(gatewayEvent('listBatches', { userId, query: 'open=true' }), context);
+    expect(Object.keys(unused.headers ?? {})).not.toContain('Deprecation');
+    expect(Object.keys(unused.headers ?? {})).not.toContain('Link');
+  });
+});
+
+describe('publicEndpoint', () => {
+  it('serves callers without a token', async () => {
+    const handler = publicEndpoint(() => success('hello'));
+    expect(await handler(gatewayEvent('getHealth'), context)).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe('request log', () => {
+  it('is one line with the request, the caller, the facts, the answer and its metrics', async () => {
+    await answering(async () => {
+      addToRequestLog({ plan: 'all', ReadUnits: 2.5 });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return success(1);
+    });
+    expect(lines).toEqual([
+      {
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+        level: 'INFO',
+        request_id: event.requestContext.requestId,
+        method: 'GET',
+        route: '/api/v1/batches',
+        user_id: userId,
+        plan: 'all',
+        status: 200,
+        Latency: expect.any(Number),
+        ReadUnits: 2.5,
+        ClientErrors: 0,
+        ServerErrors: 0,
+        Throttles: 0,
+        FunctionName: 'function-1',
+        _aws: {
+          Timestamp: expect.any(Number),
+          CloudWatchMetrics: [
+            {
+              Namespace: 'QuantumBatchApi',
+              Dimensions: [['FunctionName']],
+              Metrics: expect.arrayContaining([
+                { Name: 'Latency', Unit: 'Milliseconds' },
+                { Name: 'ReadUnits', Unit: 'Count' },
+                { Name: 'ServerErrors', Unit: 'Count' },
+              ]),
+            },
+          ],
+        },
+      },
+    ]);
+    expect(lines[0]?.Latency).toBeGreaterThanOrEqual(4);
+  });
+
+  it('says why a request failed, causes included', async () => {
+    await throwing(new CorruptData('row 5', { cause: awsError('SomeError') }));
+    expect(lines).toMatchObject([
+      {
+        level: 'ERROR',
+        status: 500,
+        ServerErrors: 1,
+        error: {
+          name: 'CorruptData',
+          message: 'row 5',
+          stack: expect.stringContaining('endpoint.test.ts'),
+          cause: { name: 'SomeError', aws_request_id: 'AWS1', attempts: 3 },
+        },
+      },
+    ]);
+  });
+
+  it('counts throttling', async () => {
+    await throwing(awsError('ThrottlingException'));
+    expect(lines).toMatchObject([
+      { level: 'INFO', status: 429, ClientErrors: 1, Throttles: 1, error: { name: 'ThrottlingException' } },
+    ]);
+  });
+
+  it('keeps the facts of simultaneous requests apart', async () => {
+    const handler = endpoint({}, async ({ userId }) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
+      addToRequestLog({ fact: userId });
+      return success(1);
+    });
+    const users = Array.from({ length: 20 }, (_, index) => `user-${index}`);
+    await Promise.all(users.map((user) => handler(gatewayEvent('listBatches', { userId: user }), context)));
+    expect(lines).toHaveLength(20);
+    for (const line of lines) expect(line.fact).toBe(line.user_id);
+  });
+
+  it('has neither token, query nor body', async () => {
+    const secret = 'c2VjcmV0';
+    const request = gatewayEvent('submitQuizzes', {
+      userId,
+      headers: { Authorization: `Bearer ${secret}` },
+      query: { tag: secret, limit: secret },
+      body: `{"${secret}":`,
+    });
+    await endpoint({ query: BatchListQuery }, async () => success(1))(request, context);
+    expect(lines).toMatchObject([{ status: 422, faults: 1 }]);
+    expect(JSON.stringify(lines)).not.toContain(secret);
+  });
+
+  it('is as quiet as Lambda is told to be', async () => {
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR');
+    await answering(async () => success(1));
+    expect(lines).toEqual([]);
+    await throwing(new Error('x'));
+    expect(lines).toHaveLength(1);
+  });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../../functions/errors.ts';
+import { pageReply } from '../../../functions/http/page-reply.ts';
+
+/** The page that a list of `total` numbers answers with. */
+function pageOf(total: number, offset: number, limit: number) {
+  const items = Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, index) => offset + index);
+  const { body, headers } = pageReply({ offset, limit }, { items, total });
+  return {
+    ...JSON.parse(body),
+    range: headers?.['Content-Range'],
+    exposed: headers?.['Access-Control-Expose-Headers'],
+  };
+}
+
+describe('pageReply', () => {
+  it.each([
+    { total: 0, offset: 0, limit: 100, end: 0, range: '*/0' },
+    { total: 1, offset: 0, limit: 100, end: 1, range: '1-1/1' },
+    { total: 250, offset: 0, limit: 100, end: 100, range: '1-100/250' },
+    { total: 250, offset: 200, limit: 100, end: 250, range: '201-250/250' },
+    { total: 200, offset: 100, limit: 100, end: 200, range: '101-200/200' },
+    { total: 250, offset: 250, limit: 100, end: 250, range: '*/250' },
+    { total: 250, offset: 9000, limit: 100, end: 9000, range: '*/250' },
+    { total: 3, offset: Number.MAX_SAFE_INTEGER, limit: 100, end: Number.MAX_SAFE_INTEGER, range: '*/3' },
+  ])('places $offset + $limit of $total', ({ total, offset, limit, end, range }) => {
+    expect(pageOf(total, offset, limit)).toEqual({
+      status: 'success',
+      message: 'OK.',
+      code: '200',
+      data: Array.from({ length: Math.max(0, end - offset) }, (_, index) => offset + index),
+      pagination: { total, start: offset, end },
+      range,
+      exposed: 'Content-Range',
+    });
+  });
+
+  it('leads a client that walks by `end` over every item once', () => {
+    fc.assert(
+      fc.property(fc.nat(500), fc.integer({ min: 1, max: 100 }), (total, limit) => {
+        const seen: number[] = [];
+        let offset = 0;
+        for (let pages = 0; pages <= total; pages++) {
+          const { data, pagination } = pageOf(total, offset, limit);
+          seen.push(...data);
+          offset = pagination.end;
+          if (offset >= pagination.total) break;
+        }
+        expect(seen).toEqual(Array.from({ length: total }, (_, index) => index));
+      }),
+    );
+  });
+
+  it('asks for a smaller limit where a page is more than one response holds', () => {
+    const items = Array.from({ length: 100 }, () => ({ configuration: 'x'.repeat(70_000) }));
+    expect(() => pageReply({ offset: 0, limit: 100 }, { items, total: 100 })).toThrow(InvalidInput);
+    expect(pageReply({ offset: 0, limit: 80 }, { items: items.slice(20), total: 100 }).body.length).toBeGreaterThan(
+      5e6,
+    );
+  });
+});
