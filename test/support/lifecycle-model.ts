@@ -1,0 +1,282 @@
+/** What the write side must do, over plain objects and written with none of its parts. */
+
+import * as fc from 'fast-check';
+import type { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import type { BatchRow } from '../../functions/schemas/batch-row.ts';
+import type { JobRow } from '../../functions/schemas/job-row.ts';
+import type { NewBatch } from '../../functions/schemas/lifecycle-event.ts';
+import { newBatch, newJob } from './new-batch.ts';
+import type { OwnerRows } from './owner-rows.ts';
+
+interface ModelBatch {
+  readonly device_type: string;
+  readonly status: string;
+  readonly open: boolean;
+  readonly tags: readonly string[];
+  readonly start: string | null;
+  readonly end: string | null;
+  /** In the order of their creation. */
+  readonly jobs: readonly string[];
+}
+
+interface ModelJob {
+  readonly batch: string;
+  readonly runs: number;
+  readonly status: string;
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly errors: readonly string[] | null;
+  readonly results: string | null;
+}
+
+/** By id, in the order of creation. */
+export interface Model {
+  readonly batches: readonly (readonly [string, ModelBatch])[];
+  readonly jobs: readonly (readonly [string, ModelJob])[];
+}
+
+export const emptyModel: Model = { batches: [], jobs: [] };
+
+type Writer = ReturnType<typeof lifecycle>;
+type Result = { readonly state: Model; readonly outcome: string };
+
+export interface Operation {
+  perform(writer: Writer, userId: string): Promise<void>;
+  apply(state: Model): Result;
+  toString(): string;
+}
+
+export function applied(state: Model, operation: Operation): Result {
+  return operation.apply(state);
+}
+
+/** The rows as the model holds them; counts and places must follow from each other. */
+export function modelOf({ batches, jobs }: OwnerRows): Model {
+  return {
+    batches: batches.map((row) => [row.id, modelBatch(row, jobs)]),
+    jobs: jobs.map((row) => [row.id, modelJob(row)]),
+  };
+}
+
+function modelBatch(row: BatchRow, jobs: readonly JobRow[]): ModelBatch {
+  const ofBatch = jobs.filter((job) => job.batch_id === row.id).sort((a, b) => a.creation_order - b.creation_order);
+  return {
+    device_type: row.device_type,
+    status: row.status,
+    open: row.open,
+    tags: row.tags,
+    start: row.start_datetime,
+    end: row.end_datetime,
+    jobs: ofBatch.map((job) => job.id),
+  };
+}
+
+function modelJob(row: JobRow): ModelJob {
+  return {
+    batch: row.batch_id,
+    runs: row.runs,
+    status: row.status,
+    start: row.start_timestamp,
+    end: row.end_timestamp,
+    errors: row.errors,
+    results: row.results_key,
+  };
+}
+
+const done = (state: Model): Result => ({ state, outcome: 'done' });
+const refused = (state: Model, outcome: string): Result => ({ state, outcome });
+
+const finalBatch = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];
+const batchMoves: Record<string, readonly string[]> = {
+  PENDING: ['RUNNING', 'PAUSED', 'CANCELING', ...finalBatch],
+  RUNNING: ['PAUSED', 'CANCELING', ...finalBatch],
+  PAUSED: ['RUNNING', 'CANCELING', ...finalBatch],
+  CANCELING: finalBatch,
+};
+const finalJob = ['DONE', 'ERROR', 'CANCELED'];
+const jobMoves: Record<string, readonly string[]> = {
+  PENDING: ['RUNNING', 'CANCELING', ...finalJob],
+  RUNNING: ['CANCELING', ...finalJob],
+  CANCELING: finalJob,
+};
+
+function may(moves: Record<string, readonly string[]>, from: string, to: string | undefined): boolean {
+  return to === undefined || from === to || (moves[from] ?? []).includes(to);
+}
+
+const batchNumbers = fc.integer({ min: 0, max: 5 });
+const jobNumbers = fc.integer({ min: 0, max: 9 });
+const severalJobs = fc.uniqueArray(jobNumbers, { maxLength: 3 });
+const times = fc.constantFrom(
+  '2026-03-01T00:00:00.000000Z',
+  '2026-03-01T00:00:01.000001Z',
+  '2026-03-02T00:00:00.500000Z',
+);
+const someTags = fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 2 });
+const optional = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined });
+/** Without the keys whose value is undefined. */
+const given = <Value extends object>(value: Value) =>
+  Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [Key in keyof Value]?: Exclude<Value[Key], undefined>;
+  };
+
+const create = fc
+  .record({ number: batchNumbers, jobs: severalJobs, open: fc.boolean(), tags: someTags, other: fc.nat(9) })
+  .map(({ number, jobs, open, tags, other }): Operation => {
+    const batch = newBatch(number, {
+      jobs: jobs.map((job) => newJob(job)),
+      open,
+      tags,
+      ...(other === 0 && { device_type: 'OTHER' }),
+    });
+    return {
+      perform: (writer, userId) => writer.createBatch(userId, batch),
+      apply: (state) => created(state, batch),
+      toString: () =>
+        `create(${number}, jobs ${jobs}, ${open ? 'open' : 'closed'}, tags ${tags}, ${batch.device_type})`,
+    };
+  });
+
+function created(state: Model, batch: NewBatch): Result {
+  const batches = new Map(state.batches);
+  const jobs = new Map(state.jobs);
+  const stored = batches.get(batch.id);
+  if (stored !== undefined) {
+    const same =
+      stored.device_type === batch.device_type && batch.jobs.every((job) => jobs.get(job.id)?.batch === batch.id);
+    return same ? done(state) : refused(state, 'AlreadyExists');
+  }
+  if (batch.jobs.some((job) => jobs.has(job.id))) return refused(state, 'AlreadyExists');
+  const { device_type, open, tags } = batch;
+  batches.set(batch.id, { device_type, status: 'PENDING', open, tags, start: null, end: null, jobs: [] });
+  return withJobs({ batches: [...batches], jobs: state.jobs }, batch.id, batch.jobs);
+}
+
+function withJobs(state: Model, batchId: string, added: NewBatch['jobs']): Result {
+  const batches = new Map(state.batches);
+  const batch = batches.get(batchId)!;
+  batches.set(batchId, { ...batch, jobs: [...batch.jobs, ...added.map((job) => job.id)] });
+  const jobs = added.map(
+    ({ id, runs }) =>
+      [id, { batch: batchId, runs, status: 'PENDING', start: null, end: null, errors: null, results: null }] as const,
+  );
+  return done({ batches: [...batches], jobs: [...state.jobs, ...jobs] });
+}
+
+const add = fc.record({ number: batchNumbers, jobs: severalJobs }).map(({ number, jobs }): Operation => {
+  const batchId = newBatch(number).id;
+  const added = jobs.map((job) => newJob(job));
+  return {
+    perform: (writer, userId) => writer.addJobs(userId, batchId, added),
+    apply: (state) => {
+      const batch = new Map(state.batches).get(batchId);
+      if (batch === undefined) return refused(state, 'NotFound');
+      const stored = new Map(state.jobs);
+      if (added.some((job) => (stored.get(job.id)?.batch ?? batchId) !== batchId))
+        return refused(state, 'AlreadyExists');
+      const missing = added.filter((job) => !stored.has(job.id));
+      if (missing.length > 0 && !batch.open) return refused(state, 'IllegalTransition');
+      return withJobs(state, batchId, missing);
+    },
+    toString: () => `add(${number}, jobs ${jobs})`,
+  };
+});
+
+const recordBatch = fc
+  .record({
+    number: batchNumbers,
+    status: optional(
+      fc.constantFrom(
+        'RUNNING' as const,
+        'PAUSED' as const,
+        'CANCELING' as const,
+        'DONE' as const,
+        'ERROR' as const,
+        'PENDING' as const,
+      ),
+    ),
+    start: optional(times),
+    end: optional(times),
+  })
+  .map(({ number, status, start, end }): Operation => {
+    const { id } = newBatch(number);
+    return {
+      perform: (writer, userId) =>
+        writer.recordBatchStatus(userId, id, given({ status, start_datetime: start, end_datetime: end })),
+      apply: (state) =>
+        changedBatch(state, id, (batch) =>
+          may(batchMoves, batch.status, status) ? { ...batch, ...given({ status, start, end }) } : undefined,
+        ),
+      toString: () => `recordBatch(${number}, ${status}, ${start}, ${end})`,
+    };
+  });
+
+function changedBatch(state: Model, id: string, change: (batch: ModelBatch) => ModelBatch | undefined): Result {
+  const batches = new Map(state.batches);
+  const batch = batches.get(id);
+  if (batch === undefined) return refused(state, 'NotFound');
+  const next = change(batch);
+  if (next === undefined) return refused(state, 'IllegalTransition');
+  return done({ ...state, batches: [...batches.set(id, next)] });
+}
+
+const tag = fc.record({ number: batchNumbers, tags: someTags }).map(({ number, tags }): Operation => {
+  const { id } = newBatch(number);
+  return {
+    perform: (writer, userId) => writer.setTags(userId, id, tags),
+    apply: (state) => changedBatch(state, id, (batch) => ({ ...batch, tags })),
+    toString: () => `tag(${number}, ${tags})`,
+  };
+});
+
+const close = batchNumbers.map((number): Operation => {
+  const { id } = newBatch(number);
+  return {
+    perform: (writer, userId) => writer.closeBatch(userId, id),
+    apply: (state) => changedBatch(state, id, (batch) => ({ ...batch, open: false })),
+    toString: () => `close(${number})`,
+  };
+});
+
+const recordJob = fc
+  .record({
+    number: jobNumbers,
+    status: optional(
+      fc.constantFrom('RUNNING' as const, 'CANCELING' as const, 'DONE' as const, 'ERROR' as const, 'PENDING' as const),
+    ),
+    start: optional(times),
+    end: optional(times),
+    errors: optional(fc.constantFrom<string[]>(['timeout'], [])),
+    result: optional(fc.constantFrom('x', 'y')),
+  })
+  .map(({ number, status, start, end, errors, result }): Operation => {
+    const { id } = newJob(number);
+    const key = (userId: string) => (result === undefined ? undefined : `results/${userId}/${result}.json`);
+    let owner = '';
+    return {
+      perform: (writer, userId) => {
+        owner = userId;
+        const update = { status, start_timestamp: start, end_timestamp: end, errors, results_key: key(userId) };
+        return writer.recordJobStatus(userId, id, given(update));
+      },
+      apply: (state) => {
+        const jobs = new Map(state.jobs);
+        const job = jobs.get(id);
+        if (job === undefined) return refused(state, 'NotFound');
+        if (!may(jobMoves, job.status, status)) return refused(state, 'IllegalTransition');
+        jobs.set(id, { ...job, ...given({ status, start, end, errors, results: key(owner) }) });
+        return done({ ...state, jobs: [...jobs] });
+      },
+      toString: () => `recordJob(${number}, ${status}, ${start}, ${end}, ${errors}, ${result})`,
+    };
+  });
+
+/** Any operation, on few batches and jobs, so that they meet; creations are frequent enough for the others to find something. */
+export const operations: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 4, arbitrary: create },
+  { weight: 2, arbitrary: add },
+  { weight: 2, arbitrary: recordBatch },
+  { weight: 3, arbitrary: recordJob },
+  { weight: 1, arbitrary: tag },
+  { weight: 1, arbitrary: close },
+);

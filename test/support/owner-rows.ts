@@ -1,0 +1,59 @@
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import { withRowsPerBlock } from '../../functions/data/lists/list-description.ts';
+import { type Difference, recount } from '../../functions/data/repair/recount.ts';
+import { readSnapshot } from '../../functions/data/repair/repair-user.ts';
+import type { BatchRow } from '../../functions/schemas/batch-row.ts';
+import type { JobRow } from '../../functions/schemas/job-row.ts';
+import type { TableNames } from '../../functions/tables.ts';
+
+/** All rows of an owner in creation order, and all other items by their key. */
+export interface OwnerRows {
+  readonly batches: readonly BatchRow[];
+  readonly jobs: readonly JobRow[];
+  readonly columns: Readonly<Record<string, Record<string, unknown>>>;
+}
+
+export async function ownerRows(
+  client: DynamoDBDocumentClient,
+  tables: TableNames,
+  userId: string,
+): Promise<OwnerRows> {
+  const all = async (table: string) => {
+    const items: Record<string, unknown>[] = [];
+    let next: Record<string, unknown> | undefined;
+    do {
+      const page = await client.send(
+        new QueryCommand({
+          TableName: table,
+          KeyConditionExpression: 'user_id = :user',
+          ExpressionAttributeValues: { ':user': userId },
+          ConsistentRead: true,
+          ExclusiveStartKey: next,
+        }),
+      );
+      items.push(...(page.Items ?? []));
+      next = page.LastEvaluatedKey;
+    } while (next !== undefined);
+    return items;
+  };
+  const [batches, jobs, columns] = await Promise.all([all(tables.Batches), all(tables.Jobs), all(tables.Columns)]);
+  const bySeq = (a: { seq: number }, b: { seq: number }) => a.seq - b.seq;
+  return {
+    batches: (batches as BatchRow[]).sort(bySeq),
+    jobs: (jobs as JobRow[]).sort(bySeq),
+    columns: Object.fromEntries(columns.map((item) => [String(item.key), item])),
+  };
+}
+
+/** What a recount of the owner finds wrong, while nobody writes. */
+export async function recountOf(
+  client: DynamoDBDocumentClient,
+  tables: TableNames,
+  userId: string,
+  rowsPerBlock: number,
+): Promise<Difference[]> {
+  const lists = { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
+  return recount(lists, await readSnapshot(client, tables, userId));
+}
