@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { contention, type Fault, failures, partly } from '../support/faults.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { modelOf } from '../support/lifecycle-model.ts';
+import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const rowsPerBlock = 3;
+const client = testClient(inject('dynamodbEndpoint'));
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `faults-${Date.now()}-`);
+});
+
+type Writer = ReturnType<typeof lifecycle>;
+const start = '2026-03-01T00:00:00.000000Z';
+
+const operations: Readonly<Record<string, (writer: Writer, userId: string) => Promise<void>>> = {
+  createBatch: (writer, user) => writer.createBatch(user, newBatch(7, { jobs: [newJob(70), newJob(71)], tags: ['a'] })),
+  addJobs: (writer, user) => writer.addJobs(user, newBatch(0).id, [newJob(50), newJob(51)]),
+  recordBatchStatus: (writer, user) =>
+    writer.recordBatchStatus(user, newBatch(1).id, { status: 'RUNNING', start_datetime: start }),
+  recordJobStatus: (writer, user) =>
+    writer.recordJobStatus(user, newJob(1).id, { status: 'ERROR', end_timestamp: start, errors: ['lost'] }),
+  setTags: (writer, user) => writer.setTags(user, newBatch(1).id, ['b']),
+  closeBatch: (writer, user) => writer.closeBatch(user, newBatch(0).id),
+};
+
+/** An owner with some rows, and the operation as it runs when `intercept` handles its calls. */
+async function tried(userId: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
+  const writer = lifecycle(client, tables, { rowsPerBlock });
+  await writer.createBatches(userId, [
+    newBatch(0, { open: true, jobs: [newJob(0)] }),
+    newBatch(1, { jobs: [newJob(1), newJob(2)], tags: ['a'] }),
+  ]);
+  const before = modelOf(await ownerRows(client, tables, userId));
+  const faulty = lifecycle(interceptedClient(client, intercept), tables, { rowsPerBlock });
+  const error = await operations[operation]!(faulty, userId).then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  return { error, before, after: modelOf(await ownerRows(client, tables, userId)) };
+}
+
+describe.concurrent.each(Object.keys(operations))('%s', (operation) => {
+  const once = Object.entries({ ...contention, ...failures, ...partly });
+
+  it('does its work in spite of one fault, at any of its calls', async () => {
+    let calls = 0;
+    const { after: expected } = await tried(`${operation} well`, operation, (call) => {
+      calls += 1;
+      return call.send();
+    });
+    expect(calls).toBeGreaterThan(1);
+    for (const [name, fault] of once) {
+      await Promise.all(
+        Array.from({ length: calls }, async (_, place) => {
+          let at = 0;
+          const { error, after } = await tried(`${operation} ${name} ${place}`, operation, (call) =>
+            at++ === place && fault.commands.includes(call.name) ? fault.strike(call) : call.send(),
+          );
+          expect({ name, place, error, after }).toEqual({ name, place, error: undefined, after: expected });
+        }),
+      );
+    }
+  });
+
+  /** Each fault at each command that can have it, for as long as the operation tries; how often it struck. */
+  const lasting = (faults: Readonly<Record<string, Fault>>) =>
+    Promise.all(
+      Object.entries(faults).flatMap(([name, fault]) =>
+        fault.commands.map(async (command) => {
+          let struck = 0;
+          const outcome = await tried(`${operation} ${name} ${command}`, operation, (call) => {
+            if (call.name !== command) return call.send();
+            struck += 1;
+            return fault.strike(call);
+          });
+          return { name, command, struck, ...outcome };
+        }),
+      ),
+    );
+
+  it('throws TooBusy and changes nothing while contention lasts', async () => {
+    for (const { name, command, struck, error, before, after } of await lasting(contention)) {
+      if (struck === 0) continue;
+      expect({ name, command, error: error?.name, after }).toEqual({ name, command, error: 'TooBusy', after: before });
+    }
+  });
+
+  it('throws the failure, done or not done but never half done, while it lasts', async () => {
+    const { after: expected } = await tried(`${operation} whole`, operation, (call) => call.send());
+    for (const { name, command, struck, error, before, after } of await lasting(failures)) {
+      if (struck === 0) continue;
+      expect(error?.message).toBe('injected');
+      expect(struck).toBeLessThanOrEqual(9);
+      const happened = command === 'TransactWriteCommand' && name.includes('after the effect');
+      expect({ name, command, after }).toEqual({ name, command, after: happened ? expected : before });
+    }
+  });
+});
