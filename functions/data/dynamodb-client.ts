@@ -4,13 +4,13 @@ import { countInRequestLog } from '../request-log.ts';
 
 /**
  * The document client that every repository is given, configured by the environment (region, credentials,
- * `AWS_ENDPOINT_URL_DYNAMODB`). A call takes at most 3 attempts of 1 s each, so that no sequence of calls that a request
- * needs outlives the function's time limit. The capacity that calls consume is counted in the request's log line.
+ * `AWS_ENDPOINT_URL_DYNAMODB`). A call takes at most 3 attempts of `timeout` ms each, so that no sequence of calls that a
+ * request needs outlives the function's time limit. The capacity that calls consume is counted in the request's log line.
  */
-export function documentClient(): DynamoDBDocumentClient {
+export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: timeout, throwOnRequestTimeout: true },
   });
   client.middlewareStack.add(
     (next, context) => async (args) => {

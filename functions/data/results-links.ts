@@ -1,5 +1,6 @@
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { CorruptData } from '../errors.ts';
 
 const longestValidity = 900;
 
@@ -12,8 +13,10 @@ export function resultsLinks(bucket: string, validitySeconds: number, client = s
     throw new RangeError(`A results link is valid for 1 to ${longestValidity} s, not for ${validitySeconds}.`);
   }
   return {
-    /** Throws when the credentials that sign would expire before the link. */
-    async linkTo(key: string): Promise<string> {
+    /** For an object of this user. Throws when the credentials that sign would expire before the link. */
+    async linkTo(userId: string, key: string): Promise<string> {
+      if (!key.startsWith(`results/${userId}/`))
+        throw new CorruptData('The results are not among those of their owner.');
       const { expiration } = await client.config.credentials();
       if (expiration !== undefined && expiration.getTime() < Date.now() + validitySeconds * 1000) {
         throw new Error(`The signing credentials expire at ${expiration.toISOString()}, before the link would.`);

@@ -14,5 +14,5 @@ const links = resultsLinks(requiredEnv('RESULTS_BUCKET'), Number(process.env.RES
 export const handler = endpoint({ path: JobPath }, async ({ userId, path }) => {
   const job = await jobs.get(userId, path.job_id);
   if (job === undefined) throw new NotFound('There is no such job.');
-  return success({ results_link: job.results_key && (await links.linkTo(job.results_key)) });
+  return success({ results_link: job.results_key && (await links.linkTo(userId, job.results_key)) });
 });

@@ -105,12 +105,16 @@ export function lambdaContext(milliseconds = 15_000): Context {
   };
 }
 
-function queryValues(query: string | Readonly<Record<string, string | readonly string[]>>) {
-  const values: Record<string, string[]> = {};
-  if (typeof query === 'string') {
-    for (const [name, value] of new URLSearchParams(query)) values[name] = [...(values[name] ?? []), value];
-  } else {
-    for (const [name, value] of Object.entries(query)) values[name] = typeof value === 'string' ? [value] : [...value];
-  }
-  return Object.keys(values).length === 0 ? null : values;
+function queryValues(query: NonNullable<GatewayRequest['query']>): Record<string, string[]> | null {
+  const pairs =
+    typeof query === 'string'
+      ? [...new URLSearchParams(query)]
+      : Object.entries(query).flatMap(([name, values]) =>
+          [values].flat().map((value) => [name, value as string] as const),
+        );
+  if (pairs.length === 0) return null;
+  // As JSON.parse makes an event: every name is a member of its own, `__proto__` too.
+  return Object.fromEntries(
+    pairs.map(([name]) => [name, pairs.filter(([other]) => other === name).map(([, value]) => value)]),
+  );
 }

@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
+import { Batch } from '../../functions/schemas/batch.ts';
+import { PageOf, ValidationErrorBody } from '../../functions/schemas/envelope.ts';
+import { Job } from '../../functions/schemas/job.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadList } from '../support/load-list.ts';
+import { batchRows, jobRows } from '../support/random-rows.ts';
+
+const { client, names } = await functionEnvironment();
+const endpoints: Record<'listBatches' | 'listJobs', Handler> = {
+  listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
+  listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
+};
+
+const owner = 'auth0|alice';
+const guest = 'auth0|guest';
+const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;
+const batches = sample(batchRows(owner, 120), 1).map((batch, seq) => ({ ...batch, open: seq % 3 === 0 }));
+const batchIds = batches.slice(0, 2).map(({ id }) => id);
+const jobs = sample(jobRows(owner, batchIds, 150), 2);
+const batchesOfGuest = sample(batchRows(guest, 3), 3);
+
+beforeAll(async () => {
+  await loadList(client, names, batchList, owner, batches);
+  await loadList(client, names, jobList, owner, jobs);
+  await loadList(client, names, batchList, guest, batchesOfGuest);
+});
+
+async function ask(route: 'listBatches' | 'listJobs', query: GatewayRequest['query'] = {}, userId = owner) {
+  const event = gatewayEvent(route, { userId, query });
+  const { statusCode, headers, body } = await endpoints[route](event, lambdaContext());
+  expect(headers).toMatchObject({
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': event.requestContext.requestId,
+    'Access-Control-Allow-Origin': '*',
+  });
+  const answer = JSON.parse(body);
+  if (statusCode === 200) PageOf(route === 'listBatches' ? Batch : Job).parse(answer);
+  return { statusCode, headers, answer, ids: answer.data.map?.(({ id }: { id: string }) => id) as string[] };
+}
+
+const newestFirst = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).reverse();
+
+describe.each([
+  ['listBatches', batches],
+  ['listJobs', jobs],
+] as const)('%s', (route, rows) => {
+  it('answers with the newest 100, and where they are in the whole', async () => {
+    const { statusCode, headers, answer, ids } = await ask(route);
+    const total = rows.length;
+    expect(statusCode).toBe(200);
+    expect(answer).toMatchObject({ status: 'success', message: 'OK.', code: '200' });
+    expect(answer.pagination).toEqual({ total, start: 0, end: 100 });
+    expect(headers).toMatchObject({
+      'Content-Range': `1-100/${total}`,
+      'Access-Control-Expose-Headers': 'Content-Range',
+    });
+    expect(ids).toEqual(newestFirst(rows).slice(0, 100));
+  });
+
+  it('walks all pages to exactly the whole, by `end`', async () => {
+    const seen: string[] = [];
+    for (let offset = 0, pages = 0; pages < 20; pages++) {
+      const { answer, ids } = await ask(route, `limit=17&offset=${offset}`);
+      expect(answer.pagination.start).toBe(offset);
+      seen.push(...ids);
+      offset = answer.pagination.end;
+      if (offset >= answer.pagination.total) break;
+    }
+    expect(seen).toEqual(newestFirst(rows));
+  });
+
+  it.each(['9000', '9007199254740991'])('answers with an empty page beyond the end: offset=%s', async (offset) => {
+    const { statusCode, headers, answer } = await ask(route, { offset });
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({ 'Content-Range': `*/${rows.length}` });
+    expect(answer.data).toEqual([]);
+    expect(answer.pagination).toEqual({ total: rows.length, start: Number(offset), end: Number(offset) });
+  });
+
+  it('shows a user no row of another, and how many there are neither', async () => {
+    const [row] = rows;
+    for (const query of [{ id: row?.id ?? '' }, { id__starts_with: row?.id ?? '' }, { user_id: owner }]) {
+      expect((await ask(route, query)).answer.pagination.total).toBeGreaterThan(0);
+      expect((await ask(route, query, guest)).answer).toMatchObject({ data: [], pagination: { total: 0 } });
+    }
+    expect((await ask(route, {}, 'nobody')).answer).toMatchObject({ data: [], pagination: { total: 0 } });
+    expect((await ask(route, { user_id: guest })).answer).toMatchObject({ data: [], pagination: { total: 0 } });
+    expect((await ask(route, { user_id: [guest, owner] })).answer.pagination.total).toBe(rows.length);
+  });
+
+  it.each([
+    ['limit=0', 'limit', 'greater_than'],
+    ['limit=101', 'limit', 'less_than'],
+    ['limit=x', 'limit', 'int_parsing'],
+    ['limit=', 'limit', 'int_parsing'],
+    ['offset=-1', 'offset', 'greater_than_equal'],
+    ['order_by=colour', 'order_by', 'enum'],
+    ['order_by_direction=asc', 'order_by_direction', 'enum'],
+    ['start_date=soon', 'start_date', 'datetime_parsing'],
+    ['end_date=2026-02-30', 'end_date', 'datetime_parsing'],
+    [`id__starts_with=${'a'.repeat(257)}`, 'id__starts_with', 'string_too_long'],
+    [Array(101).fill('user_id=a').join('&'), 'user_id', 'too_long'],
+  ])('refuses %.30s', async (query, name, type) => {
+    const { statusCode, answer } = await ask(route, query);
+    expect(statusCode).toBe(422);
+    const { status, message, code, data, detail } = ValidationErrorBody.parse(answer);
+    expect({ status, message, code }).toEqual({ status: 'fail', message: 'Unprocessable Entity', code: '422' });
+    expect(detail).toEqual([{ loc: ['query', name], msg: expect.any(String), type }]);
+    expect(data.description).toEqual(detail);
+  });
+
+  it('tells every fault at once, with its place in an array', async () => {
+    const { answer } = await ask(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
+    const faults = answer.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => [...loc, type]);
+    expect(faults).toEqual([
+      ['query', 'order_by', 'enum'],
+      ['query', 'limit', 'greater_than'],
+      ['query', 'offset', 'int_parsing'],
+      ['query', 'id', 0, 'uuid_parsing'],
+      ['query', 'status', 1, 'enum'],
+    ]);
+  });
+
+  it('ignores parameters that it does not know', async () => {
+    expect((await ask(route, 'colour=red&limit[]=0&__proto__=1&constructor=2')).answer.pagination.total).toBe(
+      rows.length,
+    );
+  });
+
+  it('never fails, whatever the query', async () => {
+    const name = fc.constantFrom(
+      'id',
+      'id__starts_with',
+      'project_id',
+      'user_id',
+      'batch_id',
+      'device_type',
+      'status',
+      'open',
+      'complete',
+      'min_jobs',
+      'max_runs',
+      'start_date',
+      'queue_priority',
+      'tag',
+      'origin',
+      'errors',
+      'offset',
+      'limit',
+      'order_by',
+    );
+    const value = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.constantFrom(
+        '',
+        '0',
+        '-1',
+        '1',
+        'true',
+        'DONE',
+        'id',
+        'LOW',
+        'CLIENT',
+        '2026-01-01',
+        '9999-12-31T23:59:59Z',
+        '0001-01-01',
+        '\u0000',
+        '\ud800',
+        '9007199254740991',
+        '-9007199254740991',
+        batchIds[0] ?? '',
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(name, fc.array(value, { minLength: 1, maxLength: 3 }), { maxKeys: 4 }),
+        async (query) => {
+          expect([200, 422]).toContain((await ask(route, query)).statusCode);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('listBatches', () => {
+  it('shows every field of a batch and no other', async () => {
+    const [row] = batches;
+    const { answer } = await ask('listBatches', { id: row?.id ?? '' });
+    const { seq, rev, ...shown } = row as NonNullable<typeof row>;
+    expect(answer.data).toEqual([{ ...shown, complete: !shown.open }]);
+  });
+
+  it('takes complete as the opposite of open, and says that it is deprecated', async () => {
+    const closed = batches.filter(({ open }) => !open);
+    const { headers, answer } = await ask('listBatches', 'complete=True');
+    expect(answer.pagination.total).toBe(closed.length);
+    expect(headers).toMatchObject({
+      Deprecation: expect.stringMatching(/^@\d+$/),
+      Link: expect.stringContaining('rel="deprecation"'),
+    });
+    const { headers: plain, answer: open } = await ask('listBatches', 'open=0');
+    expect(open.pagination.total).toBe(closed.length);
+    expect(plain).not.toHaveProperty('Deprecation');
+  });
+
+  it('matches nothing where complete and open contradict each other', async () => {
+    expect((await ask('listBatches', 'complete=1&open=1')).answer).toMatchObject({
+      data: [],
+      pagination: { total: 0 },
+    });
+    expect((await ask('listBatches', 'complete=0&open=1')).answer.pagination.total).toBe(40);
+  });
+});
+
+describe('listJobs', () => {
+  it('shows every field of a job, never its result', async () => {
+    const [row] = jobs;
+    const { answer } = await ask('listJobs', { id: row?.id ?? '' });
+    expect(Object.keys(answer.data[0]).sort()).toEqual(Object.keys(Job.shape).sort());
+    expect(answer.data[0]).toMatchObject({ id: row?.id, batch_id: row?.batch_id, creation_order: row?.creation_order });
+  });
+
+  it('walks the jobs of a batch in their order, as clients do', async () => {
+    const [batchId = ''] = batchIds;
+    const ofBatch = jobs.filter((job) => job.batch_id === batchId).length;
+    for (const order_by of ['creation_order', 'ordered_id']) {
+      const query = { batch_id: batchId, order_by, order_by_direction: 'ASC', limit: '100' };
+      const orders = (await ask('listJobs', query)).answer.data.map((job: Job) => job.creation_order);
+      expect(orders).toEqual(Array.from({ length: ofBatch }, (_, order) => order));
+    }
+  });
+});

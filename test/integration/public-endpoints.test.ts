@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { handler as getHealth } from '../../functions/endpoints/get-health.ts';
+import { handler as getOpenApi } from '../../functions/endpoints/get-open-api.ts';
+import { handler as methodNotAllowed } from '../../functions/endpoints/method-not-allowed.ts';
+import { type RouteName, routes } from '../../functions/routes.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+
+const headersOf = (event: { requestContext: { requestId: string } }) => ({
+  'Content-Type': 'application/json',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Request-Id': event.requestContext.requestId,
+  'Access-Control-Allow-Origin': '*',
+});
+
+describe('GET /health', () => {
+  it('says that requests reach the service', async () => {
+    const event = gatewayEvent('getHealth');
+    expect(await getHealth(event, lambdaContext())).toEqual({
+      statusCode: 200,
+      headers: headersOf(event),
+      body: '{"status":"success","message":"OK.","code":"200","data":{"healthy":true}}',
+    });
+  });
+});
+
+describe('GET /openapi.json', () => {
+  it('answers with the committed document', async () => {
+    const event = gatewayEvent('getOpenApi');
+    const { statusCode, headers, body } = await getOpenApi(event, lambdaContext());
+    expect({ statusCode, headers }).toEqual({ statusCode: 200, headers: headersOf(event) });
+    expect(JSON.parse(body)).toEqual(JSON.parse(readFileSync('openapi.json', 'utf8')));
+  });
+});
+
+describe('a known path with another method', () => {
+  it.each(Object.entries(routes))('is answered 405 with the methods of %s', async (name, route) => {
+    const event = gatewayEvent(name as RouteName, { method: 'PATCH', path: { job_id: 'x' } });
+    const { statusCode, headers, body } = await methodNotAllowed(event, lambdaContext());
+    expect({ statusCode, headers }).toEqual({
+      statusCode: 405,
+      headers: { ...headersOf(event), Allow: `${route.method}, OPTIONS` },
+    });
+    expect(JSON.parse(body)).toEqual({
+      status: 'fail',
+      message: 'Method Not Allowed',
+      code: '405',
+      data: { description: 'The path exists, the method does not.' },
+    });
+  });
+});

@@ -1,0 +1,252 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PageOf, ValidationErrorBody } from '../../functions/schemas/envelope.ts';
+import { Quiz } from '../../functions/schemas/quiz.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+
+const { client, names } = await functionEnvironment();
+const { handler } = await import('../../functions/endpoints/submit-quizzes.ts');
+
+let users = 0;
+const newUser = () => `user-${users++}`;
+
+async function submit(userId: string, body: unknown, isBase64Encoded = false) {
+  const event = gatewayEvent('submitQuizzes', { userId, body, isBase64Encoded });
+  const { statusCode, headers, body: text } = await handler(event, lambdaContext());
+  expect(headers).toMatchObject({
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': event.requestContext.requestId,
+    'Access-Control-Allow-Origin': '*',
+  });
+  const answer = JSON.parse(text);
+  if (statusCode === 200) PageOf(Quiz).parse(answer);
+  return { statusCode, answer, text };
+}
+
+async function stored(userId: string) {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: names.Quizzes,
+      KeyConditionExpression: 'user_id = :user',
+      ExpressionAttributeValues: { ':user': userId },
+    }),
+  );
+  return Items;
+}
+
+const later = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('POST /api/v1/quizzes', () => {
+  it('stores one record for each submission and answers in the order of the body', async () => {
+    const userId = newUser();
+    const { statusCode, answer } = await submit(userId, '{"data":{"2":{"a":1},"1":[{"b":2},{}],"x":[]}}');
+    expect(statusCode).toBe(200);
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const record = { id: expect.any(String), created_at: time, updated_at: time, user_id: userId };
+    expect(answer).toEqual({
+      status: 'success',
+      message: 'OK.',
+      code: '200',
+      data: [
+        { ...record, cms_quiz_id: '2', data: { a: 1 } },
+        { ...record, cms_quiz_id: '1', data: { b: 2 } },
+        { ...record, cms_quiz_id: '1', data: {} },
+      ],
+      pagination: { total: 3, start: 0, end: 3 },
+    });
+    const [first] = answer.data;
+    expect(first.updated_at).toBe(first.created_at);
+    expect(await stored(userId)).toHaveLength(3);
+    expect(await stored(userId)).toContainEqual({
+      user_id: userId,
+      id: first.id,
+      cms_quiz_id: '2',
+      position: 0,
+      data: '{"a":1}',
+      created_at: first.created_at,
+      updated_at: first.updated_at,
+    });
+  });
+
+  it('takes an empty object and stores nothing', async () => {
+    const userId = newUser();
+    expect((await submit(userId, { data: {} })).answer).toEqual({
+      status: 'success',
+      message: 'OK.',
+      code: '200',
+      data: [],
+      pagination: { total: 0, start: 0, end: 0 },
+    });
+    expect(await stored(userId)).toEqual([]);
+  });
+
+  it('answers with the data exactly as it was sent', async () => {
+    const data =
+      '{"10":1,"2":1.50 ,"1":12345678901234567890,"e":1E5,"big":1e400,"__proto__":{"x":[]},"é":"\\u00e9\\ud800\\u0000","twice":1,"twice":2}';
+    const { text } = await submit(newUser(), `{"data":{"q":${data}}}`);
+    expect(text).toContain(`"data":${data}}`);
+  });
+
+  it('answers with any JSON as it was sent', async () => {
+    const userId = newUser();
+    const id = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 });
+    const anyData = fc.dictionary(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '1', 'user_id')),
+      fc.jsonValue(),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.tuple(id, anyData), { maxLength: 5, selector: ([name]) => name }),
+        async (all) => {
+          const members = all.map(([name, data]) => `${JSON.stringify(name)}:${JSON.stringify(data)}`);
+          const { text, answer } = await submit(userId, `{"data":{${members}}}`);
+          expect(answer.data.map((record: { cms_quiz_id: string }) => record.cms_quiz_id)).toEqual(
+            all.map(([name]) => name),
+          );
+          for (const [, data] of all) expect(text).toContain(`"data":${JSON.stringify(data)}}`);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('keeps id and created_at of what is sent again, and updates the rest', async () => {
+    const userId = newUser();
+    const before = (await submit(userId, { data: { q: [{ a: 1 }, { b: 1 }] } })).answer.data;
+    await later();
+    const after = (await submit(userId, { data: { r: {}, q: [{ a: 2 }] } })).answer.data;
+    expect(after[1]).toEqual({ ...before[0], data: { a: 2 }, updated_at: expect.any(String) });
+    expect(after[1].updated_at > before[0].updated_at).toBe(true);
+    expect(await stored(userId)).toHaveLength(3);
+    expect((await stored(userId)).find((item) => item.id === before[1].id)).toMatchObject({
+      data: '{"b":1}',
+      updated_at: before[1].updated_at,
+    });
+  });
+
+  it('takes one submission for the first of an array', async () => {
+    const userId = newUser();
+    const [one] = (await submit(userId, { data: { q: { a: 1 } } })).answer.data;
+    const [first] = (await submit(userId, { data: { q: [{ a: 2 }] } })).answer.data;
+    expect(first.id).toBe(one.id);
+  });
+
+  it('keeps the records of users, quizzes and positions apart', async () => {
+    const users = [newUser(), newUser(), '["a",1'];
+    const answers = await Promise.all(
+      users.map((user) => submit(user, '{"data":{"q":[{},{}],"q1":{},"Q":{},"q,1":{}}}')),
+    );
+    const ids = answers.flatMap(({ answer }) => answer.data.map(({ id }: { id: string }) => id));
+    expect(new Set(ids).size).toBe(15);
+  });
+
+  it('sets owner, id and times itself, whatever a submission says', async () => {
+    const userId = newUser();
+    const data = { user_id: 'mallory', id: 'x', created_at: 'y', updated_at: 'z', cms_quiz_id: 'other' };
+    const { answer } = await submit(userId, { data: { q: data }, user_id: 'mallory', id: 'x' });
+    expect(answer.data).toMatchObject([{ user_id: userId, cms_quiz_id: 'q', data }]);
+    expect(answer.data[0].id).not.toBe('x');
+    expect(await stored('mallory')).toEqual([]);
+  });
+
+  it('stores each record once when the same call arrives 50 times at once', async () => {
+    const userId = newUser();
+    const body = { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } };
+    const all = await Promise.all(Array.from({ length: 50 }, () => submit(userId, body)));
+    expect(all.map(({ statusCode }) => statusCode)).toEqual(Array(50).fill(200));
+    const records = await stored(userId);
+    expect(records).toHaveLength(3);
+    for (const { answer } of all) {
+      for (const { id, created_at, updated_at } of answer.data) {
+        const record = records.find((item) => item.id === id);
+        expect(created_at).toBe(record?.created_at);
+        expect(updated_at >= created_at && updated_at <= record?.updated_at).toBe(true);
+      }
+    }
+  });
+
+  it('stores none of a call that has a fault', async () => {
+    const userId = newUser();
+    const { statusCode, answer } = await submit(userId, { data: { good: {}, bad: [{}, 1, {}, 'x'], worse: null } });
+    expect(statusCode).toBe(422);
+    const items = [
+      { loc: ['body', 'data', 'bad', 1], msg: 'Input should be a valid dictionary', type: 'dict_type' },
+      { loc: ['body', 'data', 'bad', 3], msg: 'Input should be a valid dictionary', type: 'dict_type' },
+      { loc: ['body', 'data', 'worse'], msg: 'Input should be a valid dictionary', type: 'dict_type' },
+    ];
+    expect(ValidationErrorBody.parse(answer)).toEqual({
+      status: 'fail',
+      message: 'Unprocessable Entity',
+      code: '422',
+      data: { description: items },
+      detail: items,
+    });
+    expect(await stored(userId)).toEqual([]);
+  });
+
+  it.each([
+    ['no body', undefined, ['body'], 'missing'],
+    ['an empty body', '', ['body'], 'missing'],
+    ['malformed JSON', '{"data":', ['body'], 'json_invalid'],
+    ['another body', '[]', ['body'], 'dict_type'],
+    ['no data', '{}', ['body', 'data'], 'missing'],
+    ['data that is no object', '{"data":[]}', ['body', 'data'], 'dict_type'],
+    ['a value that is no submission', '{"data":{"q":1}}', ['body', 'data', 'q'], 'dict_type'],
+    ['an element that is no submission', '{"data":{"q":[1]}}', ['body', 'data', 'q', 0], 'dict_type'],
+    ['101 submissions', { data: { q: Array(101).fill({}) } }, ['body', 'data'], 'too_long'],
+    ['an empty quiz id', '{"data":{"":{}}}', ['body', 'data', ''], 'string_too_short'],
+    [
+      'a quiz id of 257 characters',
+      { data: { ['q'.repeat(257)]: {} } },
+      ['body', 'data', 'q'.repeat(256)],
+      'string_too_long',
+    ],
+    [
+      'a submission of over 350 KB',
+      { data: { q: { a: 'x'.repeat(360_000) } } },
+      ['body', 'data', 'q'],
+      'bytes_too_long',
+    ],
+    ['over 100 levels', `{"data":{"q":{"a":${'['.repeat(100)}${']'.repeat(100)}}}}`, ['body', 'data', 'q'], 'too_deep'],
+  ])('refuses %s', async (_, body, loc, type) => {
+    const { statusCode, answer } = await submit(newUser(), body);
+    expect(statusCode).toBe(422);
+    expect(ValidationErrorBody.parse(answer).detail).toEqual([{ loc, msg: expect.any(String), type }]);
+  });
+
+  it('reads a body as JSON whatever its content type says, encoded or not', async () => {
+    const userId = newUser();
+    const text = '\uFEFF {"data":{"é":{"🙂":1}}}';
+    const event = gatewayEvent('submitQuizzes', { userId, body: text, headers: { 'content-type': 'text/csv' } });
+    expect((await handler(event, lambdaContext())).statusCode).toBe(200);
+    expect((await submit(userId, Buffer.from(text).toString('base64'), true)).statusCode).toBe(200);
+    expect(await stored(userId)).toMatchObject([{ cms_quiz_id: 'é', data: '{"🙂":1}' }]);
+  });
+
+  it('answers 413 for a body over 3 MB', async () => {
+    const userId = newUser();
+    const records = Array.from({ length: 10 }, () => ({ a: 'x'.repeat(330_000) }));
+    const { statusCode, answer } = await submit(userId, { data: { q: records } });
+    expect(statusCode).toBe(413);
+    expect(answer).toEqual({
+      status: 'fail',
+      message: 'Payload Too Large',
+      code: '413',
+      data: { description: 'A request body holds at most 3 MB.' },
+    });
+    expect(await stored(userId)).toEqual([]);
+  });
+
+  it('stores 100 records of 3 MB in all', async () => {
+    const userId = newUser();
+    const records = Array.from({ length: 100 }, () => ({ a: 'x'.repeat(31_000) }));
+    const { statusCode, answer } = await submit(userId, { data: { q: records } });
+    expect(statusCode).toBe(200);
+    expect(answer.pagination).toEqual({ total: 100, start: 0, end: 100 });
+    expect(answer.data).toHaveLength(100);
+  });
+});

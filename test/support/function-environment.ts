@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { inject, vi } from 'vitest';
+import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
+import { createTables } from './create-tables.ts';
+import { testClient } from './test-client.ts';
+
+/**
+ * Creates tables of its own and sets the environment as Lambda would: import endpoints after this, with `await import`.
+ * Returns the tables' names and a client to look into them.
+ */
+export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentClient; names: TableNames }> {
+  const endpoint = inject('dynamodbEndpoint');
+  const client = testClient(endpoint);
+  const names = await createTables(client, `${randomUUID()}-`);
+  for (const [name, { environmentVariable }] of Object.entries(tables)) {
+    vi.stubEnv(environmentVariable, names[name as TableName]);
+  }
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  vi.stubEnv('AWS_REGION', 'eu-west-3');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDTEST');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a secret');
+  vi.stubEnv('AWS_SESSION_TOKEN', 'a session');
+  vi.stubEnv('RESULTS_BUCKET', 'results-bucket');
+  return { client, names };
+}
