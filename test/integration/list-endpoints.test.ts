@@ -20,9 +20,14 @@ const endpoints: Record<'listBatches' | 'listJobs', Handler> = {
 const owner = 'auth0|alice';
 const guest = 'auth0|guest';
 const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;
-const batches = sample(batchRows(owner, 120), 1).map((batch, seq) => ({ ...batch, open: seq % 3 === 0 }));
-const batchIds = batches.slice(0, 2).map(({ id }) => id);
+const plainBatches = sample(batchRows(owner, 120), 1);
+const batchIds = plainBatches.slice(0, 2).map(({ id }) => id);
 const jobs = sample(jobRows(owner, batchIds, 150), 2);
+const batches = plainBatches.map((batch, seq) => ({
+  ...batch,
+  open: seq % 3 === 0,
+  jobs_count: jobs.filter((job) => job.batch_id === batch.id).length,
+}));
 const batchesOfGuest = sample(batchRows(guest, 3), 3);
 
 beforeAll(async () => {
