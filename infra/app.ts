@@ -33,6 +33,7 @@ function tokenIssuerFromContext(): TokenIssuer | undefined {
   if (issuer === undefined || audience === undefined) {
     throw new Error('-c issuer=… and -c audience=… are given together; -c jwksUri=… only with them.');
   }
+  for (const url of [issuer, jwksUri ?? issuer]) if (!URL.canParse(url)) throw new Error(`Not a URL: ${url}.`);
   return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
 }
 

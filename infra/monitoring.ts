@@ -6,6 +6,7 @@ import {
   Dashboard,
   GraphWidget,
   type IMetric,
+  type IWidget,
   Metric,
   type MetricOptions,
   Stats,
@@ -46,148 +47,155 @@ const period = Duration.minutes(5);
 export class Monitoring extends Construct {
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, { storage, api, events, alarmEmail }: MonitoringProps) {
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     this.topic = createTopic(this);
-    if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
-
-    const { restApi, functions } = api;
-    const authorizer = functions.authorizer;
-    const fromAccessLog = (name: string, pattern: string): Metric =>
-      api.accessLog
-        .addMetricFilter(name, {
-          metricNamespace: Stack.of(this).stackName,
-          metricName: name,
-          filterPattern: FilterPattern.literal(pattern),
-          defaultValue: 0,
-        })
-        .metric({ statistic: Stats.SUM, period });
-    const throttled = fromAccessLog('Throttled', '{ $.status = "429" }');
-    // A function's error count would not do: API Gateway wants a refused token to be an error of the authorizer.
-    const authorizerFailures = fromAccessLog('AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }');
-    const serverErrors = restApi.metricServerError({ statistic: Stats.SUM, period });
-    const p99 = restApi.metricLatency({ statistic: 'p99', period });
-    const jwksAge = ownMetric('JwksAge', authorizer, { statistic: Stats.MAXIMUM });
-    const deadLetters = events.deadLetters.metricApproximateNumberOfMessagesVisible({
-      statistic: Stats.MAXIMUM,
-      period,
-    });
-    const eventAge = events.queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period });
-
-    const alarms: Record<string, AlarmDescription> = {
-      ServerErrors: {
-        metric: serverErrors,
-        threshold: 5,
-        periods: 1,
-        meaning: 'The API answers 5xx.',
-      },
-      Latency: {
-        metric: p99,
-        threshold: 3_000,
-        periods: 3,
-        meaning: 'One request in a hundred takes 3 s or longer.',
-      },
-      Throttles: {
-        metric: throttled,
-        threshold: 20,
-        periods: 1,
-        meaning: 'Callers are answered 429, by the stage throttle or because DynamoDB throttles.',
-      },
-      AuthorizerErrors: {
-        metric: authorizerFailures,
-        threshold: 1,
-        periods: 1,
-        meaning: 'The authorizer fails, so that valid tokens are answered 5xx.',
-      },
-      JwksAge: {
-        metric: jwksAge,
-        threshold: Duration.minutes(30).toSeconds(),
-        periods: 2,
-        meaning: 'The keys of the token issuer cannot be fetched again; old keys serve for at most 6 hours.',
-      },
-      DeadLetters: {
-        metric: deadLetters,
-        threshold: 1,
-        periods: 1,
-        meaning: 'A lifecycle event could not be applied and waits in the dead-letter queue.',
-      },
-      EventAge: {
-        metric: eventAge,
-        threshold: Duration.minutes(15).toSeconds(),
-        periods: 1,
-        meaning: 'Lifecycle events wait longer than they should to be applied.',
-      },
-    };
-    const watched = Object.entries(alarms).map(([name, { metric, threshold, periods, meaning }]) => {
-      const alarm = new Alarm(this, name, {
-        metric,
-        threshold,
-        evaluationPeriods: periods,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-        alarmDescription: meaning,
-      });
-      const action = new SnsAction(this.topic);
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
-      return alarm;
-    });
-
-    const allFunctions = { ...functions, applyEvents: events.applyEvents };
-    const perFunction = (metric: (handler: ServiceFunction) => Metric): IMetric[] =>
-      Object.entries(allFunctions).map(([label, handler]) => metric(handler).with({ label }));
-    const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
-      new GraphWidget({ title, left, right, width: 8, height: 6 });
-    new Dashboard(this, 'Dashboard', {
-      defaultInterval: Duration.hours(6),
-      widgets: [
-        [new AlarmStatusWidget({ title: 'Alarms', alarms: watched, width: 24, height: 3 })],
-        [
-          graph('Requests and errors', [
-            restApi.metricCount({ period }),
-            restApi.metricClientError({ statistic: Stats.SUM, period }),
-            serverErrors,
-          ]),
-          graph('Latency', [restApi.metricLatency({ statistic: 'p50', period }), p99]),
-          graph('Throttled requests, authorizer failures', [throttled, authorizerFailures]),
-        ],
-        [
-          graph(
-            'Function duration, p99',
-            perFunction((f) => f.metricDuration({ statistic: 'p99', period })),
-          ),
-          graph(
-            'Function errors',
-            perFunction((f) => f.metricErrors({ period })),
-          ),
-          graph(
-            'Function throttles',
-            perFunction((f) => f.metricThrottles({ period })),
-          ),
-        ],
-        [
-          graph(
-            'Read units of a list, average and p99',
-            [functions.listBatches, functions.listJobs].flatMap((f) => [
-              ownMetric('ReadUnits', f, { statistic: Stats.AVERAGE }),
-              ownMetric('ReadUnits', f, { statistic: 'p99' }),
-            ]),
-          ),
-          graph(
-            'Consumed capacity: read, write',
-            Object.values(storage.tables).map((table) => table.metricConsumedReadCapacityUnits({ period })),
-            Object.values(storage.tables).map((table) => table.metricConsumedWriteCapacityUnits({ period })),
-          ),
-          graph('Age of the issuer’s keys', [jwksAge]),
-        ],
-        [
-          graph('Events waiting', [events.queue.metricApproximateNumberOfMessagesVisible({ period })]),
-          graph('Age of the oldest event', [eventAge]),
-          graph('Dead letters', [deadLetters]),
-        ],
-      ],
-    });
+    if (props.alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(props.alarmEmail));
+    const metrics = watchedMetrics(props);
+    const alarms = Object.entries(alarmDescriptions(metrics)).map(([name, description]) =>
+      createAlarm(this, name, description, this.topic),
+    );
+    new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(6), widgets: widgets(props, metrics, alarms) });
   }
+}
+
+type WatchedMetrics = ReturnType<typeof watchedMetrics>;
+
+function watchedMetrics({ api, events }: MonitoringProps) {
+  const fromAccessLog = (name: string, pattern: string): Metric =>
+    api.accessLog
+      .addMetricFilter(name, {
+        metricNamespace: Stack.of(api).stackName,
+        metricName: name,
+        filterPattern: FilterPattern.literal(pattern),
+        defaultValue: 0,
+      })
+      .metric({ statistic: Stats.SUM, period });
+  return {
+    requests: api.restApi.metricCount({ period }),
+    clientErrors: api.restApi.metricClientError({ statistic: Stats.SUM, period }),
+    serverErrors: api.restApi.metricServerError({ statistic: Stats.SUM, period }),
+    p50: api.restApi.metricLatency({ statistic: 'p50', period }),
+    p99: api.restApi.metricLatency({ statistic: 'p99', period }),
+    throttled: fromAccessLog('Throttled', '{ $.status = "429" }'),
+    // The authorizer's error count would not do: API Gateway wants a refused token to be an error of the function.
+    authorizerFailures: fromAccessLog('AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),
+    jwksAge: ownMetric('JwksAge', api.functions.authorizer, { statistic: Stats.MAXIMUM }),
+    events: events.queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+    eventAge: events.queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period }),
+    deadLetters: events.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+  };
+}
+
+function alarmDescriptions(metrics: WatchedMetrics): Record<string, AlarmDescription> {
+  return {
+    ServerErrors: {
+      metric: metrics.serverErrors,
+      threshold: 5,
+      periods: 1,
+      meaning: 'The API answers 5xx.',
+    },
+    Latency: {
+      metric: metrics.p99,
+      threshold: 3_000,
+      periods: 3,
+      meaning: 'One request in a hundred takes 3 s or longer.',
+    },
+    Throttles: {
+      metric: metrics.throttled,
+      threshold: 20,
+      periods: 1,
+      meaning: 'Callers are answered 429, by the stage throttle or because DynamoDB throttles.',
+    },
+    AuthorizerErrors: {
+      metric: metrics.authorizerFailures,
+      threshold: 1,
+      periods: 1,
+      meaning: 'The authorizer fails, so that valid tokens are answered 5xx.',
+    },
+    JwksAge: {
+      metric: metrics.jwksAge,
+      threshold: Duration.minutes(30).toSeconds(),
+      periods: 2,
+      meaning: 'The keys of the token issuer cannot be fetched again; old keys serve for at most 6 hours.',
+    },
+    DeadLetters: {
+      metric: metrics.deadLetters,
+      threshold: 1,
+      periods: 1,
+      meaning: 'A lifecycle event could not be applied and waits in the dead-letter queue.',
+    },
+    EventAge: {
+      metric: metrics.eventAge,
+      threshold: Duration.minutes(15).toSeconds(),
+      periods: 1,
+      meaning: 'Lifecycle events wait longer than they should to be applied.',
+    },
+  };
+}
+
+function createAlarm(scope: Construct, name: string, description: AlarmDescription, topic: Topic): Alarm {
+  const alarm = new Alarm(scope, name, {
+    metric: description.metric,
+    threshold: description.threshold,
+    evaluationPeriods: description.periods,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+    alarmDescription: description.meaning,
+  });
+  const action = new SnsAction(topic);
+  alarm.addAlarmAction(action);
+  alarm.addOkAction(action);
+  return alarm;
+}
+
+/** Rows of the dashboard: alarms, the API, its functions, the database and the keys, the events. */
+function widgets({ storage, api, events }: MonitoringProps, metrics: WatchedMetrics, alarms: Alarm[]): IWidget[][] {
+  const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
+    new GraphWidget({ title, left, right, width: 8, height: 6 });
+  const ofEach = <Part>(parts: Readonly<Record<string, Part>>, metric: (part: Part) => Metric) =>
+    Object.entries(parts).map(([label, part]) => metric(part).with({ label }));
+  const functions = { ...api.functions, applyEvents: events.applyEvents };
+  const { listBatches, listJobs } = functions;
+  return [
+    [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 3 })],
+    [
+      graph('Requests, errors', [metrics.requests, metrics.clientErrors, metrics.serverErrors]),
+      graph('Latency', [metrics.p50, metrics.p99]),
+      graph('Throttled requests, authorizer failures', [metrics.throttled, metrics.authorizerFailures]),
+    ],
+    [
+      graph(
+        'Duration, p99',
+        ofEach(functions, (part) => part.metricDuration({ statistic: 'p99', period })),
+      ),
+      graph(
+        'Function errors',
+        ofEach(functions, (part) => part.metricErrors({ period })),
+      ),
+      graph(
+        'Function throttles',
+        ofEach(functions, (part) => part.metricThrottles({ period })),
+      ),
+    ],
+    [
+      graph(
+        'Capacity read, capacity written',
+        ofEach(storage.tables, (table) => table.metricConsumedReadCapacityUnits({ period })),
+        ofEach(storage.tables, (table) => table.metricConsumedWriteCapacityUnits({ period })),
+      ),
+      graph(
+        'Read units of a list, p99',
+        ofEach({ listBatches, listJobs }, (part) => ownMetric('ReadUnits', part, { statistic: 'p99' })),
+      ),
+      graph('Age of the issuer’s keys', [metrics.jwksAge]),
+    ],
+    [
+      graph('Events waiting', [metrics.events]),
+      graph('Age of the oldest event', [metrics.eventAge]),
+      graph('Dead letters', [metrics.deadLetters]),
+    ],
+  ];
 }
 
 function ownMetric(metricName: MetricName, handler: ServiceFunction, options: MetricOptions): Metric {

@@ -38,9 +38,8 @@ export interface ServiceFunctionProps {
 const functionsDirectory = join(import.meta.dirname, '../functions');
 
 /**
- * One function of functions/: an ES module bundle with the AWS SDK in it (the version that was tested, and faster to load than
- * the runtime's own). Its role allows what the description's `uses` says, writing its own log and sending traces; its
- * environment names what it uses.
+ * One function of functions/: an ES module bundle with the AWS SDK in it, in the version that was tested. Its role allows
+ * what the description's `uses` says, writing its own log and sending traces; its environment names what it uses.
  */
 export class ServiceFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {

@@ -91,6 +91,12 @@ describe('-c issuer', () => {
     },
   );
 
+  it('is refused when it is not a URL', () => {
+    expect(() => synthesize({ issuer: 'issuer.example.org', audience: 'quantum' })).toThrow(
+      'Not a URL: issuer.example.org.',
+    );
+  });
+
   function readableEnvironment(synthesis: Synthesis) {
     return Object.fromEntries(
       Object.entries(authorizerEnvironment(synthesis)).map(([name, value]) => [name, synthesis.readable(value)]),
