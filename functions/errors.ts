@@ -87,3 +87,9 @@ export class AlreadyExists extends ServiceError {
   override readonly name = 'AlreadyExists';
   readonly status = 409;
 }
+
+/** An owner has more of something than can be stored. */
+export class LimitExceeded extends ServiceError {
+  override readonly name = 'LimitExceeded';
+  readonly status = 409;
+}

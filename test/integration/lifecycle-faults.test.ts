@@ -48,7 +48,7 @@ async function tried(userId: string, operation: string, intercept: (call: Call) 
   return { error, before, after: modelOf(await ownerRows(client, tables, userId)) };
 }
 
-describe.concurrent.each(Object.keys(operations))('%s', (operation) => {
+describe.each(Object.keys(operations))('%s', (operation) => {
   const once = Object.entries({ ...contention, ...failures, ...partly });
 
   it('does its work in spite of one fault, at any of its calls', async () => {

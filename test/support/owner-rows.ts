@@ -1,7 +1,5 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { batchList } from '../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../functions/data/lists/job-list.ts';
-import { withRowsPerBlock } from '../../functions/data/lists/list-description.ts';
+import { ownerLists } from '../../functions/data/lists/owner-lists.ts';
 import { type Difference, recount } from '../../functions/data/repair/recount.ts';
 import { readSnapshot } from '../../functions/data/repair/repair-user.ts';
 import type { BatchRow } from '../../functions/schemas/batch-row.ts';
@@ -52,8 +50,7 @@ export async function recountOf(
   client: DynamoDBDocumentClient,
   tables: TableNames,
   userId: string,
-  rowsPerBlock: number,
+  rowsPerBlock?: number,
 ): Promise<Difference[]> {
-  const lists = { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
-  return recount(lists, await readSnapshot(client, tables, userId));
+  return recount(ownerLists(rowsPerBlock), await readSnapshot(client, tables, userId));
 }

@@ -7,6 +7,7 @@ import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { emptyHead, type Head } from '../lists/column-items.ts';
 import type { ListDescription } from '../lists/list-description.ts';
+import type { OwnerLists } from '../lists/owner-lists.ts';
 import { blockKeys, type RowChange, withTextsOfRow } from './change.ts';
 
 /** A batch with the jobs that it shall have: to be created where `create` says what it is, else only to be added to. */
@@ -31,11 +32,6 @@ export interface Stored {
   readonly heads: { readonly batch: Head | undefined; readonly job: Head | undefined };
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly jobs: ReadonlyMap<string, JobRow>;
-}
-
-export interface Lists {
-  readonly batch: ListDescription;
-  readonly job: ListDescription;
 }
 
 /** How far a creation has come: everything before this batch and, in it, this job is stored. */
@@ -75,7 +71,7 @@ export function portionsFrom(creations: readonly Creation[], place: Place): Port
  * already is left out. Throws AlreadyExists, NotFound and IllegalTransition as createBatches and addJobs say.
  */
 export function draftOf(
-  lists: Lists,
+  lists: OwnerLists,
   userId: string,
   portions: readonly Portion[],
   stored: Stored,
@@ -147,7 +143,7 @@ function repeatsIds(draft: Draft, { creation }: Portion, jobs: readonly NewJob[]
 
 /** The most jobs of the portion that fit, found by bisection: more jobs never take less room. */
 function partial(
-  lists: Lists,
+  lists: OwnerLists,
   userId: string,
   draft: Sized,
   portion: Portion,
@@ -173,7 +169,7 @@ function partial(
 
 /** The draft with the first `count` of the missing jobs, and their batch; undefined when that is more than fits. */
 function extended(
-  lists: Lists,
+  lists: OwnerLists,
   userId: string,
   draft: Sized,
   { creation, last }: Portion,

@@ -10,15 +10,13 @@ import { JobRow } from '../../schemas/job-row.ts';
 import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
-import { batchList } from '../lists/batch-list.ts';
 import { headKey } from '../lists/column-items.ts';
-import { jobList } from '../lists/job-list.ts';
-import { withRowsPerBlock } from '../lists/list-description.ts';
+import { ownerLists } from '../lists/owner-lists.ts';
 import { tableReads } from '../lists/table-reads.ts';
 import { storedRow } from '../stored-row.ts';
 import { optimistically } from './attempts.ts';
 import type { Change, EventMark } from './change.ts';
-import { type Creation, draftOf, type Lists, type Place, type Portion, portionsFrom, type Stored } from './creation.ts';
+import { type Creation, draftOf, type Place, type Portion, portionsFrom, type Stored } from './creation.ts';
 import { type BatchUpdate, type JobUpdate, updatedRow, type Word } from './row-update.ts';
 import { headOfItem, readColumnItems, transactionOf } from './transaction.ts';
 
@@ -57,10 +55,7 @@ export function lifecycle(
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   { now = Date.now, rowsPerBlock }: LifecycleOptions = {},
 ) {
-  const lists: Lists =
-    rowsPerBlock === undefined
-      ? { batch: batchList, job: jobList }
-      : { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
+  const lists = ownerLists(rowsPerBlock);
   const { get, batchGet } = tableReads(client);
 
   return {

@@ -15,7 +15,7 @@ export const batchList = {
         open: { kind: 'values', attribute: 'open', values: [false, true] },
         queue_priority: { kind: 'values', attribute: 'queue_priority', values: QueuePriority.options },
         device_type: { kind: 'dictionary', attribute: 'device_type', capacity: 256 },
-        project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 65_536 },
+        project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
       },
     },
     jobs_count: { kind: 'integer', key: 'n', attribute: 'jobs_count', rowsPerBlock: 256 },

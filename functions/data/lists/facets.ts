@@ -1,6 +1,6 @@
 /** Facet codes: the number that a row's facet columns hold, and what is read from it. */
 
-import { CorruptData } from '../../errors.ts';
+import { CorruptData, LimitExceeded } from '../../errors.ts';
 import type { Facet, FacetColumn } from './list-description.ts';
 
 /** Texts of each dictionary facet, by the facet's attribute, in order of first use: a text's index is its code for ever. */
@@ -45,7 +45,7 @@ function facetSize(facet: Facet): number {
 }
 
 /**
- * The dictionaries with the row's texts added where they are new. Throws RangeError when an owner uses more different
+ * The dictionaries with the row's texts added where they are new. Throws LimitExceeded when an owner uses more different
  * texts than the facet's capacity.
  */
 export function withTextsOf(column: FacetColumn, row: Row, dictionaries: Dictionaries): Dictionaries {
@@ -56,7 +56,7 @@ export function withTextsOf(column: FacetColumn, row: Row, dictionaries: Diction
     const texts = learned[facet.attribute] ?? [];
     if (typeof text !== 'string' || texts.includes(text)) continue;
     if (texts.length >= facet.capacity) {
-      throw new RangeError(`More than ${facet.capacity} different values of ${facet.attribute} for one user.`);
+      throw new LimitExceeded(`More than ${facet.capacity} different values of ${facet.attribute} for one user.`);
     }
     learned = { ...learned, [facet.attribute]: [...texts, text] };
   }

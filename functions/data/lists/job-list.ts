@@ -15,7 +15,7 @@ export const jobList = {
         status: { kind: 'values', attribute: 'status', values: JobStatus.options },
         origin: { kind: 'values', attribute: 'origin', values: JobOrigin.options },
         errors: { kind: 'presence', attribute: 'errors' },
-        project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 65_536 },
+        project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
       },
     },
     creation_order: { kind: 'integer', key: 'o', attribute: 'creation_order', rowsPerBlock: 256 },

@@ -17,6 +17,7 @@ import {
 } from '../lists/column-items.ts';
 import type { Dictionaries } from '../lists/facets.ts';
 import type { Column, ListDescription } from '../lists/list-description.ts';
+import type { OwnerLists } from '../lists/owner-lists.ts';
 import { packIntegers } from '../lists/packed-integers.ts';
 import { packPositions } from '../lists/position-set.ts';
 import type { Item } from '../lists/table-reads.ts';
@@ -63,7 +64,7 @@ export type Difference =
  * Compares one owner's heads, columns, sets, counters and sequence numbers with what the rows themselves say. Rows without a
  * dense number get one by their present number, then time, then id; the columns are expected as they are with these numbers.
  */
-export function recount(lists: { batch: ListDescription; job: ListDescription }, snapshot: Snapshot): Difference[] {
+export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
   const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));
   const batches = numbered(lists.batch, snapshot.batches, CountedBatch);
   const jobs = numbered(lists.job, snapshot.jobs, CountedJob);

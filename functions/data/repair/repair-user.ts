@@ -7,9 +7,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../../tables.ts';
-import { batchList } from '../lists/batch-list.ts';
-import { jobList } from '../lists/job-list.ts';
-import { withRowsPerBlock } from '../lists/list-description.ts';
+import { ownerLists } from '../lists/owner-lists.ts';
 import type { Item } from '../lists/table-reads.ts';
 import { CountedBatch, CountedJob, type Difference, recount, type Snapshot } from './recount.ts';
 
@@ -48,11 +46,8 @@ export async function repairUser(
   userId: string,
   options: RepairOptions,
 ): Promise<RepairResult> {
-  const { rowsPerBlock, progress = () => {} } = options;
-  const lists =
-    rowsPerBlock === undefined
-      ? { batch: batchList, job: jobList }
-      : { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
+  const { progress = () => {} } = options;
+  const lists = ownerLists(options.rowsPerBlock);
   let rows = 0;
 
   const first = await settledDifferences();

@@ -1,0 +1,367 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Context, SQSEvent } from 'aws-lambda';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
+import { maximumDeliveries } from '../../functions/routes.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
+const client = testClient(inject('dynamodbEndpoint'));
+let tables: TableNames;
+let sink: Awaited<ReturnType<typeof startMessageSink>>;
+let handler: typeof Handler;
+
+beforeAll(async () => {
+  tables = await createTables(client, `events-${seed}-`);
+  sink = await startMessageSink();
+  Object.assign(process.env, {
+    AWS_REGION: 'eu-west-3',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
+    AWS_ENDPOINT_URL_SQS: sink.url,
+    AWS_LAMBDA_LOG_LEVEL: 'FATAL',
+    BATCHES_TABLE: tables.Batches,
+    JOBS_TABLE: tables.Jobs,
+    COLUMNS_TABLE: tables.Columns,
+    DEAD_LETTER_QUEUE_URL: `${sink.url}/000000000000/dead-letters`,
+  });
+  ({ handler } = await import('../../functions/consumers/apply-events.ts'));
+});
+
+afterAll(() => sink.stop());
+
+let user = '';
+let users = 0;
+beforeEach(() => {
+  user = `auth0|events ${seed} ${users++}`;
+  sink.messages.length = 0;
+  sink.refusing = false;
+});
+
+type Event = Record<string, unknown> & { readonly data: Record<string, unknown> };
+
+let events = 0;
+function event(type: string, second: number, data: Record<string, unknown>, more: Record<string, unknown> = {}): Event {
+  const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}Z`;
+  return { id: `event-${events++}`, type, time, user_id: user, data, ...more };
+}
+
+const batchId = uuid('b', 1);
+const jobId = uuid('a', 1);
+const created = (more: Record<string, unknown> = {}) =>
+  event('batch.created', 0, {
+    id: batchId,
+    project_id: uuid('c', 1),
+    device_type: 'FRESNEL',
+    queue_priority: 'HIGH',
+    jobs: [{ id: jobId, runs: 100 }],
+    ...more,
+  });
+
+/** The event that the queue makes of these bodies. */
+function delivery(bodies: readonly unknown[], receiveCount = 1): SQSEvent {
+  return {
+    Records: bodies.map((content) => {
+      const body = typeof content === 'string' ? content : JSON.stringify(content);
+      return {
+        messageId: randomUUID(),
+        receiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
+        body,
+        attributes: {
+          ApproximateReceiveCount: String(receiveCount),
+          SentTimestamp: '1740787200000',
+          SenderId: 'AIDAIENQZJOLO23YVJ4VO',
+          ApproximateFirstReceiveTimestamp: '1740787200001',
+        },
+        messageAttributes: {},
+        md5OfBody: createHash('md5').update(body).digest('hex'),
+        eventSource: 'aws:sqs',
+        eventSourceARN: 'arn:aws:sqs:eu-west-3:123456789012:events',
+        awsRegion: 'eu-west-3',
+      };
+    }),
+  };
+}
+
+/** Delivers and tells which of the bodies failed, by their places. */
+async function deliver(bodies: readonly unknown[], receiveCount = 1, milliseconds = 15_000): Promise<number[]> {
+  const sent = delivery(bodies, receiveCount);
+  const end = Date.now() + milliseconds;
+  const context = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() } as Context;
+  const { batchItemFailures } = await handler(sent, context);
+  return batchItemFailures
+    .map(({ itemIdentifier }) => sent.Records.findIndex((record) => record.messageId === itemIdentifier))
+    .sort();
+}
+
+/** Delivers until nothing fails, as the queue does. */
+async function deliverAll(bodies: readonly unknown[]): Promise<void> {
+  let left = bodies;
+  for (let receiveCount = 1; left.length > 0; receiveCount++) {
+    expect(receiveCount).toBeLessThan(maximumDeliveries);
+    const failed = new Set<unknown>();
+    for (let start = 0; start < left.length; start += 10) {
+      const chunk = left.slice(start, start + 10);
+      for (const at of await deliver(chunk, receiveCount)) failed.add(chunk[at]);
+    }
+    left = left.filter((body) => failed.has(body));
+  }
+}
+
+const rows = () => ownerRows(client, tables, user);
+
+describe('applyEvents', () => {
+  it('creates a batch with its jobs, ids and times in canonical form', async () => {
+    const body = created({
+      id: `{${batchId.toUpperCase()}}`,
+      tags: ['été', 'été'],
+      configuration: { nested: [1e300, { seed: 12345678901234567000 }] },
+      jobs: [
+        { id: jobId.replaceAll('-', ''), runs: 5, variables: { omega: [1.5] }, origin: 'AZURE' },
+        { id: uuid('a', 2), runs: 0 },
+      ],
+    });
+    expect(await deliver([{ ...body, time: '2026-03-01T02:00:00.5+02:00' }])).toEqual([]);
+    const { batches, jobs } = await rows();
+    expect(batches).toMatchObject([
+      {
+        id: batchId,
+        user_id: user,
+        status: 'PENDING',
+        open: false,
+        tags: ['été'],
+        created_at: '2026-03-01T00:00:00.500000Z',
+        configuration: JSON.stringify(body.data.configuration),
+        jobs_count: 2,
+        seq: 0,
+      },
+    ]);
+    expect(jobs).toMatchObject([
+      { id: jobId, batch_id: batchId, runs: 5, origin: 'AZURE', variables: '{"omega":[1.5]}', creation_order: 0 },
+      { id: uuid('a', 2), runs: 0, origin: 'UNKNOWN', variables: null, creation_order: 1, results_key: null },
+    ]);
+    expect(sink.messages).toEqual([]);
+  });
+
+  it('applies one delivery’s events of an owner in the order of their times', async () => {
+    const results_key = `results/${user}/${jobId}.json`;
+    const failed = await deliver([
+      event('job.updated', 9, { job_id: jobId, status: 'DONE', end_timestamp: '2026-03-01T00:00:09Z', results_key }),
+      event('job.updated', 5, { job_id: jobId, status: 'RUNNING', start_timestamp: '2026-03-01T00:00:05Z' }),
+      event('jobs.added', 2, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] }),
+      created({ open: true }),
+      event('batch.updated', 3, { batch_id: batchId, open: false, status: 'RUNNING', tags: ['x'] }),
+    ]);
+    expect(failed).toEqual([]);
+    expect(await rows()).toMatchObject({
+      batches: [
+        {
+          status: 'RUNNING',
+          open: false,
+          tags: ['x'],
+          jobs_count_per_status: { PENDING: 1, DONE: 1 },
+          updated_at: '2026-03-01T00:00:03.000000Z',
+        },
+      ],
+      jobs: [
+        {
+          status: 'DONE',
+          start_timestamp: '2026-03-01T00:00:05.000000Z',
+          end_timestamp: '2026-03-01T00:00:09.000000Z',
+          updated_at: '2026-03-01T00:00:09.000000Z',
+          results_key,
+        },
+        { status: 'PENDING' },
+      ],
+    });
+  });
+
+  it('reports what speaks of something unknown as failed, and applies it when that has come', async () => {
+    const update = event('job.updated', 1, { job_id: jobId, status: 'RUNNING' });
+    const addition = event('jobs.added', 1, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] });
+    expect(await deliver([update, addition])).toEqual([0, 1]);
+    expect(await deliver([created({ open: true })])).toEqual([]);
+    expect(await deliver([update, addition], 2)).toEqual([]);
+    expect((await rows()).jobs).toMatchObject([{ status: 'RUNNING' }, { status: 'PENDING' }]);
+    expect(sink.messages).toEqual([]);
+  });
+
+  it('changes nothing when an event comes again', async () => {
+    const history = [
+      created({ open: true }),
+      event('jobs.added', 1, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] }),
+      event('batch.updated', 2, { batch_id: batchId, tags: ['a'], status: 'RUNNING' }),
+      event('batch.updated', 2, { batch_id: batchId, tags: ['b'] }),
+      event('batch.updated', 3, { batch_id: batchId, open: false }),
+      event('job.updated', 4, { job_id: jobId, status: 'ERROR', errors: ['lost'] }),
+    ];
+    for (const each of history) expect(await deliver([each])).toEqual([]);
+    const once = await rows();
+    for (const each of [...history, ...history.toReversed()]) expect(await deliver([each])).toEqual([]);
+    expect(await rows()).toEqual(once);
+    expect(sink.messages).toEqual([]);
+  });
+
+  it('refuses another event under an id that was used', async () => {
+    const first = event('batch.updated', 2, { batch_id: batchId, tags: ['a'] });
+    const second = { ...event('batch.updated', 3, { batch_id: batchId, tags: ['b'] }), id: first.id };
+    expect(await deliver([created(), first, second])).toEqual([]);
+    expect((await rows()).batches).toMatchObject([{ tags: ['a'] }]);
+    expect(sink.messages).toMatchObject([{ body: JSON.stringify(second), attributes: { event_id: first.id } }]);
+    expect(sink.messages[0]?.attributes.reason).toContain('AlreadyExists');
+  });
+
+  it('leaves the same rows whatever the order in which a history arrives, and however often', async () => {
+    const history = (owner: string) => {
+      const of = (type: string, second: number, data: Record<string, unknown>) => ({
+        ...event(type, second, data, { user_id: owner }),
+        id: `${owner} ${type} ${second} ${JSON.stringify(data).length}`,
+      });
+      const jobs = [1, 2, 3].map((number) => uuid('a', number));
+      return [
+        { ...created({ open: true, jobs: jobs.map((id) => ({ id, runs: 1 })) }), user_id: owner, id: owner },
+        of('batch.updated', 10, { batch_id: batchId, status: 'RUNNING', start_datetime: '2026-03-01T00:00:10Z' }),
+        of('batch.updated', 20, { batch_id: batchId, status: 'PAUSED', tags: ['a', 'b'] }),
+        of('batch.updated', 30, { batch_id: batchId, status: 'RUNNING', device_status: 'UP' }),
+        of('batch.updated', 31, { batch_id: batchId, start_datetime: '2026-03-01T00:00:11Z', tags: ['b'] }),
+        of('batch.updated', 40, { batch_id: batchId, open: false }),
+        of('batch.updated', 50, { batch_id: batchId, status: 'DONE', end_datetime: '2026-03-01T00:00:50Z' }),
+        of('job.updated', 12, { job_id: jobs[0], status: 'RUNNING', start_timestamp: '2026-03-01T00:00:12Z' }),
+        of('job.updated', 15, { job_id: jobs[0], errors: ['slow'] }),
+        of('job.updated', 25, { job_id: jobs[0], status: 'DONE', errors: [], end_timestamp: '2026-03-01T00:00:25Z' }),
+        of('job.updated', 26, { job_id: jobs[0], results_key: `results/${owner}/${jobs[0]}.json` }),
+        of('job.updated', 13, { job_id: jobs[1], status: 'CANCELING' }),
+        of('job.updated', 14, { job_id: jobs[1], status: 'CANCELED' }),
+        of('job.updated', 16, { job_id: jobs[2], status: 'RUNNING' }),
+      ];
+    };
+    const outcome = async (owner: string, bodies: readonly unknown[]) => {
+      await deliverAll(bodies);
+      expect(await recountOf(client, tables, owner)).toEqual([]);
+      const { batches, jobs } = await ownerRows(client, tables, owner);
+      // How often a row was written depends on the order; what it says does not.
+      return JSON.parse(
+        JSON.stringify([...batches, ...jobs], (name, value) => (name === 'rev' ? undefined : value)).replaceAll(
+          owner,
+          '',
+        ),
+      );
+    };
+    const inOrder = await outcome(user, history(user));
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray([...Array(14).keys()], { minLength: 14 }),
+        fc.array(fc.nat(13), { maxLength: 5 }),
+        async (order, repeated) => {
+          const owner = `${user} ${runs++}`;
+          const all = history(owner);
+          const bodies = [...order, ...repeated].map((at) => all[at]);
+          expect(await outcome(owner, bodies)).toEqual(inOrder);
+        },
+      ),
+      { numRuns: 15, seed },
+    );
+    expect(sink.messages).toEqual([]);
+  });
+
+  it('ignores what is behind a final status, and refuses a second one', async () => {
+    await deliver([created(), event('job.updated', 20, { job_id: jobId, status: 'DONE' })]);
+    const late = event('job.updated', 10, {
+      job_id: jobId,
+      status: 'RUNNING',
+      start_timestamp: '2026-03-01T00:00:10Z',
+    });
+    const contradiction = event('job.updated', 30, { job_id: jobId, status: 'CANCELED' });
+    expect(await deliver([late, contradiction])).toEqual([]);
+    expect((await rows()).jobs).toMatchObject([{ status: 'DONE', start_timestamp: '2026-03-01T00:00:10.000000Z' }]);
+    expect(sink.messages).toMatchObject([{ body: JSON.stringify(contradiction) }]);
+    expect(sink.messages[0]?.attributes.reason).toContain('IllegalTransition');
+  });
+
+  const bad: Readonly<Record<string, () => unknown>> = {
+    'is not JSON': () => '{"type": "batch.created"',
+    'is of an unknown type': () => event('batch.deleted', 1, {}),
+    'lacks a field': () => event('batch.updated', 1, { status: 'RUNNING' }),
+    'has a field too many': () => event('batch.updated', 1, { batch_id: batchId, state: 'RUNNING' }),
+    'opens a batch again': () => event('batch.updated', 1, { batch_id: batchId, open: true }),
+    'has a time that is none': () => ({ ...created(), time: 'yesterday' }),
+    'is of the future': () => ({ ...created(), time: new Date(Date.now() + 301_000).toISOString() }),
+    'is of the year 1969': () => ({ ...created(), time: '1969-12-31T23:59:59Z' }),
+    'has a job twice': () => created({ jobs: [1, 1].map((number) => ({ id: uuid('a', number), runs: 1 })) }),
+    'has 21 tags': () => created({ tags: Array.from({ length: 21 }, (_, number) => String(number)) }),
+    'has a lone surrogate': () => created({ device_type: '\ud800' }),
+    'adds to a closed batch': () =>
+      event('jobs.added', 9, { batch_id: uuid('b', 9), jobs: [{ id: uuid('a', 7), runs: 1 }] }),
+    'creates a batch that exists otherwise': () => ({
+      ...created({ id: uuid('b', 9), device_type: 'EMU_SV', jobs: [] }),
+    }),
+    'names results of another owner': () =>
+      event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}-2/x.json` }),
+    'names results outside': () => event('job.updated', 9, { job_id: uuid('a', 9), results_key: 'secret.json' }),
+  };
+
+  it.each(Object.keys(bad))(
+    'sends an event that %s to the dead letters with its reason, and applies the rest',
+    async (name) => {
+      await deliver([created({ id: uuid('b', 9), jobs: [{ id: uuid('a', 9), runs: 1 }] })]);
+      const body = bad[name]!();
+      expect(await deliver([body, created()])).toEqual([]);
+      const { batches, jobs } = await rows();
+      expect(batches.map(({ id }) => id)).toEqual([uuid('b', 9), batchId]);
+      expect(jobs.map(({ id, results_key }) => ({ id, results_key }))).toEqual([
+        { id: uuid('a', 9), results_key: null },
+        { id: jobId, results_key: null },
+      ]);
+      expect(sink.messages).toHaveLength(1);
+      expect(sink.messages[0]?.body).toBe(typeof body === 'string' ? body : JSON.stringify(body));
+      expect(sink.messages[0]?.attributes.reason).toMatch(/^(InvalidInput|IllegalTransition|AlreadyExists): ./);
+      expect(sink.messages[0]?.attributes.message_id).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+
+  it('reports a bad event as failed while the dead letters take none', async () => {
+    sink.refusing = true;
+    expect(await deliver(['nonsense', created()])).toEqual([0]);
+    sink.refusing = false;
+    expect(await deliver(['nonsense'], 2)).toEqual([]);
+    expect(sink.messages).toHaveLength(1);
+  });
+
+  it('sends what still fails at its last delivery to the dead letters with its reason', async () => {
+    const update = event('job.updated', 1, { job_id: jobId, status: 'RUNNING' });
+    expect(await deliver([update], maximumDeliveries - 1)).toEqual([0]);
+    expect(await deliver([update], maximumDeliveries)).toEqual([]);
+    expect(sink.messages).toMatchObject([{ attributes: { reason: `NotFound: There is no job ${jobId}.` } }]);
+  });
+
+  it('reports the rest as failed when its time is short', async () => {
+    const other = { ...created(), user_id: `${user} other` };
+    expect(await deliver([created(), other], 1, 1_000)).toEqual([0, 1]);
+    expect(await rows()).toMatchObject({ batches: [] });
+    const many = Array.from({ length: 40 }, (_, number) =>
+      event('batch.created', number, { ...created().data, id: uuid('b', number), jobs: [] }),
+    );
+    const failed = await deliver(many, 1, 1_900);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(await deliver(failed.map((at) => many[at]))).toEqual([]);
+    expect((await rows()).batches).toHaveLength(40);
+  });
+
+  it('serves owners side by side, and each event once, when the same delivery comes to several functions', async () => {
+    const owners = Array.from({ length: 10 }, (_, number) => `${user} ${number}`);
+    const bodies = owners.map((user_id) => ({ ...created(), user_id }));
+    for (const failed of await Promise.all([deliver(bodies), deliver(bodies), deliver(bodies)]))
+      expect(failed).toEqual([]);
+    for (const owner of owners) {
+      expect(await ownerRows(client, tables, owner)).toMatchObject({ batches: [{ seq: 0 }], jobs: [{ seq: 0 }] });
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A message that was sent to the sink. */
+export interface SunkMessage {
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** An SQS endpoint that keeps what is sent to any queue; `refusing` makes it refuse. */
+export async function startMessageSink() {
+  const messages: SunkMessage[] = [];
+  const sink = { messages, refusing: false };
+  const server = createServer(async (request, response) => {
+    const { MessageBody, MessageAttributes = {} } = JSON.parse(await text(request));
+    if (sink.refusing) {
+      response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'gone' }));
+      return;
+    }
+    messages.push({
+      body: MessageBody,
+      attributes: Object.fromEntries(
+        Object.entries<{ StringValue: string }>(MessageAttributes).map(([name, value]) => [name, value.StringValue]),
+      ),
+    });
+    const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
+    response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ MessageId: String(messages.length), MD5OfMessageBody }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return Object.assign(sink, {
+    url,
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve()).closeAllConnections()),
+  });
+}
