@@ -129,8 +129,7 @@ export function openApiDocument() {
       description:
         'Batches, jobs, results and quizzes of a quantum computing platform. A known path asked with another method is answered 405, an unknown path 404, both in the form of `Error`.',
     },
-    // Where this document is: on AWS the path begins with the stage.
-    servers: [{ url: '.' }],
+    servers: [{ url: '/' }],
     paths: paths(),
     components: {
       schemas: componentSchemas(),

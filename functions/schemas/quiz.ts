@@ -26,10 +26,7 @@ export const Quiz = z
 export const QuizzesBody = z
   .object({
     data: z
-      .record(
-        z.string().min(1).max(maxQuizIdCharacters),
-        z.union([JsonObject, z.array(JsonObject).max(maxSubmissions)]),
-      )
+      .record(z.string().min(1).max(maxQuizIdCharacters), z.union([JsonObject, z.array(JsonObject)]))
       .describe(
         'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
       )

@@ -26,11 +26,29 @@ describe('GET /health', () => {
 });
 
 describe('GET /openapi.json', () => {
-  it('answers with the committed document', async () => {
+  it.each([
+    ['/dev/openapi.json', '/dev'],
+    ['/openapi.json', '/'],
+  ])('answers with the committed document, for the paths beside %s', async (path, url) => {
     const event = gatewayEvent('getOpenApi');
+    event.requestContext.path = path;
     const { statusCode, headers, body } = await getOpenApi(event, lambdaContext());
     expect({ statusCode, headers }).toEqual({ statusCode: 200, headers: headersOf(event) });
-    expect(JSON.parse(body)).toEqual(JSON.parse(readFileSync('openapi.json', 'utf8')));
+    expect(JSON.parse(body)).toEqual({ ...JSON.parse(readFileSync('openapi.json', 'utf8')), servers: [{ url }] });
+  });
+});
+
+describe('an unknown path', () => {
+  it('is answered 404', async () => {
+    const event = { ...gatewayEvent('getHealth'), resource: '/{path+}', path: '/api/v3/jobs' };
+    const { statusCode, headers, body } = await methodNotAllowed(event, lambdaContext());
+    expect({ statusCode, headers }).toEqual({ statusCode: 404, headers: headersOf(event) });
+    expect(JSON.parse(body)).toEqual({
+      status: 'fail',
+      message: 'Not Found',
+      code: '404',
+      data: { description: 'There is no such route.' },
+    });
   });
 });
 
