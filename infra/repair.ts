@@ -5,7 +5,8 @@
  *
  * Works on AWS_ENDPOINT_URL_DYNAMODB where that is set, else on the local stack while it runs, else (or with `--stack`) on AWS with
  * the usual credentials and region. BATCHES_TABLE, JOBS_TABLE and COLUMNS_TABLE name the tables; without them they are found by
- * the stack's name. Exit code 0: nothing differs any more; 1: something does, or it could not be told.
+ * the stack's name. Exit code 0: nothing that could be
+ * told while writers are at work differs any more; 1: something does.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -137,10 +138,13 @@ async function repairOne(
   fix: boolean,
   inDetail: boolean,
 ): Promise<boolean> {
-  const { differences, remaining, rows } = await repairUser(client, names, userId, {
+  const { differences, remaining, unsettled, rows } = await repairUser(client, names, userId, {
     fix,
     ...(inDetail && { progress: (text) => show(`${userId}: ${text}`) }),
   });
+  if (unsettled.length > 0) {
+    report(`${userId}: ${unsettled.length} items changed during every recount; run again when it is quieter`);
+  }
   if (differences.length === 0) {
     if (inDetail) report(`${userId}: ${rows} rows, no differences`);
     return true;

@@ -63,16 +63,18 @@ export type Difference =
 /**
  * Compares one owner's heads, columns, sets, counters and sequence numbers with what the rows themselves say. Rows without a
  * dense number get one by their present number, then time, then id; the columns are expected as they are with these numbers.
+ * While a row breaks its schema only that is told: nothing can be counted without it.
  */
 export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
   const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));
   const batches = numbered(lists.batch, snapshot.batches, CountedBatch);
   const jobs = numbered(lists.job, snapshot.jobs, CountedJob);
+  const broken = [...batches.broken, ...jobs.broken];
+  if (broken.length > 0) return broken;
   const orders = inBatches(jobs.rows, new Set(snapshot.batches.map((batch) => String(batch.id))));
   const counts = counted(batches.rows, orders.rows);
-  const broken = [...batches.broken, ...jobs.broken, ...orders.broken];
-  if (broken.length > 0) return broken;
   return [
+    ...orders.broken,
     ...rowDifferences('Batches', snapshot.batches, counts),
     ...rowDifferences('Jobs', snapshot.jobs, orders.rows),
     ...columnDifferences(lists.batch, counts, items),

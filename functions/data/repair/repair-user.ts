@@ -21,9 +21,16 @@ export interface RepairOptions {
 export interface RepairResult {
   /** What was not as the rows say. */
   readonly differences: readonly Difference[];
-  /** Those of them that are still there. */
+  /** What is not, in the end. */
   readonly remaining: readonly Difference[];
+  /** Items of which that cannot be told: writers changed them during each of the recounts. */
+  readonly unsettled: readonly string[];
   readonly rows: number;
+}
+
+interface Findings {
+  readonly differences: readonly Difference[];
+  readonly unsettled: readonly string[];
 }
 
 type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
@@ -35,7 +42,8 @@ const parallelWrites = 8;
 /**
  * Recounts one owner's rows and, with `fix`, mends what differs. Writers may go on meanwhile: a difference counts only when two
  * recounts in a row find it alike, since what a writer changes in between differs in another way or no more; and it is mended only
- * where the item is still as it was found. Afterwards everything is recounted again, until nothing differs (at most five times).
+ * where the item is still as it was found. Afterwards everything is recounted again, until nothing differs (at most
+ * five times).
  *
  * Reads the owner's items whole, strongly consistent, columns before rows before their counters' jobs, and holds them in memory: about
  * 1 KB a row.
@@ -50,24 +58,25 @@ export async function repairUser(
   const lists = ownerLists(options.rowsPerBlock);
   let rows = 0;
 
-  const first = await settledDifferences();
-  let remaining = first;
-  for (let repair = 1; options.fix && repair <= mostRepairs && remaining.some(isMendable); repair++) {
-    await mendAll(remaining);
-    remaining = await settledDifferences();
+  const first = await findings();
+  let last = first;
+  for (let repair = 1; options.fix && repair <= mostRepairs && last.differences.some(isMendable); repair++) {
+    await mendAll(last.differences);
+    last = await findings();
   }
-  return { differences: first, remaining, rows };
+  return { differences: first.differences, remaining: last.differences, unsettled: last.unsettled, rows };
 
-  /** The differences that do not come from writes in progress. */
-  async function settledDifferences(): Promise<Difference[]> {
+  /** Differences that two recounts in a row find alike; what differs otherwise each time is unsettled. */
+  async function findings(): Promise<Findings> {
+    const differences: Difference[] = [];
     let suspects = await count();
     for (let recounts = 1; suspects.length > 0 && recounts < mostRecounts; recounts++) {
       const again = new Map((await count()).map((difference) => [nameOf(difference), difference]));
-      const known = suspects.filter((suspect) => isDeepStrictEqual(again.get(nameOf(suspect)), suspect));
-      suspects = suspects.flatMap((suspect) => again.get(nameOf(suspect)) ?? []);
-      if (known.length === suspects.length) break;
+      const isAlike = (suspect: Difference) => isDeepStrictEqual(again.get(nameOf(suspect)), suspect);
+      differences.push(...suspects.filter(isAlike));
+      suspects = suspects.filter((suspect) => !isAlike(suspect)).flatMap((suspect) => again.get(nameOf(suspect)) ?? []);
     }
-    return suspects;
+    return { differences, unsettled: suspects.map(nameOf) };
   }
 
   async function count(): Promise<Difference[]> {
