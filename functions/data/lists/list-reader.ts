@@ -20,9 +20,9 @@ import { type Column, type ListDescription, type PositionSets, withRowsPerBlock 
 import type { Condition, ListQuery } from './list-query.ts';
 import { unpackIntegers } from './packed-integers.ts';
 import { uuidAt } from './packed-uuids.ts';
-import { type ColumnsPlan, columnsPlan, type Plan, plan, planRowReads } from './plan.ts';
+import { type ColumnsPlan, columnsPlan, idBlockReads, type Plan, plan, planRowReads } from './plan.ts';
 import { positionsOf } from './position-set.ts';
-import { type ColumnData, select } from './select.ts';
+import { type ColumnData, matchingRows, select } from './select.ts';
 import { type Item, tableReads } from './table-reads.ts';
 
 /** Reads disagree with each other because a write passed between them or an index lags: read again. */
@@ -30,6 +30,7 @@ class StaleRead extends Error {}
 
 const mostAttempts = 5;
 const lastBlockNumber = 9_999_999;
+const nothing: Page<Row> = { items: [], total: 0 };
 
 /** A list needs its own table, that of its counters, and the columns; a name that is missing is told when it is needed. */
 export type ListTables = Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
@@ -58,7 +59,7 @@ export function listReader(
   described: ListDescription,
   options: ListOptions = {},
 ): (userId: string, query: ListQuery) => Promise<Page<Row>> {
-  const { get, firstPage, all, batchGet } = tableReads(client, options.pageLimit);
+  const { get, firstPage, all, last, batchGet } = tableReads(client, options.pageLimit);
   const list = options.rowsPerBlock === undefined ? described : withRowsPerBlock(described, options.rowsPerBlock);
   const rowsTable = () => nameOf(tables, list.table);
   const idColumn = list.columns.id;
@@ -129,51 +130,62 @@ export function listReader(
     index: { table: string; index: string; partition: Record<string, string>; sortKey: string },
     count: () => Promise<number>,
   ): Promise<Page<Row>> {
-    const rangeOf = (from: number, to: number) =>
+    const between = (from: number, to: number) =>
       from > to
         ? Promise.resolve([])
         : all({ ...index, range: { between: [from, Math.min(to, Number.MAX_SAFE_INTEGER)] }, consistent: false });
-    // Ascending, the range is known before the total is.
-    const early = direction === 'ASC' ? rangeOf(offset, offset + limit - 1) : undefined;
-    const [total, ascending] = await Promise.all([count(), early]);
+    // Ascending, and for the newest rows, what to read is known before the total is.
+    let early: Promise<Item[]> | undefined;
+    if (direction === 'ASC') early = between(offset, offset + limit - 1);
+    else if (offset === 0) early = last({ ...index, range: 'all', consistent: false }, limit);
+    const [total, known] = await Promise.all([count(), early]);
     const from = direction === 'ASC' ? offset : Math.max(total - offset - limit, 0);
     const to = Math.min(direction === 'ASC' ? offset + limit : total - offset, total) - 1;
-    const rows = (ascending ?? (await rangeOf(from, to))).map(asRow);
-    const wanted = rows.filter((row) => Number(row[index.sortKey]) <= to);
-    if (wanted.length !== Math.max(to - from + 1, 0)) throw new StaleRead();
-    return { items: direction === 'ASC' ? wanted : wanted.reverse(), total };
+    const place = (row: Row) => Number(row[index.sortKey]);
+    const rows = (known ?? (await between(from, to))).map(asRow).filter((row) => place(row) <= to);
+    if (rows.length !== Math.max(to - from + 1, 0)) throw new StaleRead();
+    const sign = direction === 'ASC' ? 1 : -1;
+    return { items: rows.sort((a, b) => sign * (place(a) - place(b))), total };
   }
 
   async function readColumns(
     userId: string,
     query: ListQuery,
-    { columns: names }: ColumnsPlan,
+    { columns, later }: ColumnsPlan,
     consistent: boolean,
   ): Promise<Page<Row>> {
     const head = readHead(userId, consistent);
     const sets = readSets(userId, query.conditions, consistent);
-    const columns = names.map((name) => [name, list.columns[name] as Column] as const);
     // Few rows are of one batch, and they lie close together: their columns are read only there.
-    const near = isNear(list, query.conditions) ? span(intersect(await sets)) : undefined;
-    if (near !== undefined && near.to < near.from) return { items: [], total: 0 };
-    const [{ next_seq, dictionaries }, positions, ...values] = await Promise.all([
-      head,
-      sets,
-      ...columns.map(([, column]) => readColumn(userId, column, head, near, consistent)),
-    ]);
-    const data: ColumnData = {
-      rowCount: next_seq,
-      dictionaries,
-      numbers: new Map(
-        columns.flatMap(([name], at) => (values[at] instanceof Float64Array ? [[name, values[at]]] : [])),
-      ),
-      uuids: new Map(columns.flatMap(([name], at) => (Buffer.isBuffer(values[at]) ? [[name, values[at]]] : []))),
-      sets: positions,
-    };
+    const near = isNear(list, query.conditions) ? span(intersect((await Promise.all([sets, head]))[0])) : undefined;
+    if (near !== undefined && near.to < near.from) return nothing;
+    const read = (names: readonly string[], part: Span | undefined) =>
+      Promise.all(
+        names.map(async (name) => [name, await readColumn(userId, columnNamed(name), head, part, consistent)] as const),
+      );
+    const [{ next_seq, dictionaries }, positions, values] = await Promise.all([head, sets, read(columns, near)]);
+    let data: ColumnData = { rowCount: next_seq, dictionaries, sets: positions, ...byKind(values) };
+    if (later.length > 0) {
+      const rest = span(
+        matchingRows(
+          list,
+          query.conditions.filter((condition) => !isOf(condition, later)),
+          data,
+        ),
+      );
+      if (rest.to < rest.from) return nothing;
+      data = { ...data, ...byKind([...values, ...(await read(later, rest))]) };
+    }
     const { sequence, total } = select(list, query, data);
-    const rows = await rowsAt(userId, sequence, consistent);
-    for (const row of rows) checkRow(row, query, data, columns);
+    const rows = await rowsAt(userId, sequence, data.uuids.get('id'), consistent);
+    for (const row of rows) checkRow(row, query, data, [...columns, ...later]);
     return { items: rows, total };
+  }
+
+  function columnNamed(name: string): Column {
+    const column = list.columns[name];
+    if (column === undefined) throw new RangeError(`The list has no column ${name}.`);
+    return column;
   }
 
   async function readHead(userId: string, consistent: boolean): Promise<Head> {
@@ -218,7 +230,7 @@ export function listReader(
     userId: string,
     column: Column,
     head: Promise<Head>,
-    near: { from: number; to: number } | undefined,
+    near: Span | undefined,
     consistent: boolean,
   ): Promise<Float64Array | Buffer> {
     const from = Math.floor((near?.from ?? 0) / column.rowsPerBlock);
@@ -242,7 +254,7 @@ export function listReader(
   async function readBlocks(
     userId: string,
     prefix: string,
-    { from, to }: { from: number; to: number },
+    { from, to }: Span,
     lastBlock: () => Promise<number>,
     consistent: boolean,
   ): Promise<Item[]> {
@@ -258,12 +270,21 @@ export function listReader(
   }
 
   /** The rows at these sequence numbers, in this order; throws StaleRead when one is not there. */
-  async function rowsAt(userId: string, sequence: readonly number[], consistent: boolean): Promise<Row[]> {
+  async function rowsAt(
+    userId: string,
+    sequence: readonly number[],
+    ids: Buffer | undefined,
+    consistent: boolean,
+  ): Promise<Row[]> {
     if (sequence.length === 0) return [];
     const reads = planRowReads(sequence, idColumn!.rowsPerBlock);
     const items =
       consistent || reads.kind === 'ids'
-        ? await rowsById(userId, sequence, consistent)
+        ? await rowsById(
+            userId,
+            ids === undefined ? await idsAt(userId, sequence, consistent) : sequence.map((row) => uuidAt(ids, row)),
+            consistent,
+          )
         : await rowsInRanges(userId, reads.ranges);
     const bySequence = new Map(items.map((item) => [asRow(item).seq, asRow(item)]));
     return sequence.map((number) => {
@@ -273,7 +294,7 @@ export function listReader(
     });
   }
 
-  async function rowsInRanges(userId: string, ranges: readonly { from: number; to: number }[]): Promise<Item[]> {
+  async function rowsInRanges(userId: string, ranges: readonly Span[]): Promise<Item[]> {
     const found = await Promise.all(
       ranges.map(({ from, to }) =>
         all({
@@ -289,28 +310,7 @@ export function listReader(
     return found.flat();
   }
 
-  async function rowsById(userId: string, sequence: readonly number[], consistent: boolean): Promise<Item[]> {
-    const { rowsPerBlock } = idColumn!;
-    const prefix = columnPrefix(list, idColumn!);
-    const numbers = [...new Set(sequence.map((number) => Math.floor(number / rowsPerBlock)))].sort((a, b) => a - b);
-    const from = numbers[0] ?? 0;
-    const to = numbers.at(-1) ?? 0;
-    // A range sums the sizes of its blocks (about 1 KB each), single blocks are rounded up to 4 KB.
-    const items =
-      to - from < 4 * numbers.length
-        ? await all(blockRange(userId, prefix, consistent, from, to))
-        : await batchGet(
-            nameOf(tables, 'Columns'),
-            numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) })),
-            consistent,
-          );
-    const blocks = new Map(items.map((item) => [blockNumber(item), Buffer.from(bytesOf(item))]));
-    const ids = sequence.map((number) => {
-      const block = blocks.get(Math.floor(number / rowsPerBlock));
-      const index = number % rowsPerBlock;
-      if (block === undefined || block.length < (index + 1) * 16) throw new StaleRead();
-      return uuidAt(block, index);
-    });
+  function rowsById(userId: string, ids: readonly string[], consistent: boolean): Promise<Item[]> {
     return batchGet(
       rowsTable(),
       ids.map((id) => ({ user_id: userId, id })),
@@ -318,10 +318,39 @@ export function listReader(
     );
   }
 
+  /** The ids of the rows at these sequence numbers, where their column was not read whole. */
+  async function idsAt(userId: string, sequence: readonly number[], consistent: boolean): Promise<string[]> {
+    const { rowsPerBlock } = idColumn!;
+    const prefix = columnPrefix(list, idColumn!);
+    const {
+      blocks: numbers,
+      from,
+      to,
+      asRange,
+    } = idBlockReads(
+      sequence.toSorted((a, b) => a - b),
+      rowsPerBlock,
+    );
+    const items = asRange
+      ? await all(blockRange(userId, prefix, consistent, from, to))
+      : await batchGet(
+          nameOf(tables, 'Columns'),
+          numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) })),
+          consistent,
+        );
+    const blocks = new Map(items.map((item) => [blockNumber(item), Buffer.from(bytesOf(item))]));
+    return sequence.map((number) => {
+      const block = blocks.get(Math.floor(number / rowsPerBlock));
+      const index = number % rowsPerBlock;
+      if (block === undefined || block.length < (index + 1) * 16) throw new StaleRead();
+      return uuidAt(block, index);
+    });
+  }
+
   /** A row that a write has changed since its columns were read, or that an index still holds as it was, disagrees with them. */
-  function checkRow(row: Row, query: ListQuery, data: ColumnData, columns: readonly (readonly [string, Column])[]) {
-    for (const [name, column] of columns) {
-      const value = columnValue(column, row, data.dictionaries);
+  function checkRow(row: Row, query: ListQuery, data: ColumnData, columns: readonly string[]) {
+    for (const name of columns) {
+      const value = columnValue(columnNamed(name), row, data.dictionaries);
       const uuids = data.uuids.get(name);
       const read = uuids === undefined ? data.numbers.get(name)?.[row.seq] : uuidAt(uuids, row.seq);
       if (value !== (Number.isNaN(read) ? null : read)) throw new StaleRead();
@@ -343,7 +372,8 @@ function nameOf(tables: ListTables, table: keyof ListTables): string {
 /** The page of rows that are all in memory: their columns are made from them, and the same selection runs. */
 function pageOfRows(list: ListDescription, query: ListQuery, found: readonly Row[]): Page<Row> {
   const rows = found.toSorted((a, b) => a.seq - b.seq);
-  const columns = columnsPlan(list, query).columns.map((name) => [name, list.columns[name] as Column] as const);
+  const needed = columnsPlan(list, query);
+  const columns = [...needed.columns, ...needed.later].map((name) => [name, list.columns[name] as Column] as const);
   const dictionaries = rows.reduce<Dictionaries>(
     (learned, row) =>
       columns.reduce(
@@ -383,7 +413,7 @@ function pageOfRows(list: ListDescription, query: ListQuery, found: readonly Row
 }
 
 /** Every block up to the last wanted row must be there and full, but for times, whose absent end is null. */
-function joinNumbers(column: Column, items: readonly Item[], rowCount: number, wanted: { from: number; to: number }) {
+function joinNumbers(column: Column, items: readonly Item[], rowCount: number, wanted: Span) {
   const values = new Float64Array(rowCount).fill(Number.NaN);
   let reached = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
   for (const item of items) {
@@ -397,7 +427,7 @@ function joinNumbers(column: Column, items: readonly Item[], rowCount: number, w
   return values;
 }
 
-function joinUuids(column: Column, items: readonly Item[], rowCount: number, wanted: { from: number; to: number }) {
+function joinUuids(column: Column, items: readonly Item[], rowCount: number, wanted: Span) {
   const uuids = Buffer.alloc(rowCount * 16);
   let reached = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
   for (const item of items) {
@@ -422,9 +452,26 @@ function intersect(sets: readonly (readonly number[])[]): readonly number[] {
   return others.reduce<readonly number[]>((rows, other) => rows.filter((row) => other.includes(row)), first);
 }
 
-/** From the first to the last of ascending rows. */
-function span(rows: readonly number[]): { from: number; to: number } {
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** From the first to the last of ascending rows; of none, an empty one. */
+function span(rows: readonly number[] | Int32Array): Span {
   return { from: rows[0] ?? 0, to: rows.at(-1) ?? -1 };
+}
+
+function isOf(condition: Condition, columns: readonly string[]): boolean {
+  return condition.kind === 'range' && columns.includes(condition.column);
+}
+
+/** Columns of numbers and columns of ids, by name. */
+function byKind(values: readonly (readonly [string, Float64Array | Buffer])[]): Pick<ColumnData, 'numbers' | 'uuids'> {
+  return {
+    numbers: new Map(values.flatMap(([name, value]) => (value instanceof Float64Array ? [[name, value]] : []))),
+    uuids: new Map(values.flatMap(([name, value]) => (Buffer.isBuffer(value) ? [[name, value]] : []))),
+  };
 }
 
 function blockNumber(item: Item): number {

@@ -14,10 +14,13 @@ export type Plan =
   | { readonly kind: 'idPrefix'; readonly prefix: string }
   | ColumnsPlan;
 
-/** The columns and sets that the conditions and the order name; the page's rows are fetched afterwards. */
+/** The columns that the conditions and the order name; the page's rows are fetched afterwards. */
 export interface ColumnsPlan {
   readonly kind: 'columns';
+  /** Read at once, whole. */
   readonly columns: readonly string[];
+  /** Read afterwards, and only from the first to the last row that meets the other conditions. */
+  readonly later: readonly string[];
 }
 
 /** Hexadecimal digits from which on a prefix names so few of any user's random ids that fetching them whole is cheapest. */
@@ -48,17 +51,26 @@ export function plan(list: ListDescription, query: ListQuery): Plan {
   return columnsPlan(list, query);
 }
 
-/** Reading columns answers every query. */
+/**
+ * Reading columns answers every query. Times are the widest columns and grow with the sequence, so one range of them usually
+ * leaves a short stretch of it: a second one is worth another step.
+ */
 export function columnsPlan(list: ListDescription, query: ListQuery): ColumnsPlan {
-  const columns = new Set<string>();
+  const named = new Set<string>();
+  const ranges = new Set<string>();
   for (const condition of query.conditions) {
-    if (condition.kind === 'facet') columns.add('facets');
-    if (condition.kind === 'range') columns.add(condition.column);
-    if (condition.kind === 'ids' || condition.kind === 'idPrefix') columns.add('id');
+    if (condition.kind === 'facet') named.add('facets');
+    if (condition.kind === 'range') ranges.add(condition.column);
+    if (condition.kind === 'ids' || condition.kind === 'idPrefix') named.add('id');
   }
-  if (query.order.kind === 'column') columns.add(query.order.column);
-  if (query.order.kind === 'facet') columns.add('facets');
-  return { kind: 'columns', columns: Object.keys(list.columns).filter((name) => columns.has(name)) };
+  if (query.order.kind === 'column') named.add(query.order.column);
+  if (query.order.kind === 'facet') named.add('facets');
+  const times = Object.keys(list.columns).filter((name) => ranges.has(name) && list.columns[name]?.kind === 'time');
+  const later = times.slice(1).filter((name) => !named.has(name));
+  const columns = Object.keys(list.columns).filter(
+    (name) => (named.has(name) || ranges.has(name)) && !later.includes(name),
+  );
+  return { kind: 'columns', columns, later };
 }
 
 /** Members are numbered as they are created, so both orders are the index's own. */
@@ -74,12 +86,12 @@ export type RowReads =
   | { readonly kind: 'ids' };
 
 /**
- * Read units by the prices of DynamoDB's eventual reads for rows of about 0.8 KB: a range sums its rows' sizes, a row by id costs
- * half a unit, and its id's block as much again when the ids lie apart.
+ * Read units by the prices of DynamoDB's eventual reads for rows of about 0.8 KB and blocks of ids of about 1 KB: a range sums its
+ * items' sizes, an item by key costs half a unit.
  */
 const rangeCostPerRow = 0.1;
-const idCostPerRow = 0.5;
-const idCostPerBlock = 0.25;
+const rangeCostPerBlock = 0.125;
+const keyCost = 0.5;
 const mostRanges = 8;
 /** Reading up to this many unwanted rows costs no more than starting another range. */
 const bridgedGap = 8;
@@ -93,14 +105,23 @@ export function planRowReads(sequence: readonly number[], idsPerBlock: number): 
     if (last !== undefined && number - last.to <= bridgedGap) last.to = number;
     else ranges.push({ from: number, to: number });
   }
-  const blocks = new Set(sorted.map((number) => Math.floor(number / idsPerBlock))).size;
-  const byId = sorted.length * idCostPerRow + blocks * idCostPerBlock;
+  const byId = sorted.length * keyCost + idBlockReads(sorted, idsPerBlock).cost;
   const first = sorted[0] ?? 0;
   const whole = { from: first, to: sorted.at(-1) ?? first };
   const wholeCost = rangeCost(whole);
   const splitCost = ranges.length <= mostRanges ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
   if (Math.min(wholeCost, splitCost) > byId) return { kind: 'ids' };
   return { kind: 'ranges', ranges: splitCost < wholeCost ? ranges : [whole] };
+}
+
+/** The blocks that hold the ids of these rows (ascending): all from the first to the last of them, or each by its key. */
+export function idBlockReads(sorted: readonly number[], idsPerBlock: number) {
+  const blocks = [...new Set(sorted.map((number) => Math.floor(number / idsPerBlock)))];
+  const from = blocks[0] ?? 0;
+  const to = blocks.at(-1) ?? from;
+  const rangeCost = (to - from + 1) * rangeCostPerBlock;
+  const keysCost = blocks.length * keyCost;
+  return { blocks, from, to, asRange: rangeCost <= keysCost, cost: Math.min(rangeCost, keysCost) };
 }
 
 function rangeCost(range: { from: number; to: number }): number {

@@ -29,7 +29,8 @@ export function select(list: ListDescription, query: ListQuery, data: ColumnData
   return { sequence: page(matching, sortKey(list, query, data), query.direction, window), total: matching.length };
 }
 
-function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
+/** The rows that meet these conditions, ascending. */
+export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
   const tests = rowTests(list, conditions, data);
   const candidates = data.sets.length > 0 ? intersection(data.sets).filter((row) => row < data.rowCount) : undefined;
   const count = candidates?.length ?? data.rowCount;

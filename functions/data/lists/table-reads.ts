@@ -13,14 +13,17 @@ import { TooBusy } from '../../errors.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
 
-/** Part of an owner's rows: those whose sort key lies between two values, both inclusive, or starts with a text. */
+/** Part of an owner's rows: those whose sort key lies between two values, both inclusive, or starts with a text; or all. */
 export interface KeyRange {
   readonly table: string;
   readonly index?: string;
   /** Attributes of the partition key and their values. */
   readonly partition: Readonly<Record<string, string>>;
   readonly sortKey: string;
-  readonly range: { readonly between: readonly [string | number, string | number] } | { readonly startsWith: string };
+  readonly range:
+    | { readonly between: readonly [string | number, string | number] }
+    | { readonly startsWith: string }
+    | 'all';
   readonly consistent: boolean;
 }
 
@@ -30,6 +33,8 @@ export interface TableReads {
   firstPage(range: KeyRange): Promise<{ items: Item[]; more: boolean }>;
   /** All items, in key order. */
   all(range: KeyRange): Promise<Item[]>;
+  /** The last `count` items or, where there are fewer, all, in descending key order. */
+  last(range: KeyRange, count: number): Promise<Item[]>;
   /** Those of at most 100 keys that exist, in no order. Throws TooBusy when keys stay unprocessed through all attempts. */
   batchGet(table: string, keys: readonly Item[], consistent: boolean): Promise<Item[]>;
 }
@@ -38,12 +43,14 @@ const mostBatchAttempts = 6;
 
 /** `pageLimit`: at most so many items a page; tests force many pages with it. */
 export function tableReads(client: DynamoDBDocumentClient, pageLimit?: number): TableReads {
-  const queryPage = async (range: KeyRange, start: Item | undefined) => {
+  const queryPage = async (range: KeyRange, start?: Item, lastOnes?: number) => {
+    const limit = Math.min(lastOnes ?? Infinity, pageLimit ?? Infinity);
     const { Items = [], LastEvaluatedKey } = await client.send(
       new QueryCommand({
         ...queryInput(range),
         ...(start !== undefined && { ExclusiveStartKey: start }),
-        ...(pageLimit !== undefined && { Limit: pageLimit }),
+        ...(limit !== Infinity && { Limit: limit }),
+        ...(lastOnes !== undefined && { ScanIndexForward: false }),
       }),
     );
     return { items: Items, next: LastEvaluatedKey };
@@ -54,7 +61,7 @@ export function tableReads(client: DynamoDBDocumentClient, pageLimit?: number): 
       return Item;
     },
     async firstPage(range) {
-      const { items, next } = await queryPage(range, undefined);
+      const { items, next } = await queryPage(range);
       return { items, more: next !== undefined };
     },
     async all(range) {
@@ -65,6 +72,16 @@ export function tableReads(client: DynamoDBDocumentClient, pageLimit?: number): 
         items.push(...page.items);
         start = page.next;
       } while (start !== undefined);
+      return items;
+    },
+    async last(range, count) {
+      const items: Item[] = [];
+      let start: Item | undefined;
+      do {
+        const page = await queryPage(range, start, count - items.length);
+        items.push(...page.items);
+        start = page.next;
+      } while (start !== undefined && items.length < count);
       return items;
     },
     async batchGet(table, keys, consistent) {
@@ -85,25 +102,28 @@ export function tableReads(client: DynamoDBDocumentClient, pageLimit?: number): 
 }
 
 function queryInput({ table, index, partition, sortKey, range, consistent }: KeyRange): QueryCommandInput {
-  const names: Record<string, string> = { '#sort': sortKey };
+  const names: Record<string, string> = {};
   const values: Item = {};
   const equalities = Object.entries(partition).map(([name, value], place) => {
     names[`#part${place}`] = name;
     values[`:part${place}`] = value;
     return `#part${place} = :part${place}`;
   });
-  let bound: string;
-  if ('startsWith' in range) {
-    values[':start'] = range.startsWith;
-    bound = 'begins_with(#sort, :start)';
-  } else {
-    [values[':from'], values[':to']] = range.between;
-    bound = '#sort BETWEEN :from AND :to';
+  const bounds: string[] = [];
+  if (range !== 'all') {
+    names['#sort'] = sortKey;
+    if ('startsWith' in range) {
+      values[':start'] = range.startsWith;
+      bounds.push('begins_with(#sort, :start)');
+    } else {
+      [values[':from'], values[':to']] = range.between;
+      bounds.push('#sort BETWEEN :from AND :to');
+    }
   }
   return {
     TableName: table,
     ...(index !== undefined && { IndexName: index }),
-    KeyConditionExpression: [...equalities, bound].join(' AND '),
+    KeyConditionExpression: [...equalities, ...bounds].join(' AND '),
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
     // A global secondary index has no consistent reads.

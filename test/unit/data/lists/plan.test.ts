@@ -14,20 +14,49 @@ const column = (name: string) => ({ kind: 'column', column: name }) as const;
 describe('plan', () => {
   const batchPlans: [string, Partial<ListQuery>, Plan][] = [
     ['no filter, creation order', {}, { kind: 'sequence' }],
-    ['no filter, another order', { order: column('jobs_count') }, { kind: 'columns', columns: ['jobs_count'] }],
-    ['order of a facet', { order: { kind: 'facet', facet: 'status' } }, { kind: 'columns', columns: ['facets'] }],
-    ['one facet', { conditions: [done] }, { kind: 'columns', columns: ['facets'] }],
+    [
+      'no filter, another order',
+      { order: column('jobs_count') },
+      { kind: 'columns', columns: ['jobs_count'], later: [] },
+    ],
+    [
+      'order of a facet',
+      { order: { kind: 'facet', facet: 'status' } },
+      { kind: 'columns', columns: ['facets'], later: [] },
+    ],
+    ['one facet', { conditions: [done] }, { kind: 'columns', columns: ['facets'], later: [] }],
     [
       'facets and a range',
       { conditions: [manyJobs, done, done] },
-      { kind: 'columns', columns: ['facets', 'jobs_count'] },
+      { kind: 'columns', columns: ['facets', 'jobs_count'], later: [] },
     ],
     [
       'a filter and another order',
       { conditions: [done], order: column('id') },
-      { kind: 'columns', columns: ['id', 'facets'] },
+      { kind: 'columns', columns: ['id', 'facets'], later: [] },
     ],
-    ['a tag', { conditions: [nightly] }, { kind: 'columns', columns: [] }],
+    [
+      'two times',
+      {
+        conditions: [
+          { kind: 'range', column: 'end_datetime', to: 9 },
+          { kind: 'range', column: 'start_datetime', from: 5 },
+        ],
+      },
+      { kind: 'columns', columns: ['start_datetime'], later: ['end_datetime'] },
+    ],
+    [
+      'two times, one of them the order',
+      {
+        conditions: [
+          { kind: 'range', column: 'end_datetime', to: 9 },
+          { kind: 'range', column: 'start_datetime', from: 5 },
+        ],
+        order: column('end_datetime'),
+      },
+      { kind: 'columns', columns: ['start_datetime', 'end_datetime'], later: [] },
+    ],
+    ['a tag', { conditions: [nightly] }, { kind: 'columns', columns: [], later: [] }],
     [
       'ids beside anything',
       { conditions: [done, { kind: 'ids', oneOf: ['a', 'b'] }] },
@@ -38,11 +67,15 @@ describe('plan', () => {
       { conditions: [{ kind: 'idPrefix', prefix: '12ab' }] },
       { kind: 'idPrefix', prefix: '12ab' },
     ],
-    ['a wide prefix', { conditions: [{ kind: 'idPrefix', prefix: '12a' }] }, { kind: 'columns', columns: ['id'] }],
+    [
+      'a wide prefix',
+      { conditions: [{ kind: 'idPrefix', prefix: '12a' }] },
+      { kind: 'columns', columns: ['id'], later: [] },
+    ],
     [
       'a prefix whose hyphen selects nothing',
       { conditions: [{ kind: 'idPrefix', prefix: '12a-' }] },
-      { kind: 'columns', columns: ['id'] },
+      { kind: 'columns', columns: ['id'], later: [] },
     ],
   ];
   it.each(batchPlans)('for batches: %s', (_, query, expected) => {
@@ -59,10 +92,10 @@ describe('plan', () => {
     [
       'one batch, another order',
       { conditions: [batch], order: column('runs') },
-      { kind: 'columns', columns: ['runs'] },
+      { kind: 'columns', columns: ['runs'], later: [] },
     ],
-    ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', columns: ['facets'] }],
-    ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', columns: [] }],
+    ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', columns: ['facets'], later: [] }],
+    ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', columns: [], later: [] }],
   ];
   it.each(jobPlans)('for jobs: %s', (_, query, expected) => {
     expect(plan(jobList, { ...everything, ...query })).toEqual(expected);
