@@ -85,7 +85,14 @@ export function draftOf(
     bytes: 0,
   };
   for (const portion of portions) {
-    const missing = missingJobs(portion, stored);
+    let missing: NewJob[];
+    try {
+      missing = missingJobs(portion, stored);
+    } catch (error) {
+      // What comes before is created; the next draft begins with this one and refuses it.
+      if (draft.next === place) throw error;
+      break;
+    }
     if (repeatsIds(draft, portion, missing)) break;
     const whole = portion.last ? extended(lists, userId, draft, portion, missing, missing.length, stored) : undefined;
     if (whole !== undefined) {

@@ -1,0 +1,226 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const now = () => Date.parse('2026-03-01T12:00:00Z');
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `steps-${Date.now()}-`);
+});
+
+const jobs = Array.from({ length: 200 }, (_, number) => newJob(number, { variables: { number } }));
+const batch = newBatch(0, { jobs, tags: ['a'] });
+const writer = () => lifecycle(client, tables, { now });
+
+/** A writer whose process ends at its n-th write. */
+function dyingWriter(writes: number) {
+  let left = writes;
+  return lifecycle(
+    interceptedClient(client, async (call: Call) => {
+      if (call.name === 'TransactWriteCommand' && left-- === 0) throw new Error('killed');
+      return call.send();
+    }),
+    tables,
+    { now },
+  );
+}
+
+async function sound(userId: string) {
+  expect(await recountOf(client, tables, userId)).toEqual([]);
+  return ownerRows(client, tables, userId);
+}
+
+describe('createBatch with more jobs than one transaction holds', () => {
+  it('creates all of them in order, and the batch as it was asked for', async () => {
+    await writer().createBatch('whole', batch);
+    const { batches, jobs: rows } = await sound('whole');
+    expect(batches).toMatchObject([{ open: false, jobs_count: 200, jobs_count_per_status: { PENDING: 200 } }]);
+    expect(batches[0]).not.toHaveProperty('creating');
+    expect(rows.map(({ id, creation_order, seq }) => ({ id, creation_order, seq }))).toEqual(
+      jobs.map(({ id }, place) => ({ id, creation_order: place, seq: place })),
+    );
+    expect(rows.map((row) => row.created_at)).toEqual([...rows.map((row) => row.created_at)].sort());
+  });
+
+  it.each([1, 2])('leaves a sound start when it ends after %i steps, and goes on from there', async (steps) => {
+    const userId = `ended after ${steps}`;
+    await expect(dyingWriter(steps).createBatch(userId, batch)).rejects.toThrow('killed');
+    const begun = await sound(userId);
+    expect(begun.batches[0]?.jobs_count).toBe(begun.jobs.length);
+    expect(begun.jobs.length).toBeGreaterThan(30 * steps);
+    expect(begun.jobs.length).toBeLessThan(200);
+    await writer().createBatch(userId, batch);
+    const { batches, jobs: rows } = await sound(userId);
+    expect(batches).toMatchObject([{ jobs_count: 200, open: false }]);
+    expect(batches[0]).not.toHaveProperty('creating');
+    expect(rows.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));
+  });
+
+  it('is done once when two do it at the same time', async () => {
+    await Promise.all([writer().createBatch('twice', batch), writer().createBatch('twice', batch)]);
+    const { batches, jobs: rows } = await sound('twice');
+    expect(batches).toMatchObject([{ jobs_count: 200 }]);
+    expect(rows.map(({ id, creation_order }) => ({ id, creation_order }))).toEqual(
+      jobs.map(({ id }, place) => ({ id, creation_order: place })),
+    );
+  });
+
+  it('keeps what other writers do to the batch and its jobs between the steps', async () => {
+    const userId = 'between';
+    await expect(dyingWriter(1).createBatch(userId, batch)).rejects.toThrow('killed');
+    await writer().recordJobStatus(userId, newJob(0).id, { status: 'RUNNING' });
+    await writer().setTags(userId, batch.id, ['b']);
+    await writer().createBatch(userId, batch);
+    expect((await sound(userId)).batches).toMatchObject([
+      { jobs_count: 200, jobs_count_per_status: { PENDING: 199, RUNNING: 1 }, tags: ['b'] },
+    ]);
+  });
+
+  it('refuses other content and further jobs once it is done', async () => {
+    const { createBatch } = writer();
+    await createBatch('strict', batch);
+    const before = await sound('strict');
+    const refused = [
+      { ...batch, device_type: 'OTHER' },
+      { ...batch, configuration: { shots: 1 } },
+      { ...batch, jobs: [...jobs, newJob(200)] },
+      { ...batch, jobs: [newJob(0, { variables: { number: 1 } })] },
+      newBatch(1, { jobs: [newJob(0, { variables: { number: 0 } })] }),
+    ];
+    for (const other of refused) await expect(createBatch('strict', other)).rejects.toThrow(/exists with/);
+    await createBatch('strict', { ...batch, jobs: jobs.slice(50, 60), tags: ['c'], open: true });
+    expect(await sound('strict')).toEqual(before);
+  });
+});
+
+describe('addJobs with more jobs than one transaction holds', () => {
+  it('goes on where it ended, also in a batch that was closed after it was asked for', async () => {
+    const userId = 'added';
+    const event = { id: 'jobs', digest: 'jobs', time: '2026-03-01T11:00:00.000000Z' };
+    await writer().createBatch(userId, newBatch(0, { open: true }));
+    await expect(dyingWriter(1).addJobs(userId, batch.id, jobs, event)).rejects.toThrow('killed');
+    await writer().closeBatch(userId, batch.id, { id: 'close', digest: 'close', time: '2026-03-01T11:30:00.000000Z' });
+    await writer().addJobs(userId, batch.id, jobs, event);
+    const { batches, jobs: rows } = await sound(userId);
+    expect(batches).toMatchObject([{ jobs_count: 200, open: false }]);
+    expect(rows.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));
+    await expect(writer().addJobs(userId, batch.id, [newJob(300)])).rejects.toThrow('is closed');
+  });
+});
+
+describe('createBatches', () => {
+  const many = Array.from({ length: 60 }, (_, number) =>
+    newBatch(number, { jobs: Array.from({ length: number % 5 }, (_, job) => newJob(10 * number + job)), tags: ['a'] }),
+  );
+
+  it('makes few transactions of many batches, in order, at the times that are given', async () => {
+    let transactions = 0;
+    const counting = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand') transactions += 1;
+      return call.send();
+    });
+    const timed = many.map((each, number) => ({
+      ...each,
+      created_at: `2026-02-01T00:00:00.0000${String(Math.floor(number / 2)).padStart(2, '0')}Z`,
+    }));
+    await lifecycle(counting, tables).createBatches('many', timed);
+    const { batches, jobs: rows } = await sound('many');
+    expect(batches.map(({ id }) => id)).toEqual(many.map(({ id }) => id));
+    expect(rows.map(({ id }) => id)).toEqual(many.flatMap((each) => each.jobs.map(({ id }) => id)));
+    expect(transactions).toBeLessThan(5);
+    // Given twice each, every second time is moved behind the first.
+    expect(batches[0]?.created_at).toBe('2026-02-01T00:00:00.000000Z');
+    expect(batches[1]?.created_at).toBe('2026-02-01T00:00:00.000001Z');
+    expect(new Set(batches.map((row) => row.created_at)).size).toBe(60);
+  });
+
+  it('takes the same batch twice in one call as one', async () => {
+    await writer().createBatches('again', [many[3]!, many[4]!, many[3]!]);
+    expect((await sound('again')).batches.map(({ id }) => id)).toEqual([many[3]!.id, many[4]!.id]);
+  });
+
+  it('leaves the batches before one that is refused', async () => {
+    await writer().createBatch('partly', many[4]!);
+    const stolen = newBatch(99, { jobs: many[4]!.jobs });
+    await expect(writer().createBatches('partly', [many[3]!, stolen, many[2]!])).rejects.toThrow('exists with another');
+    expect((await sound('partly')).batches.map(({ id }) => id)).toEqual([many[4]!.id, many[3]!.id]);
+  });
+});
+
+describe('write units', () => {
+  /** What DynamoDB bills: in a transaction each item twice by the started KB, in the table and in each index. */
+  async function unitsOf(userId: string, work: (writer: ReturnType<typeof lifecycle>) => Promise<void>) {
+    let units = 0;
+    const counting = interceptedClient(client, async (call) => {
+      if (call.name !== 'TransactWriteCommand') return call.send();
+      for (const { Put, Delete } of call.input.TransactItems as { Put?: Item; Delete?: Item }[]) {
+        const table = (Put ?? Delete)?.TableName;
+        const copies = table === tables.Jobs ? 3 : table === tables.Batches ? 2 : 1;
+        units += 2 * copies * Math.max(1, Math.ceil(sizeOf(Put?.Item ?? {}) / 1024));
+      }
+      return call.send();
+    });
+    await work(lifecycle(counting, tables, { now }));
+    await sound(userId);
+    return units;
+  }
+  interface Item {
+    TableName: string;
+    Item?: Record<string, unknown>;
+  }
+  const sizeOf = (item: Record<string, unknown>): number =>
+    Object.entries(item).reduce(
+      (sum, [name, value]) =>
+        sum + name.length + (value instanceof Uint8Array ? value.length : JSON.stringify(value).length),
+      0,
+    );
+  const start = '2026-03-01T11:00:00.000000Z';
+  const end = '2026-03-01T11:30:00.123456Z';
+
+  it('stay within the budgets, also where blocks are nearly full', async () => {
+    const userId = 'units';
+    const { createBatches } = writer();
+    await createBatches(
+      userId,
+      Array.from({ length: 140 }, (_, number) => newBatch(1000 + number, { jobs: [newJob(5000 + number)] })),
+    );
+    for (const first of [0, 3]) {
+      const four = [0, 1, 2, 3].map((number) => newJob(10 * first + number));
+      expect(
+        await unitsOf(userId, (write) => write.createBatch(userId, newBatch(first, { tags: ['a'] }))),
+      ).toBeLessThanOrEqual(16);
+      const withJobs = await unitsOf(userId, (write) => write.createBatch(userId, newBatch(first + 1, { jobs: four })));
+      expect(withJobs).toBeLessThanOrEqual(16 + 4 * 10);
+      expect(
+        await unitsOf(userId, (write) =>
+          write.recordBatchStatus(userId, newBatch(first).id, { status: 'RUNNING', start_datetime: start }),
+        ),
+      ).toBeLessThanOrEqual(10);
+      expect(
+        await unitsOf(userId, (write) =>
+          write.recordBatchStatus(userId, newBatch(first).id, { status: 'DONE', end_datetime: end }),
+        ),
+      ).toBeLessThanOrEqual(10);
+      expect(
+        await unitsOf(userId, (write) =>
+          write.recordJobStatus(userId, four[0]!.id, { status: 'RUNNING', start_timestamp: start }),
+        ),
+      ).toBeLessThanOrEqual(16);
+      expect(
+        await unitsOf(userId, (write) =>
+          write.recordJobStatus(userId, four[1]!.id, { status: 'DONE', start_timestamp: start, end_timestamp: end }),
+        ),
+      ).toBeLessThanOrEqual(18);
+      expect(await unitsOf(userId, (write) => write.setTags(userId, newBatch(first).id, ['b']))).toBeLessThanOrEqual(
+        10,
+      );
+    }
+  });
+});
