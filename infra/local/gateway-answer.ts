@@ -56,7 +56,7 @@ export function gatewayAnswer(api: ApiDefinition, problem: GatewayProblem, conte
   );
   return {
     status: definition?.statusCode ?? problem.status,
-    headers: [['Content-Type', 'application/json'], ['x-amzn-ErrorType', `${problem.responseType}`], ...headers],
+    headers: [['Content-Type', 'application/json'], ...headers],
     body: Buffer.from(renderTemplate(definition?.template ?? '{"message":$context.error.messageString}', values)),
   };
 }

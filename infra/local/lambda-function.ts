@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition } from './deployment.ts';
 import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
@@ -33,6 +34,8 @@ const payloadLimit = 6_291_556;
 const initSeconds = 10;
 /** One machine stands in for Lambda's thousand environments. */
 const maximumEnvironments = Math.max(4, 2 * availableParallelism());
+
+const compileCache = join(import.meta.dirname, '../../node_modules/.cache/compile');
 
 interface Environment {
   readonly worker: Worker;
@@ -201,5 +204,7 @@ function runtimeEnvironment(definition: FunctionDefinition): Record<string, stri
     PATH: '/usr/local/bin:/usr/bin:/bin',
     TZ: ':UTC',
     _HANDLER: definition.handler,
+    // Not Lambda's: a new environment need not compile the bundle again.
+    NODE_COMPILE_CACHE: compileCache,
   };
 }
