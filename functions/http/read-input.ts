@@ -32,7 +32,7 @@ export function readInput<Schemas extends InputSchemas>(schemas: Schemas, event:
   return Object.fromEntries(parts.map(({ part, result }) => [part, result.data])) as Input<Schemas>;
 }
 
-/** API Gateway passes a path's parameters on as they were sent, percent signs included. */
+/** Whether a path's parameters arrive decoded is not documented. Decoding again is safe: no parameter holds a percent sign. */
 function decoded(parameters: Record<string, string | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, value && percentDecoded(value)]));
 }
