@@ -48,8 +48,9 @@ try {
 
 async function main(): Promise<number> {
   const { user, fix, resume, stack } = readArguments();
-  const { client, place } = connect(stack);
-  const names = tablesFromEnvironment() ?? (await findTables(client, stack));
+  const { client: plainClient, place } = connect(stack);
+  const names = tablesFromEnvironment() ?? (await findTables(plainClient, stack));
+  const client = DynamoDBDocumentClient.from(plainClient);
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
   if (user !== undefined) return (await repairOne(client, names, user, fix, true)) ? 0 : 1;
 
@@ -88,7 +89,7 @@ function readArguments() {
   }
 }
 
-function connect(stack: string | undefined): { client: DynamoDBDocumentClient; place: string } {
+function connect(stack: string | undefined): { client: DynamoDBClient; place: string } {
   const endpoint = stack === undefined ? (process.env.AWS_ENDPOINT_URL_DYNAMODB ?? localEndpoint()) : undefined;
   const isLocal = endpoint !== undefined && process.env.AWS_ACCESS_KEY_ID === undefined;
   const client = new DynamoDBClient({
@@ -97,7 +98,7 @@ function connect(stack: string | undefined): { client: DynamoDBDocumentClient; p
     ...(isLocal && { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
     maxAttempts: 10,
   });
-  return { client: DynamoDBDocumentClient.from(client), place: endpoint ?? 'AWS' };
+  return { client, place: endpoint ?? 'AWS' };
 }
 
 function localEndpoint(): string | undefined {
@@ -111,11 +112,11 @@ function tablesFromEnvironment(): RepairTables | undefined {
 }
 
 /** CloudFormation names a table after its stack and logical id: `QuantumBatchApi-dev-StorageJobsD2C5A1F0-1ABC…`. */
-async function findTables(client: DynamoDBDocumentClient, stack: string | undefined): Promise<RepairTables> {
+async function findTables(client: DynamoDBClient, stack: string | undefined): Promise<RepairTables> {
   const byStack = new Map<string, Record<string, string>>();
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
-      const [, stackName, name] = /^(.+)-Storage(Batches|Jobs|Columns)[0-9A-F]{8}(?:-|$)/.exec(tableName) ?? [];
+      const [, stackName, name] = /^(.+)-Storage(Batches|Jobs|Columns)(?:[0-9A-F]{8}(?:-.*)?)?$/.exec(tableName) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
       byStack.set(stackName, { ...byStack.get(stackName), [name]: tableName });
     }

@@ -174,15 +174,16 @@ describe('npm run repair', () => {
   afterAll(() => rm(directory, { recursive: true }));
 
   function run(...options: string[]): Promise<{ code: number | null; output: string }> {
+    return runIn({ BATCHES_TABLE: names.Batches, JOBS_TABLE: names.Jobs, COLUMNS_TABLE: names.Columns }, ...options);
+  }
+
+  function runIn(
+    environment: NodeJS.ProcessEnv,
+    ...options: string[]
+  ): Promise<{ code: number | null; output: string }> {
     const child = spawn(process.execPath, [script, ...options], {
       cwd: directory,
-      env: {
-        PATH: process.env.PATH,
-        AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
-        BATCHES_TABLE: names.Batches,
-        JOBS_TABLE: names.Jobs,
-        COLUMNS_TABLE: names.Columns,
-      },
+      env: { PATH: process.env.PATH, AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'), ...environment },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
@@ -219,6 +220,21 @@ describe('npm run repair', () => {
     expect(output).toContain('2 users, 0 with differences');
     expect(code).toBe(0);
     await expect(readFile(join(directory, '.local', 'repair.json'))).rejects.toThrow('ENOENT');
+  });
+
+  it('finds the tables of a stack by its name', async () => {
+    const stack = `Stack${Date.now()}`;
+    const ofStack = await createTables(client, `${stack}-Storage`);
+    await lifecycle(client, ofStack).createBatch('four', newBatch(0));
+    const credentials = { AWS_REGION: 'eu-west-3', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+    const { code, output } = await runIn(credentials, '--stack', stack);
+    expect(output).toContain(`Comparing ${ofStack.Columns}`);
+    expect(output).toContain('1 users, 0 with differences');
+    expect(code).toBe(0);
+    expect(await runIn(credentials, '--stack', 'None')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('No tables of this service were found there.'),
+    });
   });
 
   it('says in one sentence what it does not understand', async () => {
