@@ -31,9 +31,10 @@ export interface MethodDefinition {
     | { readonly type: 'MOCK'; readonly statusCode: number; readonly responses: readonly MockResponse[] };
 }
 
-/** `headers` are literal values. */
+/** `headers` are literal values. Without `selects`, a regular expression of the integration's status, it is the default. */
 export interface MockResponse {
   readonly statusCode: number;
+  readonly selects?: RegExp;
   readonly headers: Readonly<Record<string, string>>;
   readonly template: string;
 }
@@ -168,6 +169,7 @@ function readMock(logicalId: string, properties: Resource['properties']): Method
     );
     return {
       statusCode: Number(response.StatusCode),
+      ...(response.SelectionPattern !== undefined && { selects: new RegExp(`^(${response.SelectionPattern})$`) }),
       template: checkTemplate(logicalId, response.ResponseTemplates?.['application/json'] ?? ''),
       headers: Object.fromEntries(
         Object.entries<string>(response.ResponseParameters ?? {}).map(([name, value]) => {

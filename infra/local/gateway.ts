@@ -182,12 +182,14 @@ function mockAnswer(
   { statusCode, responses }: MethodDefinition['integration'] & { type: 'MOCK' },
   context: TemplateContext,
 ): Answer {
-  const response = responses.find((each) => each.statusCode === statusCode);
+  const response =
+    responses.find(({ selects }) => selects?.test(String(statusCode))) ??
+    responses.find(({ selects }) => selects === undefined);
   if (response === undefined) throw new GatewayProblem('API_CONFIGURATION_ERROR');
   const headers = Object.entries(response.headers);
   if (!headers.some(([name]) => name.toLowerCase() === 'content-type'))
     headers.push(['Content-Type', 'application/json']);
-  return { status: statusCode, headers, body: Buffer.from(renderTemplate(response.template, context)) };
+  return { status: response.statusCode, headers, body: Buffer.from(renderTemplate(response.template, context)) };
 }
 
 /** Request line and header values. */
