@@ -107,11 +107,12 @@ function accountData(account: Account, { batches, jobsPerBatch }: DemoDataSize, 
     const createdAt = latest - Math.round((1 - share) * days * 24 * 60 * minute) - 30 * minute;
     const status = index === largest ? 'RUNNING' : statusOf(index, batches, share, random);
     const active = ['PENDING', 'RUNNING', 'PAUSED'].includes(status);
-    const open = active && random.chance(0.4);
+    const emptyByDesign = index === batches - 2;
+    const open = emptyByDesign || (active && random.chance(0.4));
     const device = random.pick(devices);
     const average = Math.max(random.whole(0, 2 * jobsPerBatch), jobsPerBatch > 0 && !open ? 1 : 0);
-    const emptyOnPurpose = open && status === 'PENDING' && random.chance(0.5);
-    const count = index === largest ? largeBatchJobs : emptyOnPurpose ? 0 : average;
+    const empty = emptyByDesign || (open && status === 'PENDING' && random.chance(0.5));
+    const count = index === largest ? largeBatchJobs : empty ? 0 : average;
     const isParametrized = random.chance(0.6);
     const jobs = Array.from({ length: count }, () => ({
       id: random.uuid(),

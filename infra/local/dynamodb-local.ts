@@ -80,7 +80,8 @@ exit $status`;
   });
 }
 
-function requireJava() {
+/** Throws SetupProblem when there is no Java 17 or later. */
+export function requireJava() {
   const { error, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   if (error !== undefined) {
     throw new SetupProblem('Java 17 or later is needed for DynamoDB Local, and no `java` was found on the PATH.');

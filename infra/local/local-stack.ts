@@ -10,7 +10,7 @@ import { accounts } from './accounts.ts';
 import { createTables } from './create-tables.ts';
 import { type Deployment, readDeployment } from './deployment.ts';
 import { startDynamoDbGate } from './dynamodb-gate.ts';
-import { startDynamoDbLocal } from './dynamodb-local.ts';
+import { requireJava, startDynamoDbLocal } from './dynamodb-local.ts';
 import { createGateway } from './gateway.ts';
 import { parseTarget, startHttpServer } from './http-server.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
@@ -72,6 +72,7 @@ async function start(
   stop: () => Promise<void>,
 ): Promise<LocalStack> {
   const { port, dataDirectory, logFile, onStep } = options;
+  if (options.dynamodbEndpoint === undefined) requireJava();
   const region = process.env.AWS_REGION ?? 'us-east-1';
   const kept = (name: string) => (dataDirectory === undefined ? undefined : join(dataDirectory, name));
 
