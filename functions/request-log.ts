@@ -20,15 +20,15 @@ export function addToRequestLog(facts: Facts): void {
   Object.assign(current.getStore() ?? {}, facts);
 }
 
-/** As Lambda orders them. */
-const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
-
 /** Adds numbers to those that the line has under the same names: what several calls of one request consume. */
 export function countInRequestLog(numbers: Readonly<Record<string, number>>): void {
   const facts = current.getStore();
   if (facts === undefined) return;
   for (const [name, number] of Object.entries(numbers)) facts[name] = Number(facts[name] ?? 0) + number;
 }
+
+/** As Lambda orders them. */
+const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /**
  * Writes the line, its metrics in CloudWatch's embedded format, unless AWS_LAMBDA_LOG_LEVEL asks for graver ones only. It

@@ -10,7 +10,12 @@ import { countInRequestLog } from '../request-log.ts';
 export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: timeout, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: timeout,
+      throwOnRequestTimeout: true,
+      socketTimeout: timeout,
+    },
   });
   client.middlewareStack.add(
     (next, context) => async (args) => {

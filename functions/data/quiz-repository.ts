@@ -63,7 +63,7 @@ export function quizRepository(client: DynamoDBDocumentClient, tables: TableName
         return time;
       } catch (error) {
         const later = latestStoredTime(error);
-        if (later === undefined && !isContention(error)) throw error;
+        if (later === undefined && !isTransactionContention(error)) throw error;
         if (attempt === maxAttempts)
           throw new TooBusy('Too many submissions of these quizzes at once.', { cause: error });
         if (later !== undefined) earliest = later + 1;
@@ -125,6 +125,11 @@ export function quizRecordId(userId: string, { cms_quiz_id, position }: Omit<Qui
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
   hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
   return formatUuid(hash.toString('hex', 0, 16));
+}
+
+/** Of single requests that are throttled the SDK has made several attempts already; of transactions that meet others, one. */
+function isTransactionContention(error: unknown): boolean {
+  return isContention(error) && (error as Error).name.startsWith('Transaction');
 }
 
 /** Where a transaction failed because records were stored at this write's time or later: the latest of those times. */

@@ -32,6 +32,7 @@ export function errorReply(status: number, error: ServiceError | undefined): Rep
 /** Those that this service answers with. Node's own table comes with all of `node:http`: 25 ms of a cold start. */
 const statusNames: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
+  403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   409: 'Conflict',

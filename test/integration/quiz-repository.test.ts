@@ -41,6 +41,10 @@ const conflict = named('TransactionCanceledException', {
   CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
 });
 
+const throttledPart = named('TransactionCanceledException', {
+  CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'None' }],
+});
+
 describe('quizRepository', () => {
   it('takes two calls', async () => {
     const { calls, submit } = setUp();
@@ -70,7 +74,7 @@ describe('quizRepository', () => {
 
   it.each([
     ['a conflict', conflict],
-    ['throttling', named('ThrottlingException')],
+    ['a transaction of which a part was throttled', throttledPart],
     ['a transaction that is still going on', named('TransactionInProgressException')],
   ])('tries again after %s', async (_, error) => {
     const { calls, submit } = setUp(failing('TransactWriteCommand', 3, error));
@@ -91,8 +95,8 @@ describe('quizRepository', () => {
     expect(calls.length).toBeLessThanOrEqual(20);
   });
 
-  it('passes on any other failure at once', async () => {
-    const { calls, submit } = setUp(failing('TransactWriteCommand', 1, named('ValidationException')));
+  it.each(['ValidationException', 'ThrottlingException', 'TimeoutError'])('passes on %s at once', async (name) => {
+    const { calls, submit } = setUp(failing('TransactWriteCommand', 1, named(name)));
     await expect(submit()).rejects.toThrow('from AWS');
     expect(calls).toEqual(['TransactWriteCommand']);
   });

@@ -1,0 +1,104 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { Handler } from '../../functions/http/endpoint.ts';
+import { ErrorBody } from '../../functions/schemas/envelope.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+
+/** Stands where DynamoDB is, and does to every call what the test says. */
+let behaviour: RequestListener = () => undefined;
+const server = createServer((request, response) => behaviour(request, response));
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+await functionEnvironment();
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+
+const jobId = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+const requests: [name: 'listBatches' | 'listJobs' | 'getResultsLink' | 'submitQuizzes', GatewayRequest, Handler][] = [
+  ['listBatches', { query: 'status=DONE' }, (await import('../../functions/endpoints/list-batches.ts')).handler],
+  ['listJobs', { query: `batch_id=${jobId}` }, (await import('../../functions/endpoints/list-jobs.ts')).handler],
+  [
+    'getResultsLink',
+    { path: { job_id: jobId } },
+    (await import('../../functions/endpoints/get-results-link.ts')).handler,
+  ],
+  [
+    'submitQuizzes',
+    { body: { data: { q: {} } } },
+    (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+  ],
+];
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** What every endpoint answers, and how long the slowest of them took. */
+async function answers() {
+  const start = performance.now();
+  const all = await Promise.all(
+    requests.map(async ([name, request, handler]) => {
+      const { statusCode, headers, body } = await handler(
+        gatewayEvent(name, { userId: 'user', ...request }),
+        lambdaContext(),
+      );
+      const { code } = ErrorBody.parse(JSON.parse(body));
+      expect(code).toBe(String(statusCode));
+      return { name, statusCode, retryAfter: headers?.['Retry-After'] };
+    }),
+  );
+  return { all, milliseconds: performance.now() - start };
+}
+
+const everyone = (statusCode: number, retryAfter?: string) =>
+  requests.map(([name]) => ({ name, statusCode, retryAfter }));
+
+const awsError =
+  (status: number, name: string): RequestListener =>
+  (_, response) => {
+    response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'from DynamoDB' }));
+  };
+
+describe('every endpoint', () => {
+  it('answers 504 within the time of its function when DynamoDB is silent', async () => {
+    behaviour = () => undefined;
+    const { all, milliseconds } = await answers();
+    expect(all).toEqual(everyone(504));
+    expect(milliseconds).toBeLessThan(14_000);
+  });
+
+  it('answers 504 when DynamoDB breaks every connection', async () => {
+    behaviour = (_, response) => response.destroy();
+    expect((await answers()).all).toEqual(everyone(504));
+  });
+
+  it('answers 504 when DynamoDB stops in the middle of an answer', async () => {
+    behaviour = (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.0', 'Content-Length': '1000' });
+      response.write('{"Item":{');
+    };
+    const { all, milliseconds } = await answers();
+    expect(all).toEqual(everyone(504));
+    expect(milliseconds).toBeLessThan(15_000);
+  });
+
+  it('answers 429 when DynamoDB throttles', async () => {
+    behaviour = awsError(400, 'ThrottlingException');
+    expect((await answers()).all).toEqual(everyone(429, '1'));
+    behaviour = awsError(400, 'ProvisionedThroughputExceededException');
+    expect((await answers()).all).toEqual(everyone(429, '1'));
+  });
+
+  it.each<[string, RequestListener]>([
+    ['fails', awsError(500, 'InternalServerError')],
+    ['denies access', awsError(400, 'AccessDeniedException')],
+    ['does not know the table', awsError(400, 'ResourceNotFoundException')],
+    ['answers nonsense', (_, response) => response.writeHead(200).end('<html>')],
+  ])('answers 500 when DynamoDB %s', async (_, does) => {
+    behaviour = does;
+    expect((await answers()).all).toEqual(everyone(500));
+  });
+});
