@@ -83,10 +83,7 @@ function batchRow(userId: string, seq: number, random: () => number, jobsCount: 
     queue_priority: QueuePriority.parse(pick(shares.queuePriority, random)),
     tags: Object.entries(tagShares).flatMap(([tag, share]) => (random() * 100 < share ? [tag] : [])),
     jobs_count: jobsCount,
-    jobs_count_per_status: {
-      ...(Object.fromEntries(JobStatus.options.map((name) => [name, 0])) as Record<JobStatus, number>),
-      DONE: jobsCount,
-    },
+    jobs_count_per_status: countsByStatus(jobsCount),
     created_at: fromMicroseconds(created),
     updated_at: times.updated,
     start_datetime: times.start,
@@ -126,6 +123,16 @@ function jobRow(userId: string, seq: number, random: () => number, batchId: stri
     rev: 3,
     written_at: {},
   });
+}
+
+/** In about the shares that jobs have. */
+function countsByStatus(jobsCount: number): Record<JobStatus, number> {
+  const share = (status: JobStatus) => Math.floor((jobsCount * shares.jobStatus[status]) / 100);
+  const counts = Object.fromEntries(JobStatus.options.map((status) => [status, share(status)])) as Record<
+    JobStatus,
+    number
+  >;
+  return { ...counts, DONE: counts.DONE + jobsCount - Object.values(counts).reduce((sum, count) => sum + count) };
 }
 
 /** Work starts within two hours of its creation, and takes up to one. */

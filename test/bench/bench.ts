@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what lists cost at growing sizes, by DynamoDB's own count of consumed capacity, beside the usual way and
- * PostgreSQL. Figures on the screen, and as JSON in a file.
+ * `npm run bench`: what lists and writes cost at growing sizes, by DynamoDB's own count of consumed capacity, lists beside the usual
+ * way and PostgreSQL; what the bundles weigh and how long they take to start. Figures as tables of Markdown, and as JSON in a file.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,53 +16,108 @@ import { createTables } from '../support/create-tables.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { benchRows } from './bench-rows.ts';
-import { comparisonTable, listGrowth, listTable } from './list-tables.ts';
+import { bundleTable } from './bundle-table.ts';
+import { comparisonTable, listGrowth, listSummary, listTable } from './list-tables.ts';
+import { measureBundles } from './measure-bundles.ts';
 import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
+import { measurePages, type PageResult } from './measure-pages.ts';
+import { measureRequests, type RequestResult } from './measure-requests.ts';
+import { pageTable } from './page-table.ts';
 import { type Postgres, postgres } from './postgres.ts';
+import { requestTable } from './request-table.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
+
+/** Runs of each query; rounds of loading every bundle; time for the CPU of each page. */
+const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000 };
+const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500 };
+
+let lastLine = 0;
 
 const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick]
   --sizes  numbers of batches, a user each
   --json   where the figures go as JSON
-  --quick  sizes 100 and 10000, every query once`;
+  --quick  sizes 100 and 10000, every query once, fewer rounds`;
+
+class Interrupted extends Error {}
+
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Interrupted(signal)));
+});
+// It may come while nobody waits for it yet.
+interrupted.catch(() => {});
 
 try {
   await main();
 } catch (error) {
+  // What was interrupted is still under way.
+  if (error instanceof Interrupted) process.exit(130);
   if (!(error instanceof SetupProblem)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }
 
+/** Whatever ends it, DynamoDB Local is stopped and PostgreSQL's schema dropped. */
 async function main() {
-  const { sizes, json, runs } = options();
+  const asked = options();
   const local = await startDynamoDbLocal();
-  const database = await comparison();
   try {
-    const lists: ListResult[] = [];
-    for (const size of sizes) {
-      const bench = await load(local.endpoint, size, runs, database);
-      const results: ListResult[] = [];
-      for await (const result of measureLists(bench)) {
-        results.push(result);
-        progress(`${size} batches: ${result.name}`);
-      }
-      console.log(`\n${listTable(size, results)}\n\n${comparisonTable(size, results)}`);
-      lists.push(...results);
+    const database = await comparison();
+    try {
+      await Promise.race([measureAll(asked, local.endpoint, database), interrupted]);
+    } finally {
+      await database?.drop();
     }
-    console.log(`\n${listGrowth(lists)}`);
-    const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
-    mkdirSync(dirname(json), { recursive: true });
-    writeFileSync(json, `${JSON.stringify({ machine, postgres: database?.version ?? null, lists }, undefined, 2)}\n`);
-    console.log(`\nAll figures: ${json}`);
   } finally {
-    await database?.drop();
     await local.stop();
   }
 }
 
-function options() {
+async function measureAll({ sizes, json, effort }: Options, endpoint: string, database: Postgres | undefined) {
+  const bundles = await measureBundles(effort.rounds, (round) => progress(`bundles, round ${round}`));
+  console.log(`\n${bundleTable(bundles)}`);
+  const lists: ListResult[] = [];
+  const pages: PageResult[] = [];
+  const requests: RequestResult[] = [];
+  for (const size of sizes) {
+    const bench = await load(endpoint, size, effort.runs, database);
+    const ofSize = await collected(measureLists(bench), size);
+    console.log(`\n${listTable(size, ofSize)}\n\n${comparisonTable(size, ofSize)}`);
+    lists.push(...ofSize);
+    const pagesOfSize = await collected(measurePages(bench, effort.pageMilliseconds), size);
+    console.log(`\n${pageTable(size, pagesOfSize)}`);
+    pages.push(...pagesOfSize);
+    const requestsOfSize = await collected(measureRequests(bench), size);
+    console.log(`\n${requestTable(size, requestsOfSize)}`);
+    requests.push(...requestsOfSize);
+  }
+  console.log(`\n${listGrowth(lists)}\n\n${listSummary(lists)}`);
+  const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
+  const figures = { machine, postgres: database?.version ?? null, lists, requests, bundles, pages };
+  mkdirSync(dirname(json), { recursive: true });
+  writeFileSync(json, `${JSON.stringify(figures, undefined, 2)}\n`);
+  console.log(`\nAll figures: ${json}`);
+}
+
+async function collected<Result extends { readonly name: string }>(
+  results: AsyncIterable<Result>,
+  size: number,
+): Promise<Result[]> {
+  const all: Result[] = [];
+  for await (const result of results) {
+    all.push(result);
+    progress(`${size} batches: ${result.name}`);
+  }
+  return all;
+}
+
+interface Options {
+  readonly sizes: readonly number[];
+  readonly json: string;
+  readonly effort: typeof thorough;
+}
+
+function options(): Options {
   const { values } = parseArgs({
     options: {
       sizes: { type: 'string' },
@@ -74,7 +129,7 @@ function options() {
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new SetupProblem(`Sizes are whole numbers from 100 on.\n${usage}`);
   }
-  return { sizes, json: values.json, runs: values.quick ? 1 : 5 };
+  return { sizes, json: values.json, effort: values.quick ? quick : thorough };
 }
 
 async function comparison(): Promise<Postgres | undefined> {
@@ -108,7 +163,11 @@ async function load(endpoint: string, size: number, runs: number, database: Post
   return { client, measure: measuredClient(client), tables, userId, size, rows, runs, postgres: database };
 }
 
-/** One line that is written over where the screen allows it. */
+/** One line that is written over where the screen allows it, else a line now and then. */
 function progress(text: string) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  else if (performance.now() > lastLine + 10_000) {
+    lastLine = performance.now();
+    console.error(text);
+  }
 }

@@ -2,6 +2,7 @@
 
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import { listOf } from '../support/list-oracle.ts';
 import type { BenchRows } from './bench-rows.ts';
 
 /** Read units by the number of batches, and the most calls and depth at any number. */
@@ -188,3 +189,14 @@ export const listCases: readonly ListCase[] = [
   { name: 'jobs, status, 2 % match', list: 'jobs', query: () => ({ status: ['ERROR'] }) },
   { name: 'jobs, order_by runs', list: 'jobs', query: () => ({ order_by: 'runs' }), usualWay: false },
 ];
+
+/** The whole query of a case, with the offset of its start. */
+export function queryOf({ list, query, start = 0 }: ListCase, rows: BenchRows): ListQuery {
+  const asked = { ...defaults, ...query(rows) } as ListQuery;
+  return { ...asked, offset: Math.floor(start * expectedPage(rows, list, asked).total) };
+}
+
+/** The answer, from the rows as an array. */
+export function expectedPage(rows: BenchRows, list: ListName, query: ListQuery) {
+  return listOf(rows[list] as never, query as never);
+}

@@ -1,3 +1,4 @@
+import { figure } from './figure.ts';
 import type { ListResult } from './measure-lists.ts';
 import { textTable } from './text-table.ts';
 
@@ -7,15 +8,15 @@ export function listTable(size: number, results: readonly ListResult[]): string 
   const rows = results.map((result) => [
     result.name,
     String(result.total),
-    number(result.readUnits),
+    figure(result.readUnits),
     budgetText(result),
     result.met === undefined ? '' : result.met ? 'met' : 'MISSED',
     String(result.calls),
     String(result.depth),
-    number(result.bytes / 1000),
+    figure(result.bytes / 1000),
     String(result.pages),
-    number(result.milliseconds),
-    number(result.cpuMilliseconds),
+    figure(result.milliseconds),
+    figure(result.cpuMilliseconds),
   ]);
   return textTable([`${size} batches`, ...headings], rows);
 }
@@ -30,23 +31,53 @@ export function comparisonTable(size: number, results: readonly ListResult[]): s
     .filter(({ usual, postgres }) => usual !== undefined || postgres !== undefined)
     .map(({ name, readUnits, depth, milliseconds, usual, postgres }) => [
       name,
-      number(readUnits),
+      figure(readUnits),
       String(depth),
-      number(milliseconds),
-      number(usual?.readUnits),
-      number(usual?.calls),
-      number(usual?.depth),
-      number(usual?.milliseconds),
-      number(postgres?.count),
-      number(postgres?.page),
+      figure(milliseconds),
+      figure(usual?.readUnits),
+      figure(usual?.calls),
+      figure(usual?.depth),
+      figure(usual?.milliseconds),
+      figure(postgres?.count),
+      figure(postgres?.page),
     ]);
   return textTable([`${size} batches`, ...headings], rows);
 }
 
+/**
+ * The queries at all sizes in short: read units and the budget, growth between the two largest sizes, and at the largest what other
+ * ways take: the usual way in read units, PostgreSQL in milliseconds for total and page.
+ */
+export function listSummary(results: readonly ListResult[]): string {
+  const sizes = sizesOf(results);
+  const [smaller, larger] = sizes.slice(-2);
+  const of = (name: string, size: number | undefined) =>
+    results.find((result) => result.name === name && result.size === size);
+  const rows = results
+    .filter(({ size }) => size === sizes.at(-1))
+    .map(({ name, readUnits, calls, depth, usual, postgres }) => [
+      name,
+      ...sizes.map((size) => {
+        const result = of(name, size);
+        const units = result?.budget?.units;
+        return figure(result?.readUnits) + (units === undefined ? '' : ` / ${units}`);
+      }),
+      String(calls),
+      String(depth),
+      ratio(readUnits, larger === undefined ? undefined : of(name, smaller)?.readUnits),
+      figure(usual?.readUnits),
+      postgres === undefined ? '' : `${figure(postgres.count)} + ${figure(postgres.page)}`,
+    ]);
+  const headings = [
+    ...sizes.map((size) => `RCU / budget at ${size}`),
+    ...['calls', 'depth', 'growth', 'usual way: RCU', 'PostgreSQL: ms'],
+  ];
+  return textTable(['query', ...headings], rows);
+}
+
 /** How much more the largest size costs than the one before it. */
 export function listGrowth(results: readonly ListResult[]): string {
-  const sizes = [...new Set(results.map((result) => result.size))].sort((a, b) => a - b);
-  const [smaller, larger] = sizes.slice(-2);
+  const [smaller, larger] = sizesOf(results).slice(-2);
   if (smaller === undefined || larger === undefined) return '';
   const rows = results
     .filter((result) => result.size === larger)
@@ -56,8 +87,8 @@ export function listGrowth(results: readonly ListResult[]): string {
       return [
         [
           result.name,
-          number(before.readUnits),
-          number(result.readUnits),
+          figure(before.readUnits),
+          figure(result.readUnits),
           ratio(result.readUnits, before.readUnits),
           ratio(result.milliseconds, before.milliseconds),
           ratio(result.usual?.readUnits, before.usual?.readUnits),
@@ -76,15 +107,14 @@ export function listGrowth(results: readonly ListResult[]): string {
   );
 }
 
+function sizesOf(results: readonly ListResult[]): number[] {
+  return [...new Set(results.map((result) => result.size))].sort((a, b) => a - b);
+}
+
 function budgetText({ budget }: ListResult): string {
   const { units, calls, depth } = budget ?? { units: undefined };
   if (units === undefined && calls === undefined && depth === undefined) return '';
   return [units ?? '-', calls ?? '-', depth ?? '-'].join('/');
-}
-
-function number(value: number | undefined): string {
-  if (value === undefined) return '';
-  return Number.isInteger(value) || value >= 100 ? value.toFixed(0) : value.toFixed(1);
 }
 
 function ratio(after: number | undefined, before: number | undefined): string {

@@ -6,10 +6,18 @@ import type { Page } from '../../functions/data/page.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { listOf } from '../support/list-oracle.ts';
 import type { Cost, Measure } from '../support/measured-client.ts';
 import type { BenchRows } from './bench-rows.ts';
-import { defaults, type ListCase, type ListName, type ListQuery, listCases, walkBudget } from './list-cases.ts';
+import {
+  defaults,
+  expectedPage,
+  type ListCase,
+  type ListName,
+  type ListQuery,
+  listCases,
+  queryOf,
+  walkBudget,
+} from './list-cases.ts';
 import { median } from './median.ts';
 import type { Postgres, PostgresTimes } from './postgres.ts';
 import { usualWay } from './usual-way.ts';
@@ -99,15 +107,6 @@ function listsOf({ client, tables, userId }: Bench): Lists {
     batches: (query) => batches.list(userId, query as BatchListQuery),
     jobs: (query) => jobs.list(userId, query as JobListQuery),
   };
-}
-
-function queryOf({ list, query, start = 0 }: ListCase, rows: BenchRows): ListQuery {
-  const asked = { ...defaults, ...query(rows) } as ListQuery;
-  return { ...asked, offset: Math.floor(start * expectedPage(rows, list, asked).total) };
-}
-
-function expectedPage(rows: BenchRows, list: ListName, query: ListQuery) {
-  return listOf(rows[list] as never, query as never);
 }
 
 function judged({ budget }: Pick<ListCase, 'budget'>, size: number, cost: Cost) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+import { bundleLimits } from '../support/bundle-limits.ts';
 import { withAssembly } from '../support/synthesize.ts';
 
 interface Bundle {
@@ -70,11 +71,7 @@ describe('the bundles', () => {
     expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
   });
 
-  it('of the authorizer has at most 80 kB', () => {
-    expect(bundles.get('Authorizer')!.bytes).toBeLessThanOrEqual(80_000);
-  });
-
-  it.each(['ListBatches', 'ListJobs'])('of %s has at most 480 kB', (name) => {
-    expect(bundles.get(name)!.bytes).toBeLessThanOrEqual(480_000);
+  it.each(Object.entries(bundleLimits))('of %s is no larger than it may be', (name, limit) => {
+    expect(bundles.get(name)!.bytes).toBeLessThanOrEqual(limit.bytes);
   });
 });

@@ -1,0 +1,18 @@
+import type { BundleResult } from './measure-bundles.ts';
+import { textTable } from './text-table.ts';
+
+/** Sizes and initialisation of the functions' bundles, beside one that only makes the SDK's document client. */
+export function bundleTable(results: readonly BundleResult[]): string {
+  const headings = ['kB', 'at most', 'AWS clients', 'init ms', 'of SDK only', 'at most', ''];
+  const rows = results.map(({ name, bytes, clients, milliseconds, ratio, budget, met }) => [
+    name,
+    (bytes / 1000).toFixed(1),
+    budget === undefined ? '' : String(budget.bytes / 1000),
+    clients.join(', '),
+    milliseconds.toFixed(1),
+    ratio.toFixed(2),
+    budget === undefined ? '' : String(budget.ratio),
+    met === undefined ? '' : met ? 'met' : 'MISSED',
+  ]);
+  return textTable(['bundle', ...headings], rows);
+}

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { App, type CfnElement } from 'aws-cdk-lib';
+import cdk from '../../cdk.json' with { type: 'json' };
+import { ServiceFunction } from '../../infra/service-function.ts';
+import { ServiceStack } from '../../infra/service-stack.ts';
+import { stages } from '../../infra/stages.ts';
+import { bundleLimits } from '../support/bundle-limits.ts';
+import { median } from './median.ts';
+
+export interface BundleResult {
+  readonly name: string;
+  readonly bytes: number;
+  /** Of AWS, by the names of their classes. */
+  readonly clients: readonly string[];
+  /** From before the import of the bundle to its end, in a process of its own: the median. */
+  readonly milliseconds: number;
+  /** How many times as long as the bundle that only makes the SDK's document client: the median of the rounds. */
+  readonly ratio: number;
+  readonly budget?: { readonly bytes: number; readonly ratio: number; readonly clients?: 0 };
+  readonly met?: boolean;
+}
+
+interface Bundle {
+  readonly name: string;
+  readonly file: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+const sdkOnly = 'SDK only';
+const mostTimesSdkOnly = 1.25;
+
+/**
+ * Sizes and initialisation times of the bundles, as the stack makes them. In every round each bundle is loaded once, so
+ * that all are measured under the same conditions.
+ */
+export async function measureBundles(rounds: number, progress: (round: number) => void): Promise<BundleResult[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-bundles-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  // Also where the benchmark is interrupted.
+  process.once('exit', remove);
+  const bundles = build(directory);
+  const times = new Map(bundles.map(({ name }) => [name, [] as number[]]));
+  // The first round warms the file system's caches.
+  for (let round = 0; round <= rounds; round++) {
+    progress(round);
+    for (const bundle of bundles) {
+      const time = await initialisation(bundle);
+      if (round > 0) times.get(bundle.name)?.push(time);
+    }
+  }
+  const reference = times.get(sdkOnly) ?? [];
+  const results = bundles.map((bundle) => resultOf(bundle, times.get(bundle.name) ?? [], reference));
+  remove();
+  process.removeListener('exit', remove);
+  return results;
+}
+
+/** The stack, and one more function beside it; what of a function's environment only a deployment tells is made up. */
+function build(directory: string): Bundle[] {
+  const app = new App({ outdir: directory, analyticsReporting: false, context: cdk.context });
+  const tokenIssuer = {
+    issuer: 'https://issuer.example/',
+    audience: 'https://api.example',
+    jwksUri: 'https://issuer.example/keys',
+  };
+  const stack = new ServiceStack(app, 'Bench', { stage: 'dev', tokenIssuer });
+  new ServiceFunction(stack, sdkOnly, {
+    function: { entry: '../test/bench/sdk-only', uses: {} },
+    resources: {},
+    settings: stages.dev,
+  });
+  const { template } = app.synth().getStackByName(stack.stackName);
+  return stack.node
+    .findAll()
+    .filter((construct) => construct instanceof ServiceFunction)
+    .map(({ node }) => {
+      const { Properties } = template.Resources[stack.getLogicalId(node.defaultChild as CfnElement)];
+      const asset = `asset.${Properties.Code.S3Key.replace(/\.zip$/, '')}`;
+      const variables = Object.entries(Properties.Environment.Variables).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : 'x',
+      ]);
+      return {
+        name: node.id,
+        file: join(directory, asset, 'index.mjs'),
+        environment: { ...ofLambda, ...Object.fromEntries(variables) },
+      };
+    });
+}
+
+const ofLambda = {
+  AWS_REGION: 'eu-west-3',
+  AWS_LAMBDA_FUNCTION_NAME: 'bench',
+  AWS_ACCESS_KEY_ID: 'bench',
+  AWS_SECRET_ACCESS_KEY: 'bench',
+  AWS_SESSION_TOKEN: 'bench',
+};
+
+async function initialisation({ file, environment }: Bundle): Promise<number> {
+  const script = `const start = performance.now();
+    await import(${JSON.stringify(pathToFileURL(file))});
+    process.stdout.write(String(performance.now() - start));`;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env: environment });
+  return Number(stdout);
+}
+
+function resultOf({ name, file }: Bundle, times: readonly number[], reference: readonly number[]): BundleResult {
+  const code = readFileSync(file);
+  const clients = [...new Set(code.toString().match(/\b(?:DynamoDB|S3|SQS)Client\b/g))].sort();
+  const measured = {
+    name,
+    bytes: code.length,
+    clients,
+    milliseconds: median(times),
+    ratio: median(times.map((time, round) => time / (reference[round] ?? Number.NaN))),
+  };
+  const limit = bundleLimits[name];
+  if (limit === undefined) return measured;
+  const budget = { ...limit, ratio: mostTimesSdkOnly };
+  const met =
+    measured.bytes <= budget.bytes &&
+    measured.ratio <= budget.ratio &&
+    (budget.clients === undefined || clients.length === 0);
+  return { ...measured, budget, met };
+}

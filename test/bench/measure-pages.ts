@@ -1,0 +1,51 @@
+import { batchRepository } from '../../functions/data/batch-repository.ts';
+import { pageReply } from '../../functions/http/page-reply.ts';
+import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { listCases, queryOf } from './list-cases.ts';
+import type { Bench } from './measure-lists.ts';
+
+export interface PageResult {
+  readonly name: string;
+  readonly size: number;
+  /** Of this process for one page: plan, columns, selection, rows, the reply's text. The SDK and the network are not in it. */
+  readonly cpuMilliseconds: number;
+  readonly bytes: number;
+}
+
+const measured = new Set(['unfiltered, at 50 %', 'three filters, 3 % match', 'order_by jobs_count']);
+const warmUps = 50;
+
+/** CPU time of pages of 100 batches from answers that were recorded before: nothing is asked of a database. */
+export async function* measurePages(bench: Bench, milliseconds: number): AsyncGenerator<PageResult> {
+  for (const listCase of listCases.filter(({ name }) => measured.has(name))) {
+    const query = queryOf(listCase, bench.rows) as BatchListQuery;
+    const page = await recordedPage(bench, query);
+    for (let count = 0; count < warmUps; count++) await page();
+    const cpu = process.cpuUsage();
+    let count = 0;
+    for (const end = performance.now() + milliseconds; performance.now() < end; count++) await page();
+    const { user, system } = process.cpuUsage(cpu);
+    yield {
+      name: listCase.name,
+      size: bench.size,
+      cpuMilliseconds: (user + system) / 1000 / count,
+      bytes: Buffer.byteLength(await page()),
+    };
+  }
+}
+
+/** The way of the query from the repository to the reply's body, every call being answered from memory. */
+async function recordedPage({ client, tables, userId }: Bench, query: BatchListQuery): Promise<() => Promise<string>> {
+  const answers = new Map<string, Promise<Record<string, unknown>>>();
+  const keyOf = ({ name, input }: Call) => name + JSON.stringify(input);
+  const replayed = interceptedClient(client, (call) => {
+    const answer = answers.get(keyOf(call)) ?? call.send();
+    answers.set(keyOf(call), answer);
+    return answer;
+  });
+  const batches = batchRepository(replayed, tables);
+  const page = async () => pageReply(query, await batches.list(userId, query)).body;
+  await page();
+  return page;
+}

@@ -1,0 +1,229 @@
+import { jobRepository } from '../../functions/data/job-repository.ts';
+import { type Event, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { quizRepository } from '../../functions/data/quiz-repository.ts';
+import { fromMicroseconds } from '../../functions/timestamp.ts';
+import type { Cost } from '../support/measured-client.ts';
+import { newBatch, newJob } from '../support/new-batch.ts';
+import type { BenchRows } from './bench-rows.ts';
+import type { Bench } from './measure-lists.ts';
+
+type Units = Pick<Cost, 'calls' | 'depth' | 'readUnits' | 'writeUnits'>;
+
+/** A write of one kind, or a small read, at a user with `size` batches. */
+export interface RequestResult {
+  readonly name: string;
+  readonly size: number;
+  /** The dearest of all that were measured. */
+  readonly cost: Partial<Units>;
+  /** The same asked for by an event, which is remembered in the same transaction. */
+  readonly withEvent?: Units;
+  readonly budget?: Partial<Units>;
+  readonly met?: boolean;
+}
+
+/** What a write is measured on: new ids, and rows of the user that nothing was done to yet. */
+interface Subject {
+  readonly number: number;
+  readonly openBatch: string;
+  readonly pendingBatch: string;
+  readonly pendingJob: string;
+}
+
+interface RequestCase {
+  readonly name: string;
+  readonly budget?: Partial<Units>;
+  readonly run: (repositories: ReturnType<typeof repositoriesOf>, subject: Subject, event?: Event) => Promise<unknown>;
+  /** False where no event asks for it. */
+  readonly events?: false;
+}
+
+const mostSubjects = 10;
+const jobUnits = 10;
+const batchUnits = 16;
+const resultsKey = (userId: string) => `results/${userId}/00000000-0000-4000-8000-000000000000.json`;
+
+/** Rows of about 0.8 KB, like those that are there; ids of each case are its own. */
+const batchOf = (family: number, { number }: Subject, jobs: number, tags: string[] = []) =>
+  newBatch(family * 1_000 + number, {
+    configuration: { note: 'x'.repeat(250) },
+    tags,
+    jobs: jobsOf(family, number, jobs),
+  });
+const jobsOf = (family: number, number: number, count: number) =>
+  Array.from({ length: count }, (_, at) =>
+    newJob((family * 1_000 + number) * 1_000 + at, { variables: { note: 'x'.repeat(300) } }),
+  );
+const now = () => fromMicroseconds(Date.now() * 1000);
+
+/** In this order on the same rows: a batch runs, is done, is closed. */
+const cases: readonly RequestCase[] = [
+  {
+    name: 'createBatch, no jobs',
+    budget: { writeUnits: batchUnits },
+    run: ({ changes, userId }, subject, event) => changes.createBatch(userId, batchOf(1, subject, 0), event),
+  },
+  {
+    name: 'createBatch, no jobs, 1 tag',
+    run: ({ changes, userId }, subject, event) =>
+      changes.createBatch(userId, batchOf(2, subject, 0, ['calibration']), event),
+  },
+  ...[1, 10, 50].map(
+    (jobs): RequestCase => ({
+      name: `createBatch, ${jobs} job${jobs === 1 ? '' : 's'}`,
+      budget: { writeUnits: batchUnits + jobs * jobUnits },
+      run: ({ changes, userId }, subject, event) =>
+        changes.createBatch(userId, batchOf(jobs + 2, subject, jobs), event),
+    }),
+  ),
+  {
+    name: 'createBatches, 10 of 1 job',
+    budget: { writeUnits: 10 * (batchUnits + jobUnits) },
+    run: ({ changes, userId }, subject, event) =>
+      changes.createBatches(
+        userId,
+        Array.from({ length: 10 }, (_, at) => batchOf(100 + at, subject, 1)),
+        event,
+      ),
+  },
+  ...[1, 10].map(
+    (jobs): RequestCase => ({
+      name: `addJobs, ${jobs} job${jobs === 1 ? '' : 's'}`,
+      run: ({ changes, userId }, { openBatch, number }, event) =>
+        changes.addJobs(userId, openBatch, jobsOf(200 + jobs, number, jobs), event),
+    }),
+  ),
+  {
+    name: 'recordBatchStatus, RUNNING and its time',
+    budget: { writeUnits: 10 },
+    run: ({ changes, userId }, { pendingBatch }, event) =>
+      changes.recordBatchStatus(userId, pendingBatch, { status: 'RUNNING', start_datetime: now() }, event),
+  },
+  {
+    name: 'recordBatchStatus, PAUSED',
+    budget: { writeUnits: 10 },
+    run: ({ changes, userId }, { pendingBatch }, event) =>
+      changes.recordBatchStatus(userId, pendingBatch, { status: 'PAUSED' }, event),
+  },
+  {
+    name: 'recordBatchStatus, DONE and its time',
+    budget: { writeUnits: 10 },
+    run: ({ changes, userId }, { pendingBatch }, event) =>
+      changes.recordBatchStatus(userId, pendingBatch, { status: 'DONE', end_datetime: now() }, event),
+  },
+  {
+    name: 'recordJobStatus, RUNNING and its time',
+    budget: { writeUnits: 18 },
+    run: ({ changes, userId }, { pendingJob }, event) =>
+      changes.recordJobStatus(userId, pendingJob, { status: 'RUNNING', start_timestamp: now() }, event),
+  },
+  {
+    name: 'recordJobStatus, DONE, its time and results',
+    budget: { writeUnits: 18 },
+    run: ({ changes, userId }, { pendingJob }, event) =>
+      changes.recordJobStatus(
+        userId,
+        pendingJob,
+        { status: 'DONE', end_timestamp: now(), results_key: resultsKey(userId) },
+        event,
+      ),
+  },
+  {
+    name: 'setTags, one more',
+    run: ({ changes, userId, tagsOf }, { pendingBatch }, event) =>
+      changes.setTags(userId, pendingBatch, [...tagsOf(pendingBatch), 'measured'], event),
+  },
+  {
+    name: 'closeBatch',
+    run: ({ changes, userId }, { openBatch }, event) => changes.closeBatch(userId, openBatch, event),
+  },
+  {
+    name: 'results_link',
+    budget: { readUnits: 1, calls: 1 },
+    events: false,
+    run: ({ jobs, userId }, { pendingJob }) => jobs.get(userId, pendingJob),
+  },
+  {
+    name: 'quizzes, 10',
+    budget: { calls: 2, depth: 2 },
+    events: false,
+    run: ({ quizzes, userId }, { number }) =>
+      quizzes.submit(
+        userId,
+        Array.from({ length: 10 }, (_, position) => ({
+          cms_quiz_id: String(number),
+          position,
+          data: JSON.stringify({ answer: 'B', note: 'x'.repeat(400) }),
+        })),
+      ),
+  },
+];
+
+/** Changes the rows that were loaded: after this, lists are others. */
+export async function* measureRequests(bench: Bench): AsyncGenerator<RequestResult> {
+  const repositories = repositoriesOf(bench);
+  const subjects = subjectsOf(bench.rows);
+  const half = subjects.length / 2;
+  const units = new Map<string, number>();
+  for (const { name, budget, run, events } of cases) {
+    const plain: Units[] = [];
+    const byEvent: Units[] = [];
+    for (const [at, subject] of subjects.entries()) {
+      const event = at < half ? undefined : { id: `${name} ${at}`, digest: name, time: now() };
+      const { cost } = await bench.measure(() => run(repositories, subject, event));
+      (event === undefined ? plain : byEvent).push(cost);
+    }
+    const cost = dearest(plain);
+    units.set(name, cost.writeUnits);
+    yield {
+      name,
+      size: bench.size,
+      cost,
+      ...(events !== false && { withEvent: dearest(byEvent) }),
+      ...judged(budget, cost),
+    };
+  }
+  const between = (units.get('createBatch, 50 jobs') ?? Number.NaN) - (units.get('createBatch, 10 jobs') ?? Number.NaN);
+  const each = { writeUnits: between / 40 };
+  const budget = { writeUnits: jobUnits };
+  yield { name: 'each further job of a new batch', size: bench.size, cost: each, ...judged(budget, each) };
+}
+
+function repositoriesOf({ client, tables, userId, rows }: Bench) {
+  const tags = new Map(rows.batches.map((batch) => [batch.id, batch.tags]));
+  return {
+    userId,
+    tagsOf: (batchId: string) => tags.get(batchId) ?? [],
+    changes: lifecycle(client, tables),
+    jobs: jobRepository(client, tables),
+    quizzes: quizRepository(client, tables),
+  };
+}
+
+/** As many as the rows have, at most ten, spread over the sequence; the second half of them is for events. */
+function subjectsOf({ batches, jobs, largeBatchId }: BenchRows): Subject[] {
+  const open = batches.filter((batch) => batch.open);
+  const pending = batches.filter((batch) => batch.status === 'PENDING');
+  const pendingJobs = jobs.filter((job) => job.status === 'PENDING' && job.batch_id === largeBatchId);
+  const available = Math.min(open.length, pending.length, pendingJobs.length, mostSubjects);
+  const count = available - (available % 2);
+  if (count === 0) throw new RangeError('The rows have nothing that could be changed.');
+  const place = (rows: readonly { id: string }[], number: number) =>
+    rows[Math.floor((number * rows.length) / count)]?.id ?? '';
+  return Array.from({ length: count }, (_, number) => ({
+    number,
+    openBatch: place(open, number),
+    pendingBatch: place(pending, number),
+    pendingJob: place(pendingJobs, number),
+  }));
+}
+
+function dearest(costs: readonly Units[]): Units {
+  const most = (what: keyof Units) => Math.max(...costs.map((cost) => cost[what]));
+  return { calls: most('calls'), depth: most('depth'), readUnits: most('readUnits'), writeUnits: most('writeUnits') };
+}
+
+function judged(budget: Partial<Units> | undefined, cost: Partial<Units>) {
+  if (budget === undefined) return {};
+  const met = Object.entries(budget).every(([what, most]) => (cost[what as keyof Units] ?? Number.NaN) <= most);
+  return { budget, met };
+}
