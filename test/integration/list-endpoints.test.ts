@@ -134,6 +134,19 @@ describe.each([
     ]);
   });
 
+  it('takes a value given twice, in whatever spelling, as given once', async () => {
+    const [first, second] = rows.map(({ id }) => id);
+    const query = {
+      id: [first ?? '', second ?? '', first?.toUpperCase() ?? '', `{${first}}`],
+      status: ['DONE', 'DONE'],
+    };
+    const { statusCode, ids } = await ask(route, { ...query, order_by_direction: 'ASC' });
+    expect(statusCode).toBe(200);
+    const done = rows.slice(0, 2).filter(({ status }) => status === 'DONE');
+    expect(ids).toEqual(done.map(({ id }) => id));
+    expect((await ask(route, { id: query.id })).answer.pagination.total).toBe(2);
+  });
+
   it('ignores parameters that it does not know', async () => {
     expect((await ask(route, 'colour=red&limit[]=0&__proto__=1&constructor=2')).answer.pagination.total).toBe(
       rows.length,
@@ -227,6 +240,12 @@ describe('listBatches', () => {
 });
 
 describe('listJobs', () => {
+  it('takes a batch given twice as given once', async () => {
+    const [batchId = ''] = batchIds;
+    const once = await ask('listJobs', { batch_id: batchId });
+    expect((await ask('listJobs', { batch_id: [batchId, batchId] })).answer).toEqual(once.answer);
+  });
+
   it('shows every field of a job, never its result', async () => {
     const [row] = jobs;
     const { answer } = await ask('listJobs', { id: row?.id ?? '' });

@@ -6,13 +6,14 @@ import type { Condition, ListQuery, Order } from './list-query.ts';
 
 type Filter = (value: never) => Condition;
 
-export const ids = (oneOf: readonly string[]): Condition => ({ kind: 'ids', oneOf });
+/** Each id once, however often it was given: keys that repeat are refused by DynamoDB. */
+export const ids = (oneOf: readonly string[]): Condition => ({ kind: 'ids', oneOf: [...new Set(oneOf)] });
 export const idPrefix = (prefix: string): Condition => ({ kind: 'idPrefix', prefix });
 export const facetIn = (facet: string) => (oneOf: readonly (string | boolean)[]) =>
   ({ kind: 'facet', facet, oneOf }) as const satisfies Condition;
 export const facetIs = (facet: string) => (value: string | boolean) => facetIn(facet)([value]);
 export const inSets = (sets: string) => (oneOf: readonly string[]) =>
-  ({ kind: 'set', sets, oneOf }) as const satisfies Condition;
+  ({ kind: 'set', sets, oneOf: [...new Set(oneOf)] }) as const satisfies Condition;
 export const inSet = (sets: string) => (value: string) => inSets(sets)([value]);
 export const atLeast = (column: string) => (from: number) =>
   ({ kind: 'range', column, from }) as const satisfies Condition;

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Runs Schemathesis against a running local stack with demo data: every check, from the document that the stack serves.
+#
+# usage: schemathesis.sh [STACK_JSON [OPTIONS…]] (default .local/stack.json). The exit code is not 0 when it finds
+# anything. Its virtual environment, made by PYTHON, is kept in .local.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+stack=${1:-.local/stack.json}
+venv=.local/schemathesis
+[[ -x $venv/bin/pip ]] || "${PYTHON:-python3}" -m venv "$venv"
+"$venv/bin/pip" install --quiet --disable-pip-version-check schemathesis==4.32.5 hypothesis==6.170.15
+
+# TOKEN, JOB_ID and openapi of the first account.
+settings=$("$venv/bin/python" - "$stack" <<'PYTHON'
+import json, sys, urllib.request
+
+stack = json.load(open(sys.argv[1]))
+token = stack["users"][0]["token"]
+done = urllib.request.Request(
+    f"{stack['baseUrl']}/api/v2/jobs?status=DONE&limit=1", headers={"Authorization": f"Bearer {token}"}
+)
+job_id = json.load(urllib.request.urlopen(done))["data"][0]["id"]
+print(f"export TOKEN={token} JOB_ID={job_id}; openapi={stack['openapiUrl']}")
+PYTHON
+)
+eval "$settings"
+exec "$venv/bin/schemathesis" --config-file test/e2e/schemathesis.toml run "$openapi" "${@:2}"
