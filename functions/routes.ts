@@ -96,8 +96,8 @@ export const otherFunctions = {
   applyEvents: {
     entry: 'consumers/apply-events',
     uses: {
-      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
-      Jobs: ['GetItem', 'BatchGetItem', 'PutItem'],
+      Batches: ['BatchGetItem', 'PutItem'],
+      Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
       DeadLetters: ['SendMessage'],
     },

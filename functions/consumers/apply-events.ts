@@ -9,7 +9,6 @@ import { inputFaults } from '../http/input-faults.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { maximumDeliveries } from '../routes.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
-import { applyEvent } from './apply-event.ts';
 
 const changes = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
 const graves = deadLetters(requiredEnv('DEAD_LETTER_QUEUE_URL'));
@@ -37,17 +36,17 @@ export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBat
     const settled = new Set<string>();
     const faults: Record<string, unknown>[] = [];
     const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
-    const settle = async (message: Message) => {
-      const fault = await apply(message);
+    const settle = async (message: Message, fault: Error | undefined) => {
+      const { messageId } = message.record;
       const buried = fault !== undefined && mustBury(message.record, fault) && (await bury(message, fault));
-      if (fault === undefined || buried) settled.add(message.record.messageId);
-      if (fault !== undefined)
-        faults.push({ message_id: message.record.messageId, buried, error: describeError(fault) });
+      if (fault === undefined || buried) settled.add(messageId);
+      if (fault !== undefined) faults.push({ message_id: messageId, buried, error: describeError(fault) });
     };
-    const queues = messagesByOwner(Records);
+    const owners = messagesByOwner(Records);
     const work = async () => {
-      for (let queue = queues.pop(); queue !== undefined; queue = queues.pop()) {
-        for (const message of queue) if (timeLeft() > 0) await settle(message);
+      for (let owner = owners.pop(); owner !== undefined && timeLeft() > 0; owner = owners.pop()) {
+        const outcomes = await apply(owner);
+        await Promise.all(owner.map((message, at) => settle(message, outcomes[at])));
       }
     };
     await Promise.race([
@@ -86,18 +85,20 @@ function readEvent(body: string): LifecycleEvent | InvalidInput {
   return new InvalidInput(inputFaults('body', parsed.error));
 }
 
-async function apply({ event }: Message): Promise<unknown> {
+/** What keeps each message from being applied, if anything does. */
+async function apply(messages: readonly Message[]): Promise<(Error | undefined)[]> {
+  const readable = messages.flatMap(({ event }) => (event instanceof InvalidInput ? [] : [event]));
+  const [first] = readable;
+  if (first === undefined) return messages.map(({ event }) => event as InvalidInput);
   try {
-    if (event instanceof InvalidInput) return event;
-    await applyEvent(changes, event);
-    return undefined;
+    return await changes.applyEvents(first.user_id, readable);
   } catch (error) {
-    return error;
+    return messages.map(() => (error instanceof Error ? error : new Error(String(error))));
   }
 }
 
 /** What the service refuses on purpose stays refused; but what is missing may come, and what was busy may pass. */
-function mustBury(record: SQSRecord, fault: unknown): boolean {
+function mustBury(record: SQSRecord, fault: Error): boolean {
   if (Number(record.attributes.ApproximateReceiveCount) >= maximumDeliveries) return true;
   return (
     fault instanceof ServiceError && fault.status < 500 && !(fault instanceof NotFound) && !(fault instanceof TooBusy)
@@ -105,11 +106,10 @@ function mustBury(record: SQSRecord, fault: unknown): boolean {
 }
 
 /** Whether the dead-letter queue took the message. */
-async function bury({ record, event }: Message, fault: unknown): Promise<boolean> {
-  const { name, message } = fault instanceof Error ? fault : new Error(String(fault));
+async function bury({ record, event }: Message, fault: Error): Promise<boolean> {
   try {
     await graves.send(record.body, {
-      reason: `${name}: ${message}`,
+      reason: `${fault.name}: ${fault.message}`,
       event_id: event instanceof InvalidInput ? '' : event.id,
       message_id: record.messageId,
     });

@@ -5,7 +5,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { TooBusy } from '../../errors.ts';
+import { CorruptData, TooBusy } from '../../errors.ts';
 import { cancellationCodes, isContention } from '../contention.ts';
 
 /** What an attempt decided from its reads: the result, and the transaction that brings it about (none: it stands already). */
@@ -38,7 +38,7 @@ export async function optimistically<Result>(
       if (current.transaction !== undefined) await client.send(new TransactWriteCommand(current.transaction));
       return current.result;
     } catch (error) {
-      const kind = kindOf(error);
+      const kind = failureKind(error);
       if (kind === 'final' || (kind === 'unknown' && ++failures === mostFailures)) throw error;
       if (attempt === mostAttempts) throw new TooBusy('No consistent write through all attempts.', { cause: error });
       if (kind === 'canceled') current = undefined;
@@ -49,11 +49,14 @@ export async function optimistically<Result>(
 
 const networkFailures = new Set(['TimeoutError', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN']);
 
-function kindOf(error: unknown): 'canceled' | 'busy' | 'unknown' | 'final' {
+/** Whether what was thrown can pass (`canceled`: the transaction was, on account of what it was conditional on). */
+export function failureKind(error: unknown): 'canceled' | 'busy' | 'unknown' | 'final' {
   if (!(error instanceof Error)) return 'final';
   if (error instanceof TransactionCanceledException) {
     return cancellationCodes(error).includes('ValidationError') ? 'final' : 'canceled';
   }
+  // Rows and heads that are read side by side may disagree for a moment.
+  if (error instanceof CorruptData) return 'unknown';
   if (isContention(error)) return 'busy';
   if (error instanceof DynamoDBServiceException) return error.$fault === 'server' ? 'unknown' : 'final';
   const code = 'code' in error ? String(error.code) : '';

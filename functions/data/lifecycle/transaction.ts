@@ -1,86 +1,60 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, CorruptData } from '../../errors.ts';
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { BatchRow } from '../../schemas/batch-row.ts';
+import type { JobRow } from '../../schemas/job-row.ts';
 import type { TableNames } from '../../tables.ts';
-import { type BlockEdit, blockEdits, emptyHead, Head, headKey } from '../lists/column-items.ts';
+import { type BlockEdit, blockEdits, type Head, headKey } from '../lists/column-items.ts';
 import type { ListDescription } from '../lists/list-description.ts';
-import { type Item, tableReads } from '../lists/table-reads.ts';
-import { blockKeys, type Change, type EventMark, type HeadChange, type RowChange } from './change.ts';
+import type { OwnerLists } from '../lists/owner-lists.ts';
+import type { Draft, EventMark } from './draft.ts';
 
-type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
+export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
+
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** How long an event is remembered: longer than any queue keeps a message (14 days). */
 const markSeconds = 15 * 24 * 3600;
 
 /**
- * The transaction that makes the change: the rows, the heads, and every block of columns and sets that differs afterwards, each
- * conditional on being what was read; undefined when the change's event has been carried out before. Reads the blocks, strongly
- * consistent, in one call. Throws AlreadyExists when another event had the same id.
+ * The transaction that makes the draft true: its rows, the heads, and every block of columns and sets that differs afterwards, each
+ * conditional on being what was read. `blocks` are those stored of the draft's blocks, `now` milliseconds since 1970.
  */
-export async function transactionOf(
-  client: DynamoDBDocumentClient,
+export function transactionOf(
+  lists: OwnerLists,
   tables: LifecycleTables,
   userId: string,
-  change: Change,
+  draft: Draft,
+  blocks: ReadonlyMap<string, Uint8Array>,
   now: number,
-): Promise<TransactWriteCommandInput | undefined> {
-  const keys = new Set(change.rows.flatMap(blockKeys));
-  const known = new Map(change.heads.map((head) => [head.list.key, head.after]));
-  const unknown = new Set(change.rows.filter(({ list }) => !known.has(list.key)).map(({ list }) => headKey(list)));
-  const items = await readColumnItems(client, tables, userId, [
-    ...(keys.size > 0 ? unknown : []),
-    ...keys,
-    ...(change.mark === undefined ? [] : [markKey(change.mark)]),
-  ]);
-  if (change.mark !== undefined) {
-    const marked = items.get(markKey(change.mark));
-    if (marked?.digest === change.mark.digest) return undefined;
-    if (marked !== undefined) throw new AlreadyExists(`Another event had the id ${change.mark.id}.`);
-  }
-  const headOf = (list: ListDescription) => known.get(list.key) ?? headOfItem(items.get(headKey(list))) ?? emptyHead;
-  const edits = change.rows.flatMap(({ list, before, after }) =>
-    keys.size > 0 ? blockEdits(list, before, after, headOf(list).dictionaries) : [],
-  );
+): TransactWriteCommandInput {
+  const { stored } = draft;
+  const edits = [
+    ...[...draft.batches.values()].flatMap((row) =>
+      blockEdits(lists.batch, stored.batches.get(row.id), row, draft.heads.batch.dictionaries),
+    ),
+    ...[...draft.jobs.values()].flatMap((row) =>
+      blockEdits(lists.job, stored.jobs.get(row.id), row, draft.heads.job.dictionaries),
+    ),
+  ];
   return {
     ClientRequestToken: randomUUID(),
     TransactItems: [
-      ...change.rows.map((row) => rowWrite(tables, row)),
-      ...change.heads.map((head) => headWrite(tables, userId, head)),
+      ...Array.from(draft.batches.values(), (row) => rowWrite(tables.Batches, stored.batches.get(row.id), row)),
+      ...Array.from(draft.jobs.values(), (row) => rowWrite(tables.Jobs, stored.jobs.get(row.id), row)),
+      ...headWrites(tables, userId, lists.batch, stored.heads.batch, draft.heads.batch),
+      ...headWrites(tables, userId, lists.job, stored.heads.job, draft.heads.job),
       ...[...Map.groupBy(edits, (edit) => edit.key)].flatMap(([key, ofBlock]) =>
-        blockWrite(tables, userId, key, ofBlock, items.get(key)?.v),
+        blockWrites(tables, userId, key, ofBlock, blocks.get(key)),
       ),
-      ...(change.mark === undefined ? [] : [markWrite(tables, userId, change.mark, now)]),
+      ...draft.marks.map((mark) => markWrite(tables, userId, mark, now)),
     ],
   };
 }
 
-/** The items of the Columns table that exist, by their key. */
-export async function readColumnItems(
-  client: DynamoDBDocumentClient,
-  tables: LifecycleTables,
-  userId: string,
-  keys: readonly string[],
-): Promise<Map<string, Item>> {
-  const items = await tableReads(client).batchGet(
-    tables.Columns,
-    keys.map((key) => ({ user_id: userId, key })),
-    true,
-  );
-  return new Map(items.map((item) => [String(item.key), item]));
-}
-
-export function headOfItem(item: Item | undefined): Head | undefined {
-  if (item === undefined) return undefined;
-  const head = Head.safeParse(item);
-  if (!head.success) throw new CorruptData(`The head ${String(item.key)} of a user is corrupt: ${head.error.message}`);
-  return head.data;
-}
-
-function rowWrite(tables: LifecycleTables, { list, before, after }: RowChange): Write {
+function rowWrite(table: string, before: BatchRow | JobRow | undefined, after: BatchRow | JobRow): Write {
   return {
     Put: {
-      TableName: tables[list.table],
+      TableName: table,
       Item: after,
       ...(before === undefined
         ? { ConditionExpression: 'attribute_not_exists(id)' }
@@ -89,21 +63,25 @@ function rowWrite(tables: LifecycleTables, { list, before, after }: RowChange): 
   };
 }
 
-function headWrite(tables: LifecycleTables, userId: string, { list, before, after }: HeadChange): Write {
-  return {
-    Put: {
-      TableName: tables.Columns,
-      Item: { user_id: userId, key: headKey(list), ...after },
-      ...(before === undefined
-        ? absent
-        : { ConditionExpression: 'next_seq = :next', ExpressionAttributeValues: { ':next': before.next_seq } }),
-    },
-  };
-}
-
 const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
-function blockWrite(
+function headWrites(
+  tables: LifecycleTables,
+  userId: string,
+  list: ListDescription,
+  before: Head | undefined,
+  after: Head,
+): Write[] {
+  if (after.next_seq === (before?.next_seq ?? 0)) return [];
+  const condition =
+    before === undefined
+      ? absent
+      : { ConditionExpression: 'next_seq = :next', ExpressionAttributeValues: { ':next': before.next_seq } };
+  const item = { user_id: userId, key: headKey(list), ...after };
+  return [{ Put: { TableName: tables.Columns, Item: item, ...condition } }];
+}
+
+function blockWrites(
   tables: LifecycleTables,
   userId: string,
   key: string,
@@ -111,31 +89,20 @@ function blockWrite(
   old: Uint8Array | undefined,
 ): Write[] {
   const block = edits.reduce<Uint8Array | undefined>((bytes, edit) => edit.apply(bytes), old);
+  const TableName = tables.Columns;
   const condition =
     old === undefined ? absent : { ConditionExpression: 'v = :old', ExpressionAttributeValues: { ':old': old } };
-  if (block !== undefined) {
-    return [{ Put: { TableName: tables.Columns, Item: { user_id: userId, key, v: block }, ...condition } }];
-  }
-  return old === undefined
-    ? []
-    : [{ Delete: { TableName: tables.Columns, Key: { user_id: userId, key }, ...condition } }];
+  if (block !== undefined) return [{ Put: { TableName, Item: { user_id: userId, key, v: block }, ...condition } }];
+  return old === undefined ? [] : [{ Delete: { TableName, Key: { user_id: userId, key }, ...condition } }];
 }
 
-function markWrite(tables: LifecycleTables, userId: string, mark: EventMark, now: number): Write {
-  return {
-    Put: {
-      TableName: tables.Columns,
-      Item: {
-        user_id: userId,
-        key: markKey(mark),
-        digest: mark.digest,
-        expires_at: Math.floor(now / 1000) + markSeconds,
-      },
-      ...absent,
-    },
-  };
+function markWrite(tables: LifecycleTables, userId: string, { id, digest }: EventMark, now: number): Write {
+  const expires_at = Math.floor(now / 1000) + markSeconds;
+  const item = { user_id: userId, key: markKey(id), digest, expires_at };
+  return { Put: { TableName: tables.Columns, Item: item, ...absent } };
 }
 
-function markKey(mark: EventMark): string {
-  return `event#${mark.id}`;
+/** Key of the item that remembers an event. */
+export function markKey(eventId: string): string {
+  return `event#${eventId}`;
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { BatchRow } from '../../schemas/batch-row.ts';
 import { JobStatus } from '../../schemas/job.ts';
 import { JobRow } from '../../schemas/job-row.ts';
-import { withTextsOfRow } from '../lifecycle/change.ts';
+import { withTextsOfRow } from '../lifecycle/draft.ts';
 import {
   blockKey,
   columnPrefix,

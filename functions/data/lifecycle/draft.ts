@@ -1,0 +1,99 @@
+import type { BatchRow } from '../../schemas/batch-row.ts';
+import type { JobRow } from '../../schemas/job-row.ts';
+import { blockEdits, type Head, type Row } from '../lists/column-items.ts';
+import { type Dictionaries, withTextsOf } from '../lists/facets.ts';
+import type { ListDescription } from '../lists/list-description.ts';
+import type { OwnerLists } from '../lists/owner-lists.ts';
+
+/** What an attempt has read of an owner. */
+export interface Stored {
+  /** Undefined where the owner has no row yet. */
+  readonly heads: { readonly batch: Head | undefined; readonly job: Head | undefined };
+  readonly batches: ReadonlyMap<string, BatchRow>;
+  readonly jobs: ReadonlyMap<string, JobRow>;
+  /** Digests of those events that have been carried out, by their ids. */
+  readonly marks: ReadonlyMap<string, string>;
+}
+
+/** The event that asks for a change: remembered in the same transaction, so that it is carried out once. */
+export interface EventMark {
+  readonly id: string;
+  /** Tells the event again from another one of the same id. */
+  readonly digest: string;
+}
+
+/** What one transaction is to change, decided so far, on top of what is stored. Never changed itself. */
+export interface Draft {
+  readonly stored: Stored;
+  readonly heads: { readonly batch: Head; readonly job: Head };
+  /** The rows that differ from those stored. */
+  readonly batches: ReadonlyMap<string, BatchRow>;
+  readonly jobs: ReadonlyMap<string, JobRow>;
+  readonly marks: readonly EventMark[];
+  /** Keys of the blocks that may change with them, and the size of the rows: at least as many and as much as it will be. */
+  readonly blocks: ReadonlySet<string>;
+  readonly bytes: number;
+}
+
+const emptyHead: Head = { next_seq: 0, last_created_at: null, dictionaries: {} };
+
+export function emptyDraft(stored: Stored): Draft {
+  const heads = { batch: stored.heads.batch ?? emptyHead, job: stored.heads.job ?? emptyHead };
+  return { stored, heads, batches: new Map(), jobs: new Map(), marks: [], blocks: new Set(), bytes: 0 };
+}
+
+export function batchIn(draft: Draft, id: string): BatchRow | undefined {
+  return draft.batches.get(id) ?? draft.stored.batches.get(id);
+}
+
+export function jobIn(draft: Draft, id: string): JobRow | undefined {
+  return draft.jobs.get(id) ?? draft.stored.jobs.get(id);
+}
+
+/** The draft with these rows as they are to be. */
+export function withRows(
+  lists: OwnerLists,
+  draft: Draft,
+  rows: { readonly batches?: readonly BatchRow[]; readonly jobs?: readonly JobRow[]; readonly heads?: Draft['heads'] },
+): Draft {
+  const { batches = [], jobs = [], heads = draft.heads } = rows;
+  const blocks = new Set(draft.blocks);
+  for (const row of batches) addBlockKeys(blocks, lists.batch, draft.stored.batches.get(row.id), row);
+  for (const row of jobs) addBlockKeys(blocks, lists.job, draft.stored.jobs.get(row.id), row);
+  return {
+    ...draft,
+    heads,
+    batches: new Map([...draft.batches, ...batches.map((row) => [row.id, row] as const)]),
+    jobs: new Map([...draft.jobs, ...jobs.map((row) => [row.id, row] as const)]),
+    blocks,
+    bytes: [...batches, ...jobs].reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), draft.bytes),
+  };
+}
+
+/** Which blocks change does not depend on the owner's dictionaries: those of the row itself do. */
+function addBlockKeys(keys: Set<string>, list: ListDescription, before: Row | undefined, after: Row) {
+  for (const { key } of blockEdits(list, before, after, withTextsOfRow(list, after, {}))) keys.add(key);
+}
+
+/** The dictionaries with the texts of all facets of the row. Throws LimitExceeded where one is full. */
+export function withTextsOfRow(list: ListDescription, row: Row, dictionaries: Dictionaries): Dictionaries {
+  return Object.values(list.columns).reduce(
+    (learned, column) => (column.kind === 'facets' ? withTextsOf(column, row, learned) : learned),
+    dictionaries,
+  );
+}
+
+/** DynamoDB's bounds on a transaction are 100 items and 4 MB; blocks are small. */
+const mostItems = 100;
+const mostBytes = 3_500_000;
+
+/** Whether one transaction can hold the draft. */
+export function fits(draft: Draft): boolean {
+  const heads = 2;
+  const items = heads + draft.batches.size + draft.jobs.size + draft.blocks.size + draft.marks.length;
+  return items <= mostItems && draft.bytes <= mostBytes;
+}
+
+export function changesNothing(draft: Draft): boolean {
+  return draft.batches.size === 0 && draft.jobs.size === 0;
+}
