@@ -5,7 +5,7 @@
  */
 
 const dateTime =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,6}))?)?\s*(Z|z|[+\- ]\d{2}:?(?:\d{2})?)?)?$/;
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,6}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
  * Reads ISO 8601: with an offset, `Z` or neither (then UTC), 0 to 6 fraction digits, a bare date as midnight. An offset
