@@ -23,9 +23,7 @@ export interface Selection {
 
 export function select(list: ListDescription, query: ListQuery, data: ColumnData): Selection {
   const matching = matchingRows(list, query.conditions, data);
-  const end = Math.min(query.offset + query.limit, matching.length);
-  if (query.offset >= end) return { sequence: [], total: matching.length };
-  const window = { from: query.offset, to: end };
+  const window = { from: query.offset, to: Math.min(query.offset + query.limit, matching.length) };
   return { sequence: page(matching, sortKey(list, query, data), query.direction, window), total: matching.length };
 }
 

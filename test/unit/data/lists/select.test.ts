@@ -1,0 +1,261 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { facetCode } from '../../../../functions/data/lists/facets.ts';
+import type { FacetColumn, ListDescription } from '../../../../functions/data/lists/list-description.ts';
+import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/list-query.ts';
+import { type ColumnData, matchingRows, select } from '../../../../functions/data/lists/select.ts';
+import { CorruptData } from '../../../../functions/errors.ts';
+
+const facets: FacetColumn = {
+  kind: 'facets',
+  key: 'f',
+  rowsPerBlock: 4,
+  facets: {
+    state: { kind: 'values', attribute: 'state', values: ['new', 'busy', 'done'] },
+    open: { kind: 'values', attribute: 'open', values: [false, true] },
+    faults: { kind: 'presence', attribute: 'faults' },
+    device: { kind: 'dictionary', attribute: 'device', capacity: 8 },
+  },
+};
+const integer = { kind: 'integer', key: 'n', attribute: 'size', rowsPerBlock: 4 } as const;
+const list: ListDescription = {
+  key: 'x',
+  table: 'Jobs',
+  columns: {
+    id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },
+    parent: { kind: 'uuid', key: 'p', attribute: 'parent', rowsPerBlock: 4 },
+    facets,
+    size: integer,
+    started: { kind: 'time', key: 's', attribute: 'started', rowsPerBlock: 4 },
+  },
+  sets: {},
+};
+
+/** Texts of the dictionary as they came into use: neither sorted nor sorted backwards. */
+const devices = ['SV', 'MPS', 'é', 'FRESNEL', 'a'];
+
+interface Row {
+  readonly id: string;
+  readonly parent: string;
+  readonly state: string;
+  readonly open: boolean;
+  readonly faults: readonly string[] | null;
+  readonly device: string;
+  readonly size: number;
+  readonly started: number | null;
+}
+
+/** Alike in their first digits, at times in all, so that no prefix of any length tells them apart. */
+const uuids = fc
+  .tuple(
+    fc.constantFrom('00000000-0000-4000-8000-', 'ffffffff-ffff-4000-8000-', '00000000-0000-4001-8000-'),
+    fc.constantFrom('000000000000', '00000000000a', '7fffffffffff', '800000000000', 'fffffffffffe'),
+  )
+  .map((parts) => parts.join(''));
+
+const rows = fc.array(
+  fc.record<Row>({
+    id: uuids,
+    parent: uuids,
+    state: fc.constantFrom('new', 'busy', 'done'),
+    open: fc.boolean(),
+    faults: fc.constantFrom(null, [], ['x'], ['x', 'y']),
+    device: fc.constantFrom(...devices),
+    size: fc.oneof(fc.nat(3), fc.constantFrom(0, 1e15)),
+    started: fc.option(fc.constantFrom(0, 1, 2, 1_795_229_976_123_456, 1_795_229_976_123_457)),
+  }),
+  { maxLength: 40 },
+);
+
+/** Of no interest by itself. */
+const plain: Row = {
+  id: '00000000-0000-4000-8000-000000000000',
+  parent: '00000000-0000-4000-8000-000000000000',
+  state: 'new',
+  open: false,
+  faults: null,
+  device: 'SV',
+  size: 1,
+  started: null,
+};
+
+function dataOf(of: readonly Row[], sets: ColumnData['sets']): ColumnData {
+  const dictionaries = { device: devices };
+  const bytes = (name: 'id' | 'parent') => Buffer.from(of.map((row) => row[name].replaceAll('-', '')).join(''), 'hex');
+  return {
+    rowCount: of.length,
+    dictionaries,
+    numbers: new Map([
+      ['facets', Float64Array.from(of, (row) => facetCode(facets, { ...row }, dictionaries))],
+      ['size', Float64Array.from(of, ({ size }) => size)],
+      ['started', Float64Array.from(of, ({ started }) => started ?? Number.NaN)],
+    ]),
+    uuids: new Map([
+      ['id', bytes('id')],
+      ['parent', bytes('parent')],
+    ]),
+    sets,
+  };
+}
+
+const some = <Value>(...values: Value[]) => fc.subarray(values);
+const bound = fc.constantFrom(undefined, 0, 1, 2, 3, 1e15, 1_795_229_976_123_456);
+const condition = fc.oneof(
+  fc.record({ kind: fc.constant('facet'), facet: fc.constant('state'), oneOf: some('new', 'busy', 'done', 'other') }),
+  fc.record({ kind: fc.constant('facet'), facet: fc.constant('open'), oneOf: some(false, true) }),
+  fc.record({ kind: fc.constant('facet'), facet: fc.constant('faults'), oneOf: some(false, true) }),
+  fc.record({ kind: fc.constant('facet'), facet: fc.constant('device'), oneOf: some(...devices, 'unheard of') }),
+  fc.record({ kind: fc.constant('range'), column: fc.constantFrom('size', 'started'), from: bound, to: bound }),
+  fc.record({ kind: fc.constant('ids'), oneOf: fc.array(uuids, { maxLength: 6 }) }),
+  fc.record({ kind: fc.constant('idPrefix'), prefix: uuids.chain((id) => fc.nat(36).map((end) => id.slice(0, end))) }),
+) as fc.Arbitrary<Condition>;
+const order = fc.oneof(
+  fc.constant({ kind: 'creation' }),
+  fc.record({ kind: fc.constant('column'), column: fc.constantFrom('id', 'parent', 'size', 'started') }),
+  fc.record({ kind: fc.constant('facet'), facet: fc.constantFrom('state', 'open', 'faults', 'device') }),
+) as fc.Arbitrary<Order>;
+const queries: fc.Arbitrary<ListQuery> = fc.record({
+  conditions: fc.array(condition, { maxLength: 2 }),
+  order,
+  direction: fc.constantFrom('ASC', 'DESC'),
+  offset: fc.oneof(fc.nat(20), fc.nat(45), fc.constant(Number.MAX_SAFE_INTEGER)),
+  limit: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 })),
+});
+/** Ascending, as sets are; they may name rows that are newer than the columns. */
+const sets = fc.array(
+  fc.uniqueArray(fc.nat(45), { maxLength: 45 }).map((numbers) => numbers.sort((a, b) => a - b)),
+  { maxLength: 2 },
+);
+
+/** What a condition says of a row, read off its definition. */
+function meets(row: Row, of: Condition): boolean {
+  switch (of.kind) {
+    case 'facet': {
+      const value = { ...row, faults: (row.faults ?? []).length > 0 }[of.facet];
+      return of.oneOf.includes(value as string | boolean);
+    }
+    case 'range': {
+      const value = row[of.column as 'size' | 'started'];
+      return value !== null && !(of.from !== undefined && value < of.from) && !(of.to !== undefined && value > of.to);
+    }
+    case 'ids':
+      return of.oneOf.includes(row.id);
+    case 'idPrefix':
+      return row.id.startsWith(of.prefix);
+    case 'set':
+      return true;
+  }
+}
+
+function sortValue(row: Row, by: Order): number | string | null {
+  if (by.kind === 'creation') return 0;
+  const name = by.kind === 'column' ? by.column : by.facet;
+  if (name === 'state') return ['new', 'busy', 'done'].indexOf(row.state);
+  if (name === 'faults') return Number((row.faults ?? []).length > 0);
+  if (name === 'open') return Number(row.open);
+  return row[name as 'id' | 'parent' | 'device' | 'size' | 'started'];
+}
+
+/** Sorts all that match and cuts the page out. */
+function naively(of: readonly Row[], query: ListQuery, within: ColumnData['sets']) {
+  const matching = of
+    .map((row, seq) => ({ row, seq, value: sortValue(row, query.order) }))
+    .filter(({ row, seq }) => within.every((set) => set.includes(seq)) && query.conditions.every((c) => meets(row, c)));
+  const sign = query.direction === 'ASC' ? 1 : -1;
+  matching.sort((a, b) => {
+    if ((a.value === null) !== (b.value === null)) return a.value === null ? 1 : -1;
+    if (a.value !== null && b.value !== null && a.value !== b.value) return a.value < b.value ? -sign : sign;
+    return sign * (a.seq - b.seq);
+  });
+  const page = matching.slice(query.offset, query.offset + query.limit);
+  return { sequence: page.map(({ seq }) => seq), total: matching.length };
+}
+
+describe('select', () => {
+  it('chooses what sorting the rows that match, and cutting out the page, chooses', () => {
+    fc.assert(
+      fc.property(rows, queries, sets, (of, query, within) => {
+        expect(select(list, query, dataOf(of, within))).toEqual(naively(of, query, within));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  const everything: ListQuery = {
+    conditions: [],
+    order: { kind: 'creation' },
+    direction: 'ASC',
+    offset: 0,
+    limit: 100,
+  };
+  const by = (column: string) => ({ ...everything, order: { kind: 'column', column } }) as const;
+
+  it('keeps every page of one walk apart, whatever ties', () => {
+    const of = Array.from({ length: 50 }, (_, seq) => ({ ...plain, started: seq % 3 === 0 ? null : seq % 2 }));
+    for (const direction of ['ASC', 'DESC'] as const) {
+      const seen: number[] = [];
+      for (let offset = 0; offset < 50; offset += 7) {
+        seen.push(...select(list, { ...by('started'), direction, offset, limit: 7 }, dataOf(of, [])).sequence);
+      }
+      expect(seen).toEqual(naively(of, { ...by('started'), direction }, []).sequence);
+    }
+  });
+
+  it('puts texts that the dictionary does not have yet last', () => {
+    const of = [{ ...plain, device: 'a' }, plain, { ...plain, device: 'MPS' }];
+    const data = { ...dataOf(of, []), dictionaries: { device: devices.slice(0, 2) } };
+    const query = { ...everything, order: { kind: 'facet', facet: 'device' } } as const;
+    expect(select(list, query, data)).toEqual({ sequence: [2, 1, 0], total: 3 });
+    expect(select(list, query, { ...data, dictionaries: {} })).toEqual({ sequence: [0, 1, 2], total: 3 });
+    const ofDevice = { ...everything, conditions: [{ kind: 'facet', facet: 'device', oneOf: ['SV'] } as const] };
+    expect(select(list, ofDevice, { ...data, dictionaries: {} })).toEqual({ sequence: [], total: 0 });
+  });
+
+  it.each(['size', 'started', 'id', 'parent'])('does not sort by a column that was not read: %s', (column) => {
+    const data = { ...dataOf([plain], []), numbers: new Map(), uuids: new Map() };
+    expect(() => select(list, by(column), data)).toThrow(new CorruptData(`The column ${column} was not read.`));
+  });
+
+  it('does not filter by a column that was not read', () => {
+    const data = { ...dataOf([plain], []), numbers: new Map(), uuids: new Map() };
+    const withCondition = (condition: Condition) => () => matchingRows(list, [condition], data);
+    expect(withCondition({ kind: 'range', column: 'size' })).toThrow('The column size was not read.');
+    expect(withCondition({ kind: 'ids', oneOf: [] })).toThrow('The column id was not read.');
+    expect(withCondition({ kind: 'idPrefix', prefix: '' })).toThrow('The column id was not read.');
+    expect(withCondition({ kind: 'facet', facet: 'open', oneOf: [] })).toThrow('The column facets was not read.');
+  });
+
+  it('knows the facets of the list alone', () => {
+    const unknown = [{ kind: 'facet', facet: 'colour', oneOf: ['red'] } as const];
+    expect(() => matchingRows(list, unknown, dataOf([plain], []))).toThrow(new RangeError('No facet colour.'));
+    const without = [
+      { ...list, columns: {} },
+      { ...list, columns: { facets: integer } },
+    ];
+    for (const other of without) {
+      expect(() => matchingRows(other, unknown, dataOf([plain], []))).toThrow(
+        new RangeError('The list has no facets.'),
+      );
+    }
+  });
+});
+
+describe('matchingRows', () => {
+  it('are in creation order, and those of every set', () => {
+    const of = Array.from({ length: 6 }, (_, size) => ({ ...plain, size }));
+    const condition = { kind: 'range', column: 'size', from: 2 } as const;
+    const data = dataOf(of, [
+      [0, 2, 3, 5, 7],
+      [2, 4, 5, 7],
+    ]);
+    expect(Array.from(matchingRows(list, [condition], data))).toEqual([2, 5]);
+    expect(Array.from(matchingRows(list, [], { ...data, sets: [[]] }))).toEqual([]);
+    expect(Array.from(matchingRows(list, [], { ...data, sets: [] }))).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it('are judged by their facets once per code, the same for every row of it', () => {
+    const of = [plain, { ...plain, open: true }, plain, { ...plain, open: true }];
+    const condition = { kind: 'facet', facet: 'open', oneOf: [true] } as const;
+    expect(Array.from(matchingRows(list, [condition], dataOf(of, [])))).toEqual([1, 3]);
+  });
+});
