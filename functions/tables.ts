@@ -43,7 +43,10 @@ export const tables = {
       by_batch: { partitionKeys: ['user_id', 'batch_id'], sortKeys: ['creation_order'] },
     },
   },
-  /** Per owner and list: the head (next sequence number, dictionaries), the packed column blocks and position sets. */
+  /**
+   * Per owner and list: the head (next sequence number, dictionaries), the packed column blocks and position sets; and for some
+   * time the events that were applied.
+   */
   Columns: {
     environmentVariable: 'COLUMNS_TABLE',
     partitionKey: 'user_id',

@@ -87,11 +87,10 @@ function readEvent(body: string): LifecycleEvent | InvalidInput {
 
 /** What keeps each message from being applied, if anything does. */
 async function apply(messages: readonly Message[]): Promise<(Error | undefined)[]> {
-  const readable = messages.flatMap(({ event }) => (event instanceof InvalidInput ? [] : [event]));
-  const [first] = readable;
-  if (first === undefined) return messages.map(({ event }) => event as InvalidInput);
+  const [first] = messages;
+  if (first?.event instanceof InvalidInput) return [first.event];
   try {
-    return await changes.applyEvents(first.user_id, readable);
+    return await changes.applyEvents(messages.map(({ event }) => event as LifecycleEvent));
   } catch (error) {
     return messages.map(() => (error instanceof Error ? error : new Error(String(error))));
   }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
@@ -103,5 +104,52 @@ describe.each(Object.keys(operations))('%s', (operation) => {
       const happened = command === 'TransactWriteCommand' && name.includes('after the effect');
       expect({ name, command, after }).toEqual({ name, command, after: happened ? expected : before });
     }
+  });
+});
+
+describe('applyEvents', () => {
+  const eventsOf = (user_id: string) => {
+    const event = (id: string, data: unknown, type = 'batch.created') =>
+      LifecycleEvent.parse({ id, type, time: start, user_id, data });
+    return [
+      event('1', newBatch(7, { jobs: [newJob(70)] })),
+      event('2', newBatch(8, { device_type: 'POISON' })),
+      event('3', { batch_id: newBatch(99).id, status: 'DONE' }, 'batch.updated'),
+      event('4', { batch_id: newBatch(7).id, tags: ['x'] }, 'batch.updated'),
+    ];
+  };
+
+  it('lets no event suffer for another one that DynamoDB refuses', async () => {
+    const refusing = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand' && JSON.stringify(call.input).includes('POISON')) {
+        throw Object.assign(new Error('Item size has exceeded'), { name: 'ValidationException' });
+      }
+      return call.send();
+    });
+    const errors = await lifecycle(refusing, tables, { rowsPerBlock }).applyEvents(eventsOf('refused'));
+    expect(errors.map((error) => error?.name)).toEqual([undefined, 'ValidationException', 'NotFound', undefined]);
+    expect(await recountOf(client, tables, 'refused', rowsPerBlock)).toEqual([]);
+    expect(await ownerRows(client, tables, 'refused')).toMatchObject({ batches: [{ tags: ['x'], jobs_count: 1 }] });
+  });
+
+  it('tells of a failing DynamoDB for each event, and lets none overtake another', async () => {
+    const { strike } = failures['an internal error']!;
+    const failing = interceptedClient(client, (call) =>
+      call.name === 'TransactWriteCommand' ? strike(call) : call.send(),
+    );
+    const errors = await lifecycle(failing, tables, { rowsPerBlock }).applyEvents(eventsOf('failing'));
+    expect(errors.map((error) => error?.name)).toEqual(Array(4).fill('InternalServerError'));
+    expect((await ownerRows(client, tables, 'failing')).batches).toEqual([]);
+  });
+
+  it('carries out a whole delivery in one transaction', async () => {
+    let transactions = 0;
+    const counting = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand') transactions += 1;
+      return call.send();
+    });
+    await lifecycle(counting, tables, { rowsPerBlock }).applyEvents(eventsOf('together'));
+    expect(transactions).toBe(1);
+    expect(await recountOf(client, tables, 'together', rowsPerBlock)).toEqual([]);
   });
 });

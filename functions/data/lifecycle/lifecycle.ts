@@ -122,7 +122,10 @@ export function lifecycle(
      * event what the function above that does the same would throw, or undefined; InvalidInput for an event more than 5 minutes
      * in the future.
      */
-    async applyEvents(userId: string, events: readonly LifecycleEvent[]): Promise<(Error | undefined)[]> {
+    async applyEvents(events: readonly LifecycleEvent[]): Promise<(Error | undefined)[]> {
+      const [userId, ...others] = new Set(events.map((event) => event.user_id));
+      if (userId === undefined) return [];
+      if (others.length > 0) throw new RangeError('Only events of one owner can be applied together.');
       const tasks = events.map((event) => {
         try {
           return { task: eventTask(lists, event, now()), error: undefined };

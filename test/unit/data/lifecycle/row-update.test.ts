@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { type BatchUpdate, updatedRow } from '../../../../functions/data/lifecycle/row-update.ts';
+import { IllegalTransition } from '../../../../functions/errors.ts';
+import type { BatchRow } from '../../../../functions/schemas/batch-row.ts';
+import { uuid } from '../../../support/new-batch.ts';
+
+const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
+const row: BatchRow = {
+  id: uuid('b', 1),
+  parent_id: null,
+  project_id: uuid('c', 1),
+  user_id: 'user',
+  status: 'PENDING',
+  open: true,
+  device_type: 'FRESNEL',
+  queue_priority: 'LOW',
+  tags: ['a'],
+  jobs_count: 0,
+  jobs_count_per_status: { PENDING: 0, RUNNING: 0, DONE: 0, ERROR: 0, CANCELED: 0, CANCELING: 0 },
+  created_at: at(10),
+  updated_at: at(10),
+  start_datetime: null,
+  end_datetime: null,
+  device_status: null,
+  webhook: null,
+  configuration: null,
+  backend_configuration: null,
+  seq: 0,
+  rev: 0,
+  written_at: {},
+};
+const byEvent = (before: BatchRow, update: BatchUpdate, second: number) =>
+  updatedRow(before, update, { time: at(second), event: true });
+const directly = (before: BatchRow, update: BatchUpdate, second: number) =>
+  updatedRow(before, update, { time: at(second), event: false });
+
+describe('updatedRow', () => {
+  it('sets what is given, its time, and the next revision', () => {
+    expect(byEvent(row, { status: 'RUNNING', start_datetime: at(11) }, 12)).toMatchObject({
+      status: 'RUNNING',
+      start_datetime: at(11),
+      tags: ['a'],
+      updated_at: at(12),
+      rev: 1,
+    });
+  });
+
+  it('returns the very row when an event comes again', () => {
+    const once = byEvent(row, { status: 'RUNNING', tags: ['b'] }, 12);
+    expect(byEvent(once, { status: 'RUNNING', tags: ['b'] }, 12)).toBe(once);
+  });
+
+  it('lets the later of two events count for each attribute by itself, whichever comes first', () => {
+    const first: [BatchUpdate, number] = [{ tags: ['b'], device_status: 'UP' }, 12];
+    const second: [BatchUpdate, number] = [{ tags: ['c'], start_datetime: at(1) }, 13];
+    const inOrder = byEvent(byEvent(row, ...first), ...second);
+    expect(byEvent(byEvent(row, ...second), ...first)).toEqual(inOrder);
+    expect(inOrder).toMatchObject({ tags: ['c'], device_status: 'UP', start_datetime: at(1), updated_at: at(13) });
+  });
+
+  it('remembers that a newer event said the same, against an older one that said otherwise', () => {
+    const said = byEvent(byEvent(row, { tags: ['b'] }, 12), { tags: ['b'] }, 14);
+    expect(byEvent(said, { tags: ['c'] }, 13).tags).toEqual(['b']);
+  });
+
+  it('never moves updated_at back', () => {
+    expect(byEvent(row, { device_status: 'UP' }, 5)).toMatchObject({ device_status: 'UP', updated_at: at(10) });
+  });
+
+  it('takes the rest of an event whose status is behind', () => {
+    const done = byEvent(row, { status: 'DONE' }, 20);
+    expect(byEvent(done, { status: 'RUNNING', start_datetime: at(11) }, 11)).toMatchObject({
+      status: 'DONE',
+      start_datetime: at(11),
+    });
+  });
+
+  it('refuses a second final status by event, and anything behind directly', () => {
+    const done = byEvent(row, { status: 'DONE' }, 20);
+    expect(() => byEvent(done, { status: 'ERROR' }, 10)).toThrow(IllegalTransition);
+    expect(() => directly(done, { status: 'RUNNING' }, 30)).toThrow(IllegalTransition);
+    expect(() => directly(done, { status: 'ERROR' }, 30)).toThrow(IllegalTransition);
+    expect(directly(done, { status: 'DONE' }, 30)).toBe(done);
+  });
+
+  it('lets a direct call count even where an event’s clock was ahead', () => {
+    const ahead = byEvent(row, { status: 'RUNNING', tags: ['b'] }, 50);
+    expect(directly(ahead, { status: 'PAUSED', tags: ['c'] }, 20)).toMatchObject({
+      status: 'PAUSED',
+      tags: ['c'],
+      updated_at: at(50),
+    });
+  });
+});
