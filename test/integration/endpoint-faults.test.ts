@@ -1,0 +1,249 @@
+/** Every call that an endpoint makes goes wrong in every way: on the wire, where a dependency's faults come from. */
+
+import { randomUUID } from 'node:crypto';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
+import type { RouteName } from '../../functions/routes.ts';
+import { ErrorBody } from '../../functions/schemas/envelope.ts';
+import {
+  failures,
+  finalFailures,
+  late,
+  type Strike,
+  silence,
+  startFaultProxy,
+  throttles,
+} from '../support/fault-proxy.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadList } from '../support/load-list.ts';
+import { batchRows, jobRows } from '../support/random-rows.ts';
+
+/** The functions' time limit, in milliseconds. */
+const timeLimit = 15_000;
+
+const { client, names } = await functionEnvironment();
+const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
+afterAll(() => proxy.stop());
+
+/** Freshly loaded, so that no earlier failure has used up the attempts that the SDK allows itself. */
+async function endpoints(): Promise<Partial<Record<RouteName, Handler>>> {
+  vi.resetModules();
+  return {
+    listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
+    listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
+    getResultsLink: (await import('../../functions/endpoints/get-results-link.ts')).handler,
+    submitQuizzes: (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+  };
+}
+
+const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 11 })[0] as Value;
+const batchesOf = (userId: string) => sample(batchRows(userId, 60));
+const [firstBatch, secondBatch] = batchesOf('').map(({ id }) => id) as [string, string];
+const jobsOf = (userId: string) =>
+  sample(jobRows(userId, [firstBatch, secondBatch], 80)).map((job) => ({
+    ...job,
+    results_key: `results/${userId}/${job.id}.json`,
+  }));
+const [firstJob] = jobsOf('').map(({ id }) => id) as [string];
+
+/** A request for each way in which an endpoint reads or writes, each of a user of its own. */
+const requests: readonly { name: string; route: RouteName; request: Omit<GatewayRequest, 'userId'> }[] = [
+  { name: 'the newest batches', route: 'listBatches', request: { query: 'limit=20' } },
+  {
+    name: 'batches by filters and another order',
+    route: 'listBatches',
+    request: { query: 'status=DONE&status=RUNNING&open=true&order_by=jobs_count&limit=5' },
+  },
+  { name: 'a batch by its id', route: 'listBatches', request: { query: `id=${firstBatch}&id=${secondBatch}` } },
+  {
+    name: 'the jobs of a batch',
+    route: 'listJobs',
+    request: { query: `batch_id=${firstBatch}&order_by=creation_order&order_by_direction=ASC&limit=20` },
+  },
+  {
+    name: 'jobs by filters and another order',
+    route: 'listJobs',
+    request: { query: 'status=DONE&order_by=start_timestamp&limit=5' },
+  },
+  { name: 'a results link', route: 'getResultsLink', request: { path: { job_id: firstJob } } },
+  {
+    name: 'quizzes',
+    route: 'submitQuizzes',
+    request: { body: { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } } },
+  },
+];
+const cases = requests.map((each, index) => ({ ...each, userId: `fault-user-${index}-of-${requests.length}` }));
+type Case = (typeof cases)[number];
+
+beforeAll(async () => {
+  await Promise.all(
+    cases.map(async ({ userId, route }) => {
+      if (route === 'listBatches') await loadList(client, names, batchList, userId, batchesOf(userId));
+      if (route === 'listJobs' || route === 'getResultsLink')
+        await loadList(client, names, jobList, userId, jobsOf(userId));
+    }),
+  );
+});
+
+async function ask(handlers: Partial<Record<RouteName, Handler>>, { route, request, userId }: Case) {
+  const start = performance.now();
+  const event = gatewayEvent(route, { ...request, userId });
+  const { statusCode, headers, body } = await handlers[route]!(event, lambdaContext(timeLimit));
+  return { statusCode, headers, milliseconds: performance.now() - start, ...comparable(JSON.parse(body)) };
+}
+
+/** The answer without what no two answers have in common: the time of an update, a signature's time. */
+function comparable(answer: Record<string, unknown>) {
+  const text = JSON.stringify(answer, (name, value) =>
+    name === 'updated_at' || name === 'created_at'
+      ? undefined
+      : name === 'results_link'
+        ? String(value).split('?')[0]
+        : value,
+  );
+  return { answer, text };
+}
+
+/** The right answer, or an honest failure: its envelope says so, and that another attempt may do. */
+function expectRightOrRefused(asked: Awaited<ReturnType<typeof ask>>, right: string) {
+  expect(asked.milliseconds).toBeLessThan(timeLimit);
+  if (asked.statusCode === 200) return void expect(asked.text).toBe(right);
+  expect([429, 500, 504]).toContain(asked.statusCode);
+  const { status, code } = ErrorBody.parse(asked.answer);
+  expect(status).toBe(asked.statusCode === 429 ? 'fail' : 'error');
+  expect(code).toBe(String(asked.statusCode));
+  if (asked.statusCode === 429) expect(asked.headers).toHaveProperty('Retry-After');
+  expect(asked.text).not.toMatch(/injected|Exception|dynamodb|ECONN|JSON/i);
+}
+
+/** What is right, and the number of calls that it takes. */
+async function undisturbed(handlers: Partial<Record<RouteName, Handler>>, of: Case) {
+  proxy.plan(of.userId);
+  const { statusCode, text } = await ask(handlers, of);
+  expect(statusCode).toBe(200);
+  return { right: text, calls: proxy.count(of.userId) };
+}
+
+const everyFault: [string, Strike][] = Object.entries({ ...throttles, ...failures, ...finalFailures });
+
+describe('an endpoint, one of whose calls fails once', async () => {
+  const handlers = await endpoints();
+
+  it.concurrent.each(cases)('answers as if nothing had happened, or refuses: $name', async (of) => {
+    const { right, calls } = await undisturbed(handlers, of);
+    expect(calls).toBeGreaterThan(0);
+    for (const [name, strike] of everyFault) {
+      for (let from = 1; from <= calls; from++) {
+        proxy.plan(of.userId, { strike, from, times: 1 });
+        const asked = await ask(handlers, of);
+        expectRightOrRefused(asked, right);
+        const place = `${name} at call ${from} of ${calls}`;
+        if (name in finalFailures) expect(asked.statusCode, place).toBe(500);
+        else expect(asked.statusCode, place).toBe(200);
+      }
+    }
+    expect((await undisturbed(handlers, of)).right).toBe(right);
+  });
+});
+
+describe('an endpoint, one of whose calls is not answered once', async () => {
+  const handlers = await endpoints();
+
+  it.concurrent.each(cases)('asks again: $name', async (of) => {
+    const { right, calls } = await undisturbed(handlers, of);
+    for (let from = 1; from <= calls; from++) {
+      proxy.plan(of.userId, { strike: silence, from, times: 1 });
+      const asked = await ask(handlers, of);
+      expect(asked).toMatchObject({ statusCode: 200, text: right });
+      expect(proxy.count(of.userId)).toBeGreaterThan(calls);
+    }
+  });
+});
+
+describe('an endpoint that gets no answer from some call on', async () => {
+  const handlers = await endpoints();
+
+  it.concurrent.each(cases)('answers 504 while there is time: $name', async (of) => {
+    const { right, calls } = await undisturbed(handlers, of);
+    for (const from of new Set([1, calls])) {
+      proxy.plan(of.userId, { strike: silence, from, times: Number.POSITIVE_INFINITY });
+      const asked = await ask(handlers, of);
+      expect(asked.statusCode).toBe(504);
+      expectRightOrRefused(asked, right);
+    }
+    expect((await undisturbed(handlers, of)).right).toBe(right);
+  });
+});
+
+describe('an endpoint whose calls fail from some call on', async () => {
+  const handlers = await endpoints();
+
+  it.concurrent.each(cases)('refuses with the envelope: $name', async (of) => {
+    const { right, calls } = await undisturbed(handlers, of);
+    for (const [name, strike] of everyFault) {
+      for (const from of new Set([1, calls])) {
+        proxy.plan(of.userId, { strike, from, times: Number.POSITIVE_INFINITY });
+        const asked = await ask(handlers, of);
+        expectRightOrRefused(asked, right);
+        expect(name in throttles ? [429] : [500, 504], `${name} from call ${from} on`).toContain(asked.statusCode);
+      }
+    }
+    expect((await undisturbed(handlers, of)).right).toBe(right);
+  });
+});
+
+describe('an endpoint all of whose calls are slow', async () => {
+  const handlers = await endpoints();
+
+  it.concurrent.each(cases)('is slow and right: $name', async (of) => {
+    const { right } = await undisturbed(handlers, of);
+    proxy.plan(of.userId, { strike: late(600), from: 1, times: Number.POSITIVE_INFINITY });
+    const asked = await ask(handlers, of);
+    expect(asked).toMatchObject({ statusCode: 200, text: right });
+    expect(asked.milliseconds).toBeGreaterThan(600);
+  });
+});
+
+describe('quizzes', async () => {
+  const handlers = await endpoints();
+  const quizzes = cases.find(({ route }) => route === 'submitQuizzes')!;
+
+  it.concurrent.each(everyFault)(
+    'are stored all or none, and once when they are sent again, after %s',
+    async (_, strike) => {
+      for (const [from, stored] of [
+        [1, [0, 3]],
+        [2, [3]],
+      ] as const) {
+        const of = { ...quizzes, userId: `fault-user-${randomUUID()}` };
+        proxy.plan(of.userId, { strike, from, times: Number.POSITIVE_INFINITY });
+        expect((await ask(handlers, of)).statusCode).toBeGreaterThanOrEqual(429);
+        expect(stored).toContain((await quizRecords(of.userId)).length);
+        proxy.plan(of.userId);
+        const { statusCode, answer } = await ask(handlers, of);
+        expect(statusCode).toBe(200);
+        const ids = (answer.data as { id: string }[]).map(({ id }) => id);
+        expect(ids.sort()).toEqual(await quizRecords(of.userId));
+      }
+    },
+  );
+});
+
+/** The ids of the records that a user has. */
+async function quizRecords(userId: string): Promise<string[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: names.Quizzes,
+      KeyConditionExpression: 'user_id = :user',
+      ExpressionAttributeValues: { ':user': userId },
+      ConsistentRead: true,
+    }),
+  );
+  return Items.map(({ id }) => id);
+}
