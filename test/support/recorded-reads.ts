@@ -1,0 +1,54 @@
+import { interceptedClient } from './intercepted-client.ts';
+import { testClient } from './test-client.ts';
+
+type Item = Record<string, unknown>;
+
+/** One read as it was sent. */
+export interface Read {
+  readonly command: string;
+  readonly input: Item;
+}
+
+/**
+ * A client that reaches no database: it notes every read, answers reads by key with those of `rows` that have it, and queries
+ * with nothing.
+ */
+export function recordedReads(rows: readonly Item[] = []) {
+  const reads: Read[] = [];
+  const rowOf = (key: Item) => rows.find((row) => row.user_id === key.user_id && row.id === key.id);
+  const client = interceptedClient(testClient('http://127.0.0.1:1'), async ({ name, input }) => {
+    reads.push({ command: name, input });
+    if (name === 'GetCommand') return { Item: rowOf(input.Key as Item) };
+    if (name === 'QueryCommand') return { Items: [] };
+    const [[table, { Keys }]] = Object.entries(input.RequestItems as object) as [[string, { Keys: Item[] }]];
+    return { Responses: { [table]: Keys.map(rowOf).filter((row) => row !== undefined) } };
+  });
+  return { client, reads };
+}
+
+/** The users whose rows were asked for: each read names the owner in its partition key. */
+export function ownersOf(reads: readonly Read[]): Set<unknown> {
+  return new Set(reads.flatMap(ownersIn));
+}
+
+function ownersIn({ command, input }: Read): unknown[] {
+  switch (command) {
+    case 'GetCommand':
+      return [(input.Key as Item).user_id];
+    case 'BatchGetCommand':
+      return Object.values(input.RequestItems as Record<string, { Keys: Item[] }>).flatMap(({ Keys }) =>
+        Keys.map((key) => key.user_id),
+      );
+    case 'QueryCommand': {
+      const names = input.ExpressionAttributeNames as Item;
+      const values = input.ExpressionAttributeValues as Item;
+      const equalities = String(input.KeyConditionExpression).matchAll(/(#\w+) = (:\w+)/g);
+      const [owner] = Array.from(equalities).flatMap(([, name, value]) =>
+        names[String(name)] === 'user_id' ? [values[String(value)]] : [],
+      );
+      return [owner];
+    }
+    default:
+      throw new Error(`${command} is no read by the owner's key.`);
+  }
+}

@@ -1,0 +1,76 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { resultsLinks } from '../../../functions/data/results-links.ts';
+import { CorruptData } from '../../../functions/errors.ts';
+
+const alice = 'auth0|alice';
+const key = `results/${alice}/1.json`;
+const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret' };
+
+/** Signs with credentials that expire then. */
+const signer = (expiration?: Date) =>
+  new S3Client({ region: 'eu-west-3', credentials: { ...credentials, ...(expiration && { expiration }) } });
+const links = (validitySeconds: number, client = signer()) => resultsLinks('results-bucket', validitySeconds, client);
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+describe('resultsLinks', () => {
+  it('links to one object, for a time, as JSON', async () => {
+    const link = new URL(await links(300).linkTo(alice, key));
+    expect(link.host).toBe('results-bucket.s3.eu-west-3.amazonaws.com');
+    expect(decodeURIComponent(link.pathname)).toBe(`/${key}`);
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({
+      'X-Amz-Expires': '300',
+      'X-Amz-SignedHeaders': 'host',
+      'X-Amz-Signature': expect.stringMatching(/^[0-9a-f]{64}$/),
+      'response-content-type': 'application/json',
+      'x-id': 'GetObject',
+    });
+  });
+
+  it('asks the store for no checksum: a plain download has no use for one', async () => {
+    vi.stubEnv('AWS_REGION', 'eu-west-3');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId);
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey);
+    const link = new URL(await resultsLinks('results-bucket', 300).linkTo(alice, key));
+    expect(Array.from(link.searchParams.keys()).filter((name) => /checksum/i.test(name))).toEqual([]);
+    expect(link.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
+  });
+
+  it.each([
+    'results/auth0|bob/1.json',
+    'results/auth0|alice2/1.json',
+    'results/auth0|alice',
+    'results//1.json',
+    `/${key}`,
+    `x/${key}`,
+    '1.json',
+    '',
+  ])('makes no link to %j, which is not among the user’s results', async (foreign) => {
+    await expect(links(300).linkTo(alice, foreign)).rejects.toThrow(
+      new CorruptData('The results are not among those of their owner.'),
+    );
+  });
+
+  it.each([1, 300, 900])('makes links valid for %d s', async (seconds) => {
+    const link = new URL(await links(seconds).linkTo(alice, key));
+    expect(link.searchParams.get('X-Amz-Expires')).toBe(String(seconds));
+  });
+
+  it.each([0, -1, 901, 1.5, Number.NaN])('makes none valid for %d s', (seconds) => {
+    expect(() => links(seconds)).toThrow(new RangeError(`A results link is valid for 1 to 900 s, not for ${seconds}.`));
+  });
+
+  it('makes none that the credentials which sign it would not outlive', async () => {
+    const now = new Date('2026-11-21T02:59:36.000Z');
+    vi.useFakeTimers({ now });
+    const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+    await expect(links(300, signer(later(300_000))).linkTo(alice, key)).resolves.toMatch(/^https:/);
+    await expect(links(300, signer(later(299_999))).linkTo(alice, key)).rejects.toThrow(
+      'The signing credentials expire at 2026-11-21T03:04:35.999Z, before the link would.',
+    );
+  });
+});
