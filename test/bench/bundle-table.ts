@@ -3,8 +3,8 @@ import { textTable } from './text-table.ts';
 
 /** Sizes and initialisation of the functions' bundles, beside one that only makes the SDK's document client. */
 export function bundleTable(results: readonly BundleResult[]): string {
-  const headings = ['kB', 'at most', 'AWS clients', 'init ms', 'of SDK only', 'at most', ''];
-  const rows = results.map(({ name, bytes, clients, milliseconds, ratio, budget, met }) => [
+  const headings = ['kB', 'at most', 'AWS clients', 'init ms', 'of SDK only', 'at most', '', 'CPU ms', 'of SDK only'];
+  const rows = results.map(({ name, bytes, clients, milliseconds, ratio, budget, met, cpuMilliseconds, cpuRatio }) => [
     name,
     (bytes / 1000).toFixed(1),
     budget === undefined ? '' : String(budget.bytes / 1000),
@@ -13,6 +13,8 @@ export function bundleTable(results: readonly BundleResult[]): string {
     ratio.toFixed(2),
     budget === undefined ? '' : String(budget.ratio),
     met === undefined ? '' : met ? 'met' : 'MISSED',
+    cpuMilliseconds.toFixed(1),
+    cpuRatio.toFixed(2),
   ]);
   return textTable(['bundle', ...headings], rows);
 }

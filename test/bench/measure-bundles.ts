@@ -21,6 +21,9 @@ export interface BundleResult {
   readonly milliseconds: number;
   /** How many times as long as the bundle that only makes the SDK's document client: the median of the rounds. */
   readonly ratio: number;
+  /** The same by CPU time, which other work on the machine disturbs less. */
+  readonly cpuMilliseconds: number;
+  readonly cpuRatio: number;
   readonly budget?: { readonly bytes: number; readonly ratio: number; readonly clients?: 0 };
   readonly met?: boolean;
 }
@@ -29,6 +32,11 @@ interface Bundle {
   readonly name: string;
   readonly file: string;
   readonly environment: NodeJS.ProcessEnv;
+}
+
+interface Start {
+  readonly milliseconds: number;
+  readonly cpuMilliseconds: number;
 }
 
 const sdkOnly = 'SDK only';
@@ -44,17 +52,17 @@ export async function measureBundles(rounds: number, progress: (round: number) =
   // Also where the benchmark is interrupted.
   process.once('exit', remove);
   const bundles = build(directory);
-  const times = new Map(bundles.map(({ name }) => [name, [] as number[]]));
+  const starts = new Map(bundles.map(({ name }) => [name, [] as Start[]]));
   // The first round warms the file system's caches.
   for (let round = 0; round <= rounds; round++) {
     progress(round);
-    for (const bundle of bundles) {
-      const time = await initialisation(bundle);
-      if (round > 0) times.get(bundle.name)?.push(time);
+    for (const bundle of round % 2 === 0 ? bundles : bundles.toReversed()) {
+      const start = await initialisation(bundle);
+      if (round > 0) starts.get(bundle.name)?.push(start);
     }
   }
-  const reference = times.get(sdkOnly) ?? [];
-  const results = bundles.map((bundle) => resultOf(bundle, times.get(bundle.name) ?? [], reference));
+  const reference = starts.get(sdkOnly) ?? [];
+  const results = bundles.map((bundle) => resultOf(bundle, starts.get(bundle.name) ?? [], reference));
   remove();
   process.removeListener('exit', remove);
   return results;
@@ -101,24 +109,31 @@ const ofLambda = {
   AWS_SESSION_TOKEN: 'bench',
 };
 
-async function initialisation({ file, environment }: Bundle): Promise<number> {
-  const script = `const start = performance.now();
+async function initialisation({ file, environment }: Bundle): Promise<Start> {
+  const script = `const [cpu, start] = [process.cpuUsage(), performance.now()];
     await import(${JSON.stringify(pathToFileURL(file))});
-    process.stdout.write(String(performance.now() - start));`;
+    const milliseconds = performance.now() - start;
+    const { user, system } = process.cpuUsage(cpu);
+    process.stdout.write(JSON.stringify({ milliseconds, cpuMilliseconds: (user + system) / 1000 }));`;
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env: environment });
-  return Number(stdout);
+  return JSON.parse(stdout);
 }
 
-function resultOf({ name, file }: Bundle, times: readonly number[], reference: readonly number[]): BundleResult {
+function resultOf({ name, file }: Bundle, starts: readonly Start[], reference: readonly Start[]): BundleResult {
   const code = readFileSync(file);
   const clients = [...new Set(code.toString().match(/\b(?:DynamoDB|S3|SQS)Client\b/g))].sort();
+  const middle = (what: keyof Start) => median(starts.map((start) => start[what]));
+  const ratio = (what: keyof Start) =>
+    median(starts.map((start, round) => start[what] / (reference[round]?.[what] ?? Number.NaN)));
   const measured = {
     name,
     bytes: code.length,
     clients,
-    milliseconds: median(times),
-    ratio: median(times.map((time, round) => time / (reference[round] ?? Number.NaN))),
+    milliseconds: middle('milliseconds'),
+    ratio: ratio('milliseconds'),
+    cpuMilliseconds: middle('cpuMilliseconds'),
+    cpuRatio: ratio('cpuMilliseconds'),
   };
   const limit = bundleLimits[name];
   if (limit === undefined) return measured;

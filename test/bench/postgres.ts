@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -20,7 +20,7 @@ export interface Postgres {
   readonly version: string;
   load(size: number, rows: BenchRows): Promise<void>;
   measure(size: number, userId: string, list: ListName, query: ListQuery): Promise<PostgresTimes & { total: number }>;
-  /** Drops the schema that everything was made in. */
+  /** Ends what is under way, and drops the schema that everything was made in. */
   drop(): Promise<void>;
 }
 
@@ -64,7 +64,8 @@ const types = {
 /** The same rows in PostgreSQL, by the program `psql`, in a schema of its own. Throws when the server cannot be reached. */
 export async function postgres(url: string): Promise<Postgres> {
   const schema = `bench_${process.pid}_${Date.now()}`;
-  const run = (script: Iterable<string>) => psql(url, schema, script);
+  const running = new Set<ChildProcess>();
+  const run = (script: Iterable<string>) => psql(url, schema, script, running);
   const version = (await run(['SHOW server_version;\n'])).trim();
   await run([
     `CREATE SCHEMA ${schema};\n`,
@@ -95,6 +96,7 @@ export async function postgres(url: string): Promise<Postgres> {
       return { total: Number.parseInt(output, 10), count: both(0), page: both(2) };
     },
     async drop() {
+      for (const child of running) child.kill();
       await run([`SET client_min_messages = warning;\nDROP SCHEMA ${schema} CASCADE;\n`]);
     },
   };
@@ -143,14 +145,21 @@ function literal(value: unknown): string {
   return `'${String(value).replaceAll("'", "''")}'`;
 }
 
-async function psql(url: string, schema: string, script: Iterable<string>): Promise<string> {
+async function psql(
+  url: string,
+  schema: string,
+  script: Iterable<string>,
+  running: Set<ChildProcess>,
+): Promise<string> {
   const child = spawn('psql', [url, '-XqAt', '-v', 'ON_ERROR_STOP=1'], {
     env: { ...process.env, PGOPTIONS: `-c search_path=${schema}` },
   });
+  running.add(child);
   const [output, complaint] = [text(child.stdout), text(child.stderr)];
   const ended = once(child, 'exit');
   await pipeline(Readable.from(script), child.stdin).catch(() => {});
   const [code] = await ended;
+  running.delete(child);
   if (code !== 0) throw new Error(`psql failed: ${await complaint}`);
   return output;
 }
