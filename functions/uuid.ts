@@ -11,7 +11,7 @@ const spelling = new RegExp(uuidPattern);
 
 /** The canonical form, or undefined when it is no UUID. */
 export function parseUuid(text: string): string | undefined {
-  return spelling.test(text) ? formatUuid(text.replace(/^urn:uuid:|[{}-]/gi, '').toLowerCase()) : undefined;
+  return spelling.test(text) ? formatUuid(text.replace(/urn:uuid:|[{}-]/gi, '').toLowerCase()) : undefined;
 }
 
 /** The canonical form of 32 lower-case hexadecimal digits. */

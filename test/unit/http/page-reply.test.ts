@@ -54,7 +54,12 @@ describe('pageReply', () => {
 
   it('asks for a smaller limit where a page is more than one response holds', () => {
     const items = Array.from({ length: 100 }, () => ({ configuration: 'x'.repeat(70_000) }));
-    expect(() => pageReply({ offset: 0, limit: 100 }, { items, total: 100 })).toThrow(InvalidInput);
+    const tooLarge = () => pageReply({ offset: 0, limit: 100 }, { items, total: 100 });
+    expect(tooLarge).toThrow(InvalidInput);
+    const msg = 'The page is larger than a response may be: ask for fewer items';
+    expect(tooLarge).toThrow(
+      expect.objectContaining({ faults: [{ loc: ['query', 'limit'], msg, type: 'page_too_large' }] }),
+    );
     expect(pageReply({ offset: 0, limit: 80 }, { items: items.slice(20), total: 100 }).body.length).toBeGreaterThan(
       5e6,
     );
