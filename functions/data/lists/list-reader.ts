@@ -15,18 +15,15 @@ import {
   setPrefix,
   setValues,
 } from './column-items.ts';
-import { type Dictionaries, withTextsOf } from './facets.ts';
+import { blockNumber, byKind, bytesOf, joinedColumn, type Span, StaleRead } from './joined-columns.ts';
 import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from './list-description.ts';
 import type { Condition, ListQuery } from './list-query.ts';
-import { unpackIntegers } from './packed-integers.ts';
 import { uuidAt } from './packed-uuids.ts';
+import { pageOfRows } from './page-of-rows.ts';
 import { type ColumnsPlan, columnsPlan, idBlockReads, type Plan, plan, planRowReads } from './plan.ts';
 import { positionsOf } from './position-set.ts';
 import { type ColumnData, matchingRows, select } from './select.ts';
 import { type Item, tableReads } from './table-reads.ts';
-
-/** Reads disagree with each other because a write passed between them or an index lags: read again. */
-class StaleRead extends Error {}
 
 const mostAttempts = 5;
 const lastBlockNumber = 9_999_999;
@@ -245,9 +242,7 @@ export function listReader(
     );
     const { next_seq: rowCount } = await head;
     const wanted = { from: near?.from ?? 0, to: Math.min(near?.to ?? rowCount - 1, rowCount - 1) };
-    return column.kind === 'uuid'
-      ? joinUuids(column, items, rowCount, wanted)
-      : joinNumbers(column, items, rowCount, wanted);
+    return joinedColumn(column, items, rowCount, wanted);
   }
 
   /** Blocks in key order. What the first answer (1 MB) does not hold is read in parallel parts of about its size. */
@@ -369,79 +364,6 @@ function nameOf(tables: ListTables, table: keyof ListTables): string {
   return name;
 }
 
-/** The page of rows that are all in memory: their columns are made from them, and the same selection runs. */
-function pageOfRows(list: ListDescription, query: ListQuery, found: readonly Row[]): Page<Row> {
-  const rows = found.toSorted((a, b) => a.seq - b.seq);
-  const needed = columnsPlan(list, query);
-  const columns = [...needed.columns, ...needed.later].map((name) => [name, list.columns[name] as Column] as const);
-  const dictionaries = rows.reduce<Dictionaries>(
-    (learned, row) =>
-      columns.reduce(
-        (texts, [, column]) => (column.kind === 'facets' ? withTextsOf(column, row, texts) : texts),
-        learned,
-      ),
-    {},
-  );
-  const valuesOf = (column: Column) => rows.map((row) => columnValue(column, row, dictionaries));
-  const data: ColumnData = {
-    rowCount: rows.length,
-    dictionaries,
-    numbers: new Map(
-      columns
-        .filter(([, column]) => column.kind !== 'uuid')
-        .map(([name, column]) => [
-          name,
-          Float64Array.from(valuesOf(column), (value) => (value === null ? Number.NaN : Number(value))),
-        ]),
-    ),
-    uuids: new Map(
-      columns
-        .filter(([, column]) => column.kind === 'uuid')
-        .map(([name, column]) => [name, Buffer.from(valuesOf(column).join('').replaceAll('-', ''), 'hex')]),
-    ),
-    sets: query.conditions
-      .filter((condition) => condition.kind === 'set')
-      .map(({ sets, oneOf }) =>
-        rows.flatMap((row, at) => {
-          const values = setValues(list.sets[sets] as PositionSets, row);
-          return oneOf.some((value) => values.has(value)) ? [at] : [];
-        }),
-      ),
-  };
-  const { sequence, total } = select(list, query, data);
-  return { items: sequence.map((at) => rows[at] as Row), total };
-}
-
-/** Every block up to the last wanted row must be there and full, but for times, whose absent end is null. */
-function joinNumbers(column: Column, items: readonly Item[], rowCount: number, wanted: Span) {
-  const values = new Float64Array(rowCount).fill(Number.NaN);
-  let reached = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
-  for (const item of items) {
-    const start = blockNumber(item) * column.rowsPerBlock;
-    if (start >= rowCount) continue;
-    const count = unpackIntegers(bytesOf(item), values, start);
-    if (column.kind !== 'time' && start !== reached) throw new StaleRead();
-    reached = start + count;
-  }
-  if (column.kind !== 'time' && reached <= wanted.to) throw new StaleRead();
-  return values;
-}
-
-function joinUuids(column: Column, items: readonly Item[], rowCount: number, wanted: Span) {
-  const uuids = Buffer.alloc(rowCount * 16);
-  let reached = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
-  for (const item of items) {
-    const start = blockNumber(item) * column.rowsPerBlock;
-    if (start >= rowCount) continue;
-    if (start !== reached) throw new StaleRead();
-    const bytes = bytesOf(item);
-    uuids.set(bytes.subarray(0, (rowCount - start) * 16), start * 16);
-    reached = start + bytes.length / 16;
-  }
-  if (reached <= wanted.to) throw new StaleRead();
-  return uuids;
-}
-
 /** Whether a condition names sets of few rows. */
 function isNear(list: ListDescription, conditions: readonly Condition[]): boolean {
   return conditions.some((condition) => condition.kind === 'set' && list.sets[condition.sets]?.members !== undefined);
@@ -452,11 +374,6 @@ function intersect(sets: readonly (readonly number[])[]): readonly number[] {
   return others.reduce<readonly number[]>((rows, other) => rows.filter((row) => other.includes(row)), first);
 }
 
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** From the first to the last of ascending rows; of none, an empty one. */
 function span(rows: readonly number[] | Int32Array): Span {
   return { from: rows[0] ?? 0, to: rows.at(-1) ?? -1 };
@@ -464,23 +381,6 @@ function span(rows: readonly number[] | Int32Array): Span {
 
 function isOf(condition: Condition, columns: readonly string[]): boolean {
   return condition.kind === 'range' && columns.includes(condition.column);
-}
-
-/** Columns of numbers and columns of ids, by name. */
-function byKind(values: readonly (readonly [string, Float64Array | Buffer])[]): Pick<ColumnData, 'numbers' | 'uuids'> {
-  return {
-    numbers: new Map(values.flatMap(([name, value]) => (value instanceof Float64Array ? [[name, value]] : []))),
-    uuids: new Map(values.flatMap(([name, value]) => (Buffer.isBuffer(value) ? [[name, value]] : []))),
-  };
-}
-
-function blockNumber(item: Item): number {
-  return Number(String(item.key).slice(-7));
-}
-
-function bytesOf(item: Item): Uint8Array {
-  if (item.v instanceof Uint8Array) return item.v;
-  throw new CorruptData('A block holds no bytes.');
 }
 
 function asRow(item: Item): Row {

@@ -1,0 +1,44 @@
+import type { Page } from '../page.ts';
+import { columnValue, type Row, setValues } from './column-items.ts';
+import { type Dictionaries, withTextsOf } from './facets.ts';
+import { byKind } from './joined-columns.ts';
+import type { Column, ListDescription, PositionSets } from './list-description.ts';
+import type { ListQuery } from './list-query.ts';
+import { columnsPlan } from './plan.ts';
+import { select } from './select.ts';
+
+/** The page of a query whose candidates are all in memory: their columns are made from them, and the same selection runs. */
+export function pageOfRows(list: ListDescription, query: ListQuery, found: readonly Row[]): Page<Row> {
+  const rows = found.toSorted((a, b) => a.seq - b.seq);
+  const { columns, later } = columnsPlan(list, query);
+  const needed = [...columns, ...later].map((name) => [name, list.columns[name] as Column] as const);
+  const dictionaries = rows.reduce<Dictionaries>((learned, row) => withTextsOfRow(needed, row, learned), {});
+  const sets = query.conditions
+    .filter((condition) => condition.kind === 'set')
+    .map(({ sets, oneOf }) => positionsIn(list.sets[sets] as PositionSets, oneOf, rows));
+  const values = needed.map(([name, column]) => [name, joined(column, rows, dictionaries)] as const);
+  const { sequence, total } = select(list, query, { rowCount: rows.length, dictionaries, sets, ...byKind(values) });
+  return { items: sequence.map((at) => rows[at] as Row), total };
+}
+
+function withTextsOfRow(
+  columns: readonly (readonly [string, Column])[],
+  row: Row,
+  learned: Dictionaries,
+): Dictionaries {
+  return columns.reduce(
+    (texts, [, column]) => (column.kind === 'facets' ? withTextsOf(column, row, texts) : texts),
+    learned,
+  );
+}
+
+function joined(column: Column, rows: readonly Row[], dictionaries: Dictionaries): Float64Array | Buffer {
+  const values = rows.map((row) => columnValue(column, row, dictionaries));
+  return column.kind === 'uuid'
+    ? Buffer.from(values.join('').replaceAll('-', ''), 'hex')
+    : Float64Array.from(values, (value) => (value === null ? Number.NaN : Number(value)));
+}
+
+function positionsIn(sets: PositionSets, oneOf: readonly string[], rows: readonly Row[]): number[] {
+  return rows.flatMap((row, at) => (setValues(sets, row).intersection(new Set(oneOf)).size > 0 ? [at] : []));
+}
