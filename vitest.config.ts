@@ -22,7 +22,7 @@ export default defineConfig({
       project('unit'),
       project('integration', withDynamoDb),
       project('infra', { isolate: false }),
-      project('e2e'),
+      project('e2e', { globalSetup: ['test/support/start-local-stack.ts'] }),
     ],
   },
 });

@@ -93,7 +93,7 @@ function accountData(account: Account, { batches, jobsPerBatch }: DemoDataSize, 
   const updates: LifecycleEventInput[] = [];
   const results: DemoResults[] = [];
   const batchIds: string[] = [];
-  const largest = account === accounts[0] ? Math.floor(batches / 2) : -1;
+  const largest = account === accounts[0] ? Math.floor(batches / 3) : -1;
   for (let index = 0; index < batches; index++) {
     const makeEvent = (type: LifecycleEventInput['type'], id: string, at: number, data: Record<string, unknown>) => ({
       id: `${type}/${id}`,

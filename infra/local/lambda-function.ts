@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { compileCache } from './compile-cache.ts';
 import type { FunctionDefinition } from './deployment.ts';
 import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
 
@@ -34,8 +34,6 @@ const payloadLimit = 6_291_556;
 const initSeconds = 10;
 /** One machine stands in for Lambda's thousand environments. */
 const maximumEnvironments = Math.max(4, 2 * availableParallelism());
-
-const compileCache = join(import.meta.dirname, '../../node_modules/.cache/compile');
 
 interface Environment {
   readonly worker: Worker;

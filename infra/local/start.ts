@@ -92,7 +92,7 @@ function readSettings(): Settings {
     values = parseArgs({ options }).values;
   } catch (error) {
     throw new SetupProblem(
-      `${(error as Error).message} Usage: npm start -- [--batches N] [--jobs-per-batch M] [--data DIR]`,
+      `${(error as Error).message.replaceAll('\n', ' ')} Usage: npm start -- [--batches N] [--jobs-per-batch M] [--data DIR]`,
     );
   }
   return {

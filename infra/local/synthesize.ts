@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compileCache } from './compile-cache.ts';
 import type { AssetManifest } from './deployment.ts';
 import { SetupProblem } from './dynamodb-local.ts';
 import type { Template } from './template.ts';
@@ -26,7 +27,12 @@ export async function synthesize(directory: string, context: Readonly<Record<str
   const [, ...appArguments] = cdk.app.split(' ');
   const child = spawn(process.execPath, appArguments, {
     cwd: projectDirectory,
-    env: { ...process.env, CDK_OUTDIR: directory, CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, ...context }) },
+    env: {
+      ...process.env,
+      CDK_OUTDIR: directory,
+      CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, ...context }),
+      NODE_COMPILE_CACHE: compileCache,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const endOnExit = () => child.kill();

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { Batch } from '../../functions/schemas/batch.ts';
+import { Job } from '../../functions/schemas/job.ts';
+import {
+  type Answer,
+  batchCreated,
+  call,
+  demo,
+  guest,
+  jobUpdated,
+  newUser,
+  sendEvents,
+} from '../support/local-stack.ts';
+
+/** All items of a list, page by page; the total must not change meanwhile. */
+async function walk(path: string, token: string): Promise<Answer['body'][]> {
+  const items: Answer['body'][] = [];
+  for (let offset = 0, total = 1; offset < total; ) {
+    const { status, body } = await call(`${path}${path.includes('?') ? '&' : '?'}limit=7&offset=${offset}`, { token });
+    expect(status).toBe(200);
+    items.push(...body.data);
+    total = body.pagination.total;
+    offset = body.pagination.end;
+  }
+  return items;
+}
+
+describe('GET /api/v1/batches', () => {
+  it('lists the demo data of every status, page by page', async () => {
+    const batches = await walk('/api/v1/batches', demo.token);
+    expect(batches).toHaveLength(16);
+    for (const batch of batches) expect(Batch.parse(batch).user_id).toBe(demo.userId);
+    expect(new Set(batches.map(({ status }) => status)).size).toBe(8);
+    expect(Math.max(...batches.map(({ jobs_count }) => jobs_count))).toBe(300);
+    expect(Math.min(...batches.map(({ jobs_count }) => jobs_count))).toBe(0);
+    const created = batches.map(({ created_at }) => created_at);
+    expect(created).toEqual([...created].sort().reverse());
+  });
+
+  it('answers with the headers of the contract', async () => {
+    const { headers } = await call('/api/v1/batches?limit=5', { token: demo.token });
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': expect.stringMatching(/^application\/json/),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.stringMatching(/.+/),
+      'content-range': '1-5/16',
+      'access-control-expose-headers': expect.stringContaining('Content-Range'),
+    });
+  });
+
+  it('filters and sorts through the gateway, repeated parameters included', async () => {
+    const all = await walk('/api/v1/batches', demo.token);
+    const found = await walk(
+      '/api/v1/batches?status=DONE&status=PENDING&order_by=jobs_count&order_by_direction=ASC',
+      demo.token,
+    );
+    const wanted = all.filter(({ status }) => status === 'DONE' || status === 'PENDING');
+    expect(found.map(({ id }) => id).sort()).toEqual(wanted.map(({ id }) => id).sort());
+    const counts = found.map(({ jobs_count }) => jobs_count);
+    expect(counts).toEqual([...counts].sort((left, right) => left - right));
+  });
+
+  it('reports all faults of a query at once', async () => {
+    const { status, body } = await call('/api/v1/batches?limit=0&status=NOPE&open=perhaps', { token: demo.token });
+    expect(status).toBe(422);
+    expect(body.detail.map(({ loc, type }: { loc: unknown; type: string }) => [loc, type])).toEqual(
+      expect.arrayContaining([
+        [['query', 'limit'], 'greater_than'],
+        [['query', 'status', 0], 'enum'],
+        [['query', 'open'], 'bool_parsing'],
+      ]),
+    );
+    expect(body.data.description).toEqual(body.detail);
+  });
+});
+
+describe('GET /api/v2/jobs', () => {
+  it('lists the jobs of a batch in their order, page by page', async () => {
+    const [largest] = (await call('/api/v1/batches?order_by=jobs_count&limit=1', { token: demo.token })).body.data;
+    const jobs = await walk(
+      `/api/v2/jobs?batch_id=${largest.id}&order_by=creation_order&order_by_direction=ASC`,
+      demo.token,
+    );
+    expect(jobs.map(({ creation_order }) => creation_order)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+    for (const job of jobs) expect(Job.parse(job).batch_id).toBe(largest.id);
+  });
+
+  it('counts the jobs as their batches do', async () => {
+    const batches = await walk('/api/v1/batches', demo.token);
+    for (const status of ['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING']) {
+      const { body } = await call(`/api/v2/jobs?status=${status}&limit=1`, { token: demo.token });
+      const counted = batches.reduce((sum, batch) => sum + batch.jobs_count_per_status[status], 0);
+      expect(body.pagination.total).toBe(counted);
+      expect(counted).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('POST /api/v1/quizzes', () => {
+  const submit = (token: string, body: string | Uint8Array, headers = {}) =>
+    call('/api/v1/quizzes', {
+      method: 'POST',
+      token,
+      body,
+      headers: { 'Content-Type': 'application/json', ...headers },
+    });
+
+  it('stores each submission once, in the order of the body, for the caller', async () => {
+    const { userId, token } = await newUser();
+    const data = { 'quiz-b': [{ answer: 'ü' }, { answer: 2 }], 'quiz-a': { nested: { deep: [null, true] } } };
+    const first = await submit(token, JSON.stringify({ data }));
+    expect(first.status).toBe(200);
+    expect(first.body.pagination).toEqual({ total: 3, start: 0, end: 3 });
+    const records: { cms_quiz_id: string; user_id: string; data: unknown; id: string; created_at: string }[] =
+      first.body.data;
+    expect(records.map(({ cms_quiz_id }) => cms_quiz_id)).toEqual(['quiz-b', 'quiz-b', 'quiz-a']);
+    expect(records.map((record) => record.data)).toEqual([...data['quiz-b'], data['quiz-a']]);
+    expect(new Set(records.map(({ user_id }) => user_id))).toEqual(new Set([userId]));
+    const again = await submit(token, JSON.stringify({ data }));
+    expect(again.body.data.map(({ id }: { id: string }) => id)).toEqual(records.map(({ id }) => id));
+    expect(again.body.data.map((record: { created_at: string }) => record.created_at)).toEqual(
+      records.map((record) => record.created_at),
+    );
+  });
+
+  it('takes a compressed body', async () => {
+    const { token } = await newUser();
+    const { status, body } = await submit(
+      token,
+      gzipSync(JSON.stringify({ data: { quiz: { answer: 'x'.repeat(5_000) } } })),
+      {
+        'Content-Encoding': 'gzip',
+      },
+    );
+    expect(status).toBe(200);
+    expect(body.data[0].data.answer).toHaveLength(5_000);
+  });
+
+  it('keeps one record of fifty simultaneous submissions', async () => {
+    const { token } = await newUser();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => submit(token, JSON.stringify({ data: { quiz: { index } } }))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.data[0].id)).size).toBe(1);
+  });
+
+  it('answers 422 to what is no submission and 413 to what is too large', async () => {
+    const { token } = await newUser();
+    expect((await submit(token, '{"data":')).body.detail[0]).toMatchObject({ loc: ['body'], type: 'json_invalid' });
+    expect((await submit(token, '{"data":{"quiz":7}}')).status).toBe(422);
+    const large = await submit(token, JSON.stringify({ data: { quiz: { text: 'x'.repeat(4_000_000) } } }));
+    expect(large.status).toBe(413);
+    expect(large.body).toMatchObject({ status: 'fail', code: '413' });
+  });
+});
+
+describe('isolation', () => {
+  it('shows nobody anything of anyone else, whatever the filter', async () => {
+    const [batch] = (await call('/api/v1/batches?limit=1', { token: demo.token })).body.data;
+    const [job] = (await call('/api/v2/jobs?limit=1', { token: demo.token })).body.data;
+    for (const path of [
+      `/api/v1/batches?id=${batch.id}`,
+      `/api/v1/batches?id__starts_with=${batch.id.slice(0, 8)}`,
+      `/api/v1/batches?user_id=${demo.userId}`,
+      `/api/v1/batches?project_id=${batch.project_id}`,
+      `/api/v2/jobs?id=${job.id}`,
+      `/api/v2/jobs?batch_id=${job.batch_id}`,
+      `/api/v2/jobs?user_id=${demo.userId}`,
+    ]) {
+      const { status, body } = await call(path, { token: guest.token });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ data: [], pagination: { total: 0 } });
+    }
+    const ids = (items: { id: string }[]) => items.map(({ id }) => id);
+    const own = ids(await walk('/api/v1/batches', guest.token));
+    expect(own.length).toBeGreaterThan(0);
+    expect(ids(await walk('/api/v1/batches', demo.token)).filter((id) => own.includes(id))).toEqual([]);
+  });
+
+  it("answers for someone else's job as for one that does not exist", async () => {
+    const [job] = (await call('/api/v2/jobs?status=DONE&limit=1', { token: demo.token })).body.data;
+    const foreign = await call(`/api/v1/jobs/${job.id}/results_link`, { token: guest.token });
+    const missing = await call(`/api/v1/jobs/${randomUUID()}/results_link`, { token: guest.token });
+    expect([foreign.status, missing.status]).toEqual([404, 404]);
+    expect(foreign.body).toEqual(missing.body);
+  });
+});
+
+describe('POST /_local/events', () => {
+  it('applies events that arrive repeated and in the wrong order', async () => {
+    const { userId, token } = await newUser();
+    const created = batchCreated(userId, 3);
+    const [first, second] = [created.data.jobs[0]!, created.data.jobs[1]!];
+    const done = jobUpdated(userId, first.id, { status: 'DONE', results_key: `results/${userId}/${first.id}.json` });
+    const failed = jobUpdated(userId, second.id, { status: 'ERROR', errors: ['It broke.'] });
+    expect(await sendEvents(done, failed, created, created, done)).toEqual({ accepted: 5, pending: 0, failures: [] });
+    const [batch] = (await call('/api/v1/batches', { token })).body.data;
+    expect(batch).toMatchObject({ jobs_count: 3, jobs_count_per_status: { PENDING: 1, DONE: 1, ERROR: 1 } });
+    const { body } = await call('/api/v2/jobs?errors=true', { token });
+    expect(body.data).toMatchObject([{ id: second.id, errors: ['It broke.'] }]);
+  });
+
+  it('puts a bad event among the dead letters, with its reason, and applies the others', async () => {
+    const { userId, token } = await newUser();
+    const bad = { ...batchCreated(userId, 1), type: 'batch.exploded' };
+    const { accepted, failures } = await sendEvents(bad, batchCreated(userId, 1));
+    expect([accepted, failures.length]).toEqual([1, 1]);
+    expect(failures[0]!.reason).not.toBe('');
+    expect((await call('/api/v1/batches', { token })).body.pagination.total).toBe(1);
+    const letters = await call('/_local/dead-letters');
+    expect(letters.body).toContainEqual({ ...failures[0], body: JSON.stringify(bad) });
+  });
+
+  it('waits for what an event speaks of', async () => {
+    const { userId, token } = await newUser();
+    const created = batchCreated(userId, 1);
+    const done = jobUpdated(userId, created.data.jobs[0]!.id, { status: 'DONE' });
+    expect(await sendEvents(done)).toEqual({ accepted: 0, pending: 1, failures: [] });
+    await sendEvents(created);
+    for (const end = Date.now() + 20_000; ; ) {
+      const { body } = await call('/api/v2/jobs', { token });
+      if (body.data[0].status === 'DONE') break;
+      expect(Date.now()).toBeLessThan(end);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  });
+
+  it('refuses what is no JSON', async () => {
+    expect((await call('/_local/events', { method: 'POST', body: '{' })).status).toBe(400);
+  });
+});

@@ -1,0 +1,142 @@
+import { connect } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { routes } from '../../functions/routes.ts';
+import { call, demo, stack } from '../support/local-stack.ts';
+
+const submission = JSON.stringify({ data: {} });
+
+describe('the gateway', () => {
+  it.each(['/nowhere', '/api', '/api/v1', '/api/v3/jobs', '/api/v1/batches/extra', '//', '/api/v1/jobs'])(
+    'answers 404 to %s',
+    async (path) => {
+      const { status, body } = await call(path, { token: demo.token });
+      expect(status).toBe(404);
+      expect(body).toMatchObject({
+        status: 'fail',
+        message: 'Not Found',
+        code: '404',
+        data: { description: expect.any(String) },
+      });
+    },
+  );
+
+  it.each(Object.values(routes))('answers 405 with Allow to another method of $path', async ({ path, method }) => {
+    for (const other of ['DELETE', 'PUT', 'PATCH', method === 'GET' ? 'POST' : 'GET']) {
+      const { status, headers, body } = await call(path.replace(/\{.*\}/, '0'), { method: other });
+      expect(status).toBe(405);
+      expect(headers.get('allow')).toContain(method);
+      expect(body).toMatchObject({ status: 'fail', code: '405' });
+    }
+  });
+
+  it.each(Object.values(routes))('answers a preflight request of $path', async ({ path, method }) => {
+    const response = await fetch(stack.baseUrl + path.replace(/\{.*\}/, '0'), {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': method },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toContain(method);
+    expect(response.headers.get('access-control-allow-headers')).toContain('Authorization');
+    expect(await response.text()).toBe('');
+  });
+
+  it('ignores a trailing slash', async () => {
+    expect((await call('/health/')).status).toBe(200);
+  });
+
+  it.each(['%', '%zz', '%e0%a4', '%00', 'a%2Fb'])('answers 422 to the job id %s', async (id) => {
+    const { status, body } = await call(`/api/v1/jobs/${id}/results_link`, { token: demo.token });
+    expect(status).toBe(422);
+    expect(body.detail[0].loc).toEqual(['path', 'job_id']);
+  });
+
+  it('reads malformed escapes in the query as they stand', async () => {
+    expect((await call('/api/v1/batches?tag=%zz&%=1&&=', { token: demo.token })).status).toBe(200);
+  });
+
+  it.each([
+    ['gzip', gzipSync(submission)],
+    ['deflate', deflateSync(submission)],
+    ['identity', Buffer.from(submission)],
+  ])('decodes a body in %s', async (coding, body) => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
+    const answer = await call('/api/v1/quizzes', { method: 'POST', token: demo.token, headers, body });
+    expect(answer.status).toBe(200);
+  });
+
+  it.each([
+    ['gzip', Buffer.from(submission)],
+    ['gzip', gzipSync(submission).subarray(0, 20)],
+    ['br', brotliCompressSync(submission)],
+  ])('answers 422 to a body that is no %s', async (coding, body) => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
+    const answer = await call('/api/v1/quizzes', { method: 'POST', token: demo.token, headers, body });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ status: 'fail', code: '422', detail: expect.any(Array) });
+  });
+
+  it.each([
+    ['11 MB', Buffer.alloc(11 * 1024 * 1024, 'x'), {}],
+    ['a gzip bomb', gzipSync(Buffer.alloc(200 * 1024 * 1024)), { 'Content-Encoding': 'gzip' }],
+  ])('answers 413 to %s', async (_, body, headers) => {
+    const answer = await call('/api/v1/quizzes', {
+      method: 'POST',
+      token: demo.token,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    });
+    expect(answer.status).toBe(413);
+    expect(answer.body).toMatchObject({ status: 'fail', code: '413', data: { description: expect.any(String) } });
+  });
+
+  it.each([9_000, 30_000])('refuses head lines of more than 10 KB: %i', async (size) => {
+    const { status } = await call(`/api/v1/batches`, { token: demo.token, headers: { 'X-Long': 'x'.repeat(size) } });
+    expect(status).toBe(size < 10_000 ? 200 : 422);
+  });
+
+  it('compresses a large answer for those who accept it', async () => {
+    const raw = await rawRequest(
+      `GET /api/v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.token}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n`,
+    );
+    expect(raw).toMatch(/content-encoding: gzip/i);
+    const small = await rawRequest(
+      'GET /health HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n',
+    );
+    expect(small).not.toMatch(/content-encoding/i);
+    const plain = await rawRequest(
+      `GET /api/v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.token}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(plain).not.toMatch(/content-encoding/i);
+  });
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n'],
+    ['a header without a name', 'GET /health HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+    ['70 KB of headers', `GET /health HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`],
+  ])('answers %s with the envelope', async (_, request) => {
+    const raw = await rawRequest(request);
+    const [head = '', body = ''] = raw.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(JSON.parse(body)).toMatchObject({ status: 'fail', data: expect.any(Object) });
+  });
+
+  it('serves on after all of this', async () => {
+    expect((await call('/health')).body).toMatchObject({ status: 'success' });
+  });
+});
+
+/** Sends the bytes as they are; all that comes back. */
+function rawRequest(text: string): Promise<string> {
+  const { hostname, port } = new URL(stack.baseUrl);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+}

@@ -1,0 +1,125 @@
+import { exportJWK, generateKeyPair } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { call, demo, makeToken, stack } from '../support/local-stack.ts';
+
+const now = Math.floor(Date.now() / 1000);
+const foreignKey = await exportJWK((await generateKeyPair('RS256', { extractable: true })).privateKey);
+
+const [header, payload, signature] = demo.token.split('.') as [string, string, string];
+const otherUser = Buffer.from(
+  JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'someone-else' }),
+).toString('base64url');
+const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+
+const badTokens: [what: string, token: string | undefined][] = [
+  ['no token', undefined],
+  ['no JWT', 'abc'],
+  ['an empty token', ''],
+  ['a changed claim', `${header}.${otherUser}.${signature}`],
+  ['a changed signature', `${header}.${payload}.${signature.slice(0, -4)}AAAA`],
+  ['no signature', `${unsigned}.${payload}.`],
+  ['a key of someone else', await makeToken({}, {}, foreignKey)],
+  ['an unknown key id', await makeToken({}, { kid: 'unknown' }, foreignKey)],
+  ['an expired token', await makeToken({ exp: now - 60 })],
+  ['a token without expiry', await makeToken({ exp: undefined as never })],
+  ['a token that is not valid yet', await makeToken({ nbf: now + 600 })],
+  ['another issuer', await makeToken({ iss: 'https://elsewhere.example' })],
+  ['another audience', await makeToken({ aud: 'elsewhere' })],
+  ['a token without subject', await makeToken({ sub: undefined as never })],
+];
+
+describe('bearer tokens', () => {
+  it.each(badTokens)('refuses %s with 401 and a challenge', async (_, token) => {
+    const { status, headers, body } = await call('/api/v1/batches', { token });
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toBe('Bearer');
+    expect(body).toMatchObject({
+      status: 'fail',
+      message: 'Unauthorized',
+      code: '401',
+      data: { description: expect.any(String) },
+    });
+  });
+
+  it.each(['Basic', 'Token', ''])('refuses the scheme "%s"', async (scheme) => {
+    const { status } = await call('/api/v1/batches', { headers: { Authorization: `${scheme} ${demo.token}` } });
+    expect(status).toBe(401);
+  });
+
+  it.each(['Bearer', 'bearer', 'BEARER'])('accepts the scheme %s', async (scheme) => {
+    const { status } = await call('/api/v1/batches', { headers: { Authorization: `${scheme} ${demo.token}` } });
+    expect(status).toBe(200);
+  });
+
+  it('refuses a token once it has expired, though the gateway remembers it', async () => {
+    const token = await makeToken({ exp: Math.floor(Date.now() / 1000) + 2 });
+    expect((await call('/api/v1/batches', { token })).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const { status, body } = await call('/api/v1/batches', { token });
+    expect(status).toBe(401);
+    expect(body).toMatchObject({ status: 'fail', code: '401' });
+  });
+
+  it.each(['/api/v1/batches', '/api/v2/jobs', '/api/v1/jobs/00000000-0000-4000-8000-000000000000/results_link'])(
+    'are needed for %s',
+    async (path) => {
+      expect((await call(path)).status).toBe(401);
+      expect((await call(path, { token: demo.token })).status).not.toBe(401);
+    },
+  );
+
+  it.each(['/health', '/openapi.json'])('are not needed for %s', async (path) => {
+    expect((await call(path)).status).toBe(200);
+  });
+});
+
+describe('POST /oauth/token', () => {
+  const ask = async (parameters: Record<string, string>, headers: Record<string, string> = {}) => {
+    const response = await fetch(stack.tokenEndpoint, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(parameters),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: the tests say what they expect of it.
+    return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  };
+  const credentials = { username: demo.username, password: demo.password };
+
+  it.each([
+    [{ grant_type: 'password', ...credentials }],
+    [{ grant_type: 'http://auth0.com/oauth/grant-type/password-realm', realm: 'any', audience: 'any', ...credentials }],
+    [{ grant_type: 'client_credentials', client_id: demo.username, client_secret: demo.password }],
+  ])('gives a token that the API accepts: %o', async (parameters) => {
+    const { status, headers, body } = await ask(parameters);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 43_200 });
+    expect((await call('/api/v1/batches?limit=1', { token: body.access_token })).body.data[0].user_id).toBe(
+      demo.userId,
+    );
+  });
+
+  it('accepts a JSON body and a client in the Authorization header', async () => {
+    const response = await fetch(stack.tokenEndpoint, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ grant_type: 'password', ...credentials }),
+    });
+    expect(response.status).toBe(200);
+    const basic = Buffer.from(`${demo.username}:${demo.password}`).toString('base64');
+    expect((await ask({ grant_type: 'client_credentials' }, { Authorization: `Basic ${basic}` })).status).toBe(200);
+  });
+
+  it.each([
+    [{ grant_type: 'password', username: 'demo', password: 'wrong' }, 400, 'invalid_grant'],
+    [{ grant_type: 'password', username: 'nobody', password: 'demo' }, 400, 'invalid_grant'],
+    [{ grant_type: 'password', username: 'demo' }, 400, 'invalid_request'],
+    [{ grant_type: 'client_credentials', client_id: 'demo', client_secret: 'wrong' }, 401, 'invalid_client'],
+    [{ grant_type: 'authorization_code' }, 400, 'unsupported_grant_type'],
+    [{}, 400, 'invalid_request'],
+  ])('refuses %o with %i %s', async (parameters, status, error) => {
+    const answer = await ask(parameters as Record<string, string>);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ error, error_description: expect.any(String) });
+  });
+});

@@ -1,0 +1,19 @@
+/** One local stack for all end-to-end tests, started as a person starts it: by its command, in a folder of its own. */
+
+import type { TestProject } from 'vitest/node';
+import { type StackDescription, startCommand } from './stack-command.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    localStack: StackDescription;
+    /** Holds the issuer's key: tests make tokens for any user. */
+    localStackData: string;
+  }
+}
+
+export async function setup(project: TestProject) {
+  const command = startCommand({ PORT: '0' }, ['--batches', '16', '--jobs-per-batch', '3', '--data', 'data']);
+  project.provide('localStack', await command.ready());
+  project.provide('localStackData', `${command.directory}/data`);
+  return command.stop;
+}
