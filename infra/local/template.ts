@@ -203,7 +203,8 @@ export function readTemplate(template: Template, place: Place): Resource[] {
 
   function substitute(argument: string | [string, Record<string, unknown>]): string {
     const [text, values] = typeof argument === 'string' ? [argument, {}] : argument;
-    return text.replace(/\$\{([^!}][^}]*)\}/g, (_, name: string) => {
+    return text.replace(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
+      if (literal === '!') return `\${${name}}`;
       if (Object.hasOwn(values, name)) return String(resolve(values[name]));
       const [logicalId = '', ...path] = name.split('.');
       return String(path.length > 0 ? attribute(logicalId, path.join('.')) : reference(name));
