@@ -32,6 +32,8 @@ export interface LocalStackOptions {
   readonly dynamodbEndpoint?: string | undefined;
   /** Where the functions' own output goes. */
   readonly logFile: string;
+  /** Called once the port is this stack's. */
+  readonly onListening: () => Promise<void>;
   /** Told of each step, for people. */
   readonly onStep: (step: string) => void;
 }
@@ -85,6 +87,7 @@ async function start(
     (error, socket) => unreadable.handle(error, socket),
   );
   stops.push(server.stop);
+  await options.onListening();
   const issuerPath = `${localPaths.prefix}issuer`;
   const keyFile = kept('issuer-key.json');
   const issuer = await createIssuer({

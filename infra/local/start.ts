@@ -7,12 +7,12 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { accounts } from './accounts.ts';
-
 import { SetupProblem } from './dynamodb-local.ts';
 import { loadDemoData } from './load-demo-data.ts';
 import { type LocalStack, startLocalStack } from './local-stack.ts';
 
 const stateDirectory = resolve('.local');
+const descriptionFile = join(stateDirectory, 'stack.json');
 
 interface Settings {
   readonly port: number;
@@ -24,7 +24,7 @@ interface Settings {
 let stack: LocalStack | undefined;
 let ending = false;
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
 // A killed npm leaves this process to itself; nobody would ever end it.
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid;
@@ -49,6 +49,8 @@ async function start(settings: Settings) {
     dataDirectory: settings.data,
     dynamodbEndpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB,
     logFile: join(stateDirectory, 'functions.log'),
+    // That of a stack which was killed; one that runs would hold the port.
+    onListening: () => rm(descriptionFile, { force: true }),
     onStep: (step) => console.log(`${step} …`),
   });
   if (ending) return;
@@ -66,8 +68,7 @@ async function start(settings: Settings) {
     users: users.map(({ username, password, userId, token }) => ({ username, password, userId, token })),
   };
   await mkdir(stateDirectory, { recursive: true });
-  await writeFile(join(stateDirectory, 'owner.env'), ownerEnvironment(stack));
-  await writeFile(join(stateDirectory, 'stack.json'), `${JSON.stringify(description, null, 2)}\n`);
+  await writeFile(descriptionFile, `${JSON.stringify(description, null, 2)}\n`);
   console.log(greeting(description, Date.now() - started));
 }
 
@@ -77,7 +78,7 @@ async function end(code: number) {
   // Whatever hangs must not keep the process: its exit ends what it started.
   setTimeout(() => process.exit(1), 10_000).unref();
   await stack?.stop();
-  if (stack !== undefined) await rm(join(stateDirectory, 'stack.json'), { force: true });
+  if (stack !== undefined) await rm(descriptionFile, { force: true });
   process.exit(code);
 }
 
@@ -114,26 +115,6 @@ function readNumber(name: string, text: string, least: number, most: number): nu
 function showProgress(line: string, done: boolean) {
   if (process.stdout.isTTY) process.stdout.write(`\r${line}${done ? '\n' : ''}`);
   else console.log(line);
-}
-
-/** For `node --env-file`: whoever has it may do everything with the tables and objects of this stack. */
-function ownerEnvironment({ deployment, dynamodbEndpoint, objectStoreEndpoint }: LocalStack): string {
-  const names = Object.assign({}, ...deployment.functions.map(({ environment }) => environment)) as Record<
-    string,
-    string
-  >;
-  const resources = Object.entries(names).filter(([name]) => /_(TABLE|BUCKET)$/.test(name));
-  const values = {
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint,
-    AWS_ENDPOINT_URL_S3: objectStoreEndpoint,
-    AWS_REGION: deployment.place.region,
-    AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? 'local',
-    AWS_SECRET_ACCESS_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? 'local',
-    ...Object.fromEntries(resources),
-  };
-  return Object.entries(values)
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('');
 }
 
 interface Description {
