@@ -1,16 +1,9 @@
-import { type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startHttpServer } from '../../infra/local/http-server.ts';
-
-/** What DynamoDB answered. */
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
+import { type PassedAnswer, startPassingServer } from './passing-server.ts';
 
 /** What becomes of a request; `pass` lets it through to DynamoDB. */
-export type Strike = (pass: () => Promise<Answer>, response: ServerResponse) => Promise<void>;
+export type Strike = (pass: () => Promise<PassedAnswer>, response: ServerResponse) => Promise<void>;
 
 /** A user's requests that are struck, counted from 1: those from `from` on, `times` of them. */
 interface Plan {
@@ -34,18 +27,14 @@ export interface FaultProxy {
  */
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
   const plans = new Map<string, { plan?: Plan | undefined; count: number }>();
-  const server = await startHttpServer(0, async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    const pass = () => forward(endpoint, request, body);
-    const of = [...plans].find(([userId]) => body.includes(JSON.stringify(userId)))?.[1];
-    if (of === undefined) return send(response, await pass());
+  const server = await startPassingServer(endpoint, async (request, pass, answer) => {
+    const of = [...plans].find(([userId]) => request.body.includes(JSON.stringify(userId)))?.[1];
+    if (of === undefined) return answer(await pass());
     const number = ++of.count;
     if (of.plan === undefined || number < of.plan.from || number >= of.plan.from + of.plan.times) {
-      return send(response, await pass());
+      return answer(await pass());
     }
-    await of.plan.strike(pass, response);
+    await of.plan.strike(pass, request.response);
   });
   return {
     url: server.url,
@@ -53,22 +42,6 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     plan: (userId, plan) => void plans.set(userId, { plan, count: 0 }),
     count: (userId) => plans.get(userId)?.count ?? 0,
   };
-}
-
-function forward(endpoint: string, { method, headers }: IncomingMessage, body: Buffer): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const upstream = requestUpstream(endpoint, { method, headers }, async (answer) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
-      resolve({ status: answer.statusCode ?? 500, headers: answer.headers, body: Buffer.concat(chunks) });
-    });
-    upstream.on('error', reject);
-    upstream.end(body);
-  });
-}
-
-function send(response: ServerResponse, { status, headers, body }: Answer) {
-  response.writeHead(status, headers).end(body);
 }
 
 /** An error as DynamoDB sends it. */
@@ -128,5 +101,6 @@ export const late =
   (milliseconds: number): Strike =>
   async (pass, response) => {
     await delay(milliseconds);
-    send(response, await pass());
+    const { status, headers, body } = await pass();
+    response.writeHead(status, headers).end(body);
   };

@@ -1,0 +1,188 @@
+/**
+ * What each function's role allows is what the function calls, no more and no less: every call is recorded on the wire, by
+ * IAM's action and resource. test/infra holds the synthesized roles to the same declarations.
+ */
+
+import type { SQSEvent } from 'aws-lambda';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadList } from '../support/load-list.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { uuid } from '../support/new-batch.ts';
+import { startPassingServer } from '../support/passing-server.ts';
+import { batchRows, jobRows } from '../support/random-rows.ts';
+
+const { client, names } = await functionEnvironment();
+
+/** `Table Action` or `Table/index Action`, of each call that was made. */
+const calls = new Set<string>();
+beforeEach(() => calls.clear());
+
+const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ headers, body }, pass, answer) => {
+  const [, operation = ''] = String(headers['x-amz-target']).split('.');
+  for (const call of callsOf(operation, JSON.parse(body.toString()))) calls.add(call);
+  answer(await pass());
+});
+const sink = await startMessageSink();
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
+vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('DEAD_LETTER_QUEUE_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('ISSUER', 'https://issuer.example');
+vi.stubEnv('AUDIENCE', 'audience');
+vi.stubEnv('JWKS_URI', 'https://issuer.example/jwks');
+afterAll(async () => {
+  await recorder.stop();
+  await sink.stop();
+});
+
+interface Request {
+  readonly TableName?: string;
+  readonly IndexName?: string;
+  readonly RequestItems?: Readonly<Record<string, object>>;
+  readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName: string }>>[];
+}
+
+/** A transaction needs the rights to its parts: `Put` is PutItem. */
+function callsOf(operation: string, { TableName, IndexName, RequestItems, TransactItems }: Request): string[] {
+  const named = (physical: string) => Object.entries(names).find(([, name]) => name === physical)?.[0] ?? physical;
+  if (TransactItems !== undefined) {
+    return TransactItems.flatMap((item) =>
+      Object.entries(item).map(
+        ([part, { TableName }]) => `${named(TableName)} ${part}${part === 'ConditionCheck' ? '' : ''}Item`,
+      ),
+    );
+  }
+  if (RequestItems !== undefined) return Object.keys(RequestItems).map((name) => `${named(name)} ${operation}`);
+  return [`${named(TableName ?? '?')}${IndexName === undefined ? '' : `/${IndexName}`} ${operation}`];
+}
+
+function load(entry: string) {
+  return import(/* @vite-ignore */ `${import.meta.dirname}/../../functions/${entry}.ts`);
+}
+
+function declared(uses: Uses): string[] {
+  return Object.entries(uses).flatMap(([name, actions]) => actions.map((action) => `${name} ${action}`));
+}
+
+const owner = 'auth0|owner';
+const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 5 })[0] as Value;
+/** So many that looking up ten rows, far from each other, by their blocks is cheaper than reading what lies between. */
+const rowCount = 2_700;
+const isRare = (seq: number) => seq % 260 === 0;
+const batches = sample(batchRows(owner, rowCount)).map((row, seq) => ({
+  ...row,
+  device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
+  jobs_count: 0,
+}));
+const [firstBatch, secondBatch] = batches as [(typeof batches)[0], (typeof batches)[0]];
+const jobs = sample(jobRows(owner, [firstBatch.id, secondBatch.id], rowCount)).map((row, seq) => ({
+  ...row,
+  origin: isRare(seq) ? ('OVH' as const) : ('CLIENT' as const),
+  results_key: `results/${owner}/${row.id}.json`,
+}));
+for (const batch of [firstBatch, secondBatch]) {
+  batch.jobs_count = jobs.filter(({ batch_id }) => batch_id === batch.id).length;
+}
+
+beforeAll(async () => {
+  await Promise.all([
+    loadList(client, names, batchList, owner, batches),
+    loadList(client, names, jobList, owner, jobs),
+  ]);
+});
+
+const listQueries = [
+  'limit=5',
+  'limit=5&offset=30',
+  'status=DONE',
+  'order_by=updated_at&limit=3',
+  'id__starts_with=0',
+  'id__starts_with=01234567',
+];
+const requests: Readonly<Record<RouteName, readonly GatewayRequest[]>> = {
+  listBatches: [...listQueries, `id=${firstBatch.id}`, 'device_type=RARE', 'tag=a'].map((query) => ({ query })),
+  listJobs: [
+    ...listQueries,
+    `id=${jobs[0]?.id}`,
+    'origin=OVH',
+    `batch_id=${firstBatch.id}&order_by=creation_order&order_by_direction=ASC&limit=5`,
+    `batch_id=${firstBatch.id}&status=DONE&limit=5`,
+  ].map((query) => ({ query })),
+  getResultsLink: [{ path: { job_id: jobs[0]?.id ?? '' } }],
+  submitQuizzes: [{ body: { data: { a: [{}, {}] } } }, { body: { data: { a: {} } } }],
+  getOpenApi: [{}],
+  getHealth: [{}],
+};
+
+describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(entry);
+    for (const request of requests[name as RouteName]) {
+      const event = gatewayEvent(name as RouteName, { ...request, userId: owner });
+      const { statusCode, body } = await handler(event, lambdaContext());
+      expect(statusCode).toBe(200);
+      const link = JSON.parse(body).data?.results_link;
+      if (link !== undefined) calls.add(callOfLink(link));
+    }
+    expect([...calls].sort()).toEqual(declared(uses).sort());
+  });
+});
+
+/** A pre-signed URL is a call that someone else makes in the function's role. */
+function callOfLink(link: string): string {
+  const { pathname, searchParams } = new URL(link);
+  return `${pathname.startsWith('/results/') ? 'Results' : pathname} ${searchParams.get('x-id')}`;
+}
+
+describe('applyEvents', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.applyEvents.entry);
+    const event = (type: string, second: number, data: object) => ({
+      id: `event ${second}`,
+      type,
+      time: `2026-03-01T00:00:0${second}Z`,
+      user_id: 'auth0|new owner',
+      data,
+    });
+    const batch_id = uuid('b', 1);
+    const batch = { id: batch_id, project_id: uuid('c', 1), device_type: 'FRESNEL', queue_priority: 'LOW', open: true };
+    const events = [
+      event('batch.created', 1, { ...batch, tags: ['a', 'b'], jobs: [{ id: uuid('a', 1), runs: 1 }] }),
+      event('jobs.added', 2, { batch_id, jobs: [{ id: uuid('a', 2), runs: 1 }] }),
+      event('batch.updated', 3, { batch_id, status: 'RUNNING', tags: ['b'] }),
+      event('job.updated', 4, { job_id: uuid('a', 1), status: 'RUNNING' }),
+      event('batch.updated', 5, { batch_id: uuid('b', 2) }),
+      event('no.such.event', 6, {}),
+    ];
+    for (const [index, each] of events.entries()) {
+      const Records = [
+        {
+          messageId: `message ${index}`,
+          body: JSON.stringify(each),
+          attributes: { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' },
+        },
+      ];
+      await handler({ Records } as unknown as SQSEvent, lambdaContext());
+    }
+    if (sink.messages.length > 0) calls.add('DeadLetters SendMessage');
+    expect([...calls].sort()).toEqual(declared(otherFunctions.applyEvents.uses).sort());
+  });
+});
+
+describe.each(['authorizer', 'methodNotAllowed'] as const)('%s', (name) => {
+  it('makes no call', async () => {
+    const { handler } = await load(otherFunctions[name].entry);
+    const event = {
+      ...gatewayEvent('getHealth'),
+      authorizationToken: 'Bearer none',
+      methodArn: 'arn:a:b:c:d:e/f/GET/g',
+    };
+    await Promise.allSettled([handler(event, lambdaContext())]);
+    expect([...calls]).toEqual(declared(otherFunctions[name].uses));
+  });
+});
