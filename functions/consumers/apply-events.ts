@@ -60,13 +60,15 @@ export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBat
   });
 }
 
-/** One list for each owner, in the order of the events' times; a message without a readable event stands alone. */
+/** One list for each owner, in the order of the events' times, else of their arrival; a message without a readable event stands alone. */
 function messagesByOwner(records: readonly SQSRecord[]): Message[][] {
   const messages = records.map((record): Message => ({ record, event: readEvent(record.body) }));
   const owners = Map.groupBy(messages, ({ record, event }) =>
     event instanceof InvalidInput ? `message ${record.messageId}` : `user ${event.user_id}`,
   );
-  return Array.from(owners.values(), (ofOwner) => ofOwner.toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1)));
+  return Array.from(owners.values(), (ofOwner) =>
+    ofOwner.toSorted((a, b) => Number(timeOf(a) > timeOf(b)) - Number(timeOf(a) < timeOf(b))),
+  );
 }
 
 function timeOf({ event }: Message): string {

@@ -50,21 +50,20 @@ async function tried(userId: string, operation: string, intercept: (call: Call) 
 }
 
 describe.each(Object.keys(operations))('%s', (operation) => {
-  const once = Object.entries({ ...contention, ...failures, ...partly });
-
   it('does its work in spite of one fault, at any of its calls', async () => {
-    let calls = 0;
+    const calls: string[] = [];
     const { after: expected } = await tried(`${operation} well`, operation, (call) => {
-      calls += 1;
+      calls.push(call.name);
       return call.send();
     });
-    expect(calls).toBeGreaterThan(1);
-    for (const [name, fault] of once) {
+    expect(calls).toContain('TransactWriteCommand');
+    for (const [name, fault] of Object.entries({ ...contention, ...failures, ...partly })) {
+      const places = [...calls.keys()].filter((place) => fault.commands.includes(calls[place]!));
       await Promise.all(
-        Array.from({ length: calls }, async (_, place) => {
+        places.map(async (place) => {
           let at = 0;
           const { error, after } = await tried(`${operation} ${name} ${place}`, operation, (call) =>
-            at++ === place && fault.commands.includes(call.name) ? fault.strike(call) : call.send(),
+            at++ === place ? fault.strike(call) : call.send(),
           );
           expect({ name, place, error, after }).toEqual({ name, place, error: undefined, after: expected });
         }),

@@ -62,8 +62,12 @@ export async function carryOut(
       const failure = error instanceof Error ? error : new Error(String(error));
       // Where DynamoDB itself fails, it would fail the next steps as well, and they must not overtake these.
       const stopped = isOfTheSteps(failure) ? steps : waiting;
-      if (stopped === steps && steps.length > 1) alone = steps.length;
-      else for (const { task } of stopped) errors[task] = failure;
+      if (stopped === steps && steps.length > 1) {
+        alone = steps.length;
+      } else {
+        alone = Math.max(0, alone - 1);
+        for (const { task } of stopped) errors[task] = failure;
+      }
     }
     waiting = waiting.filter(({ task }) => errors[task] === undefined);
   }

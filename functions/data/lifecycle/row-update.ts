@@ -23,9 +23,6 @@ export interface Word {
   readonly event: boolean;
 }
 
-type Updatable = Pick<BatchRow, 'id' | 'status' | 'written_at' | 'updated_at' | 'rev'> &
-  Readonly<Record<string, unknown>>;
-
 /**
  * The row after the update; the same object when it changes nothing. Throws IllegalTransition when the status contradicts the final
  * one that was reached, or, asked for directly, is behind the present one.
@@ -36,7 +33,7 @@ export function updatedRow<Row extends BatchRow | JobRow>(row: Row, update: Batc
   const winning = Object.entries(update).filter(([field, value]) => {
     if (value === undefined) return false;
     const setAt = row.written_at[field] ?? Number.NEGATIVE_INFINITY;
-    const same = isDeepStrictEqual(value, (row as Updatable)[field]);
+    const same = isDeepStrictEqual(value, (row as Readonly<Record<string, unknown>>)[field]);
     if (same) return word.event && at > setAt;
     if (field === 'status') return statusCounts(row, String(value), at < setAt, word);
     return at >= setAt;
