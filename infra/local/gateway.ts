@@ -60,6 +60,8 @@ export function createGateway(api: ApiDefinition, functions: readonly LambdaFunc
     try {
       answer = await respond(request, gatewayRequest, match?.resource, context);
     } catch (error) {
+      // The client went away in the middle of its request: nobody waits for an answer.
+      if (request.errored !== null) return;
       if (error instanceof GatewayProblem) answer = gatewayAnswer(api, error, context);
       else {
         console.error(error);
@@ -72,22 +74,11 @@ export function createGateway(api: ApiDefinition, functions: readonly LambdaFunc
       String(request.headers['accept-encoding'] ?? ''),
       api.minimumCompressionSize,
     );
-    const headers = [
-      ...encoded.headers,
-      ['x-amzn-RequestId', requestId],
-      ['x-amz-apigw-id', extendedRequestId],
-      ['Content-Length', String(encoded.body.length)],
-    ] as const;
-    try {
-      for (const [name, value] of headers) response.appendHeader(name, value);
-    } catch {
-      for (const name of response.getHeaderNames()) response.removeHeader(name);
-      answer = gatewayAnswer(api, new GatewayProblem('DEFAULT_5XX', 502), context);
-      for (const [name, value] of answer.headers) response.appendHeader(name, value);
-      return void response.writeHead(answer.status).end(answer.body);
-    }
+    for (const [name, value] of encoded.headers) response.appendHeader(name, value);
+    response.setHeader('x-amzn-RequestId', requestId);
+    response.setHeader('x-amz-apigw-id', extendedRequestId);
     const bodyless = encoded.status === 204 || encoded.status === 304;
-    if (bodyless) response.removeHeader('Content-Length');
+    if (!bodyless) response.setHeader('Content-Length', encoded.body.length);
     response.writeHead(encoded.status).end(bodyless || method === 'HEAD' ? undefined : encoded.body);
   }
 

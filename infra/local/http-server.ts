@@ -23,7 +23,7 @@ export async function startHttpServer(
 ): Promise<HttpServer> {
   const listener: RequestListener = (request, response) => {
     handle(request, response).catch((error: unknown) => {
-      console.error(error);
+      if (request.errored === null) console.error(error);
       response.destroy();
     });
   };

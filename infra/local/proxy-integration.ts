@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { ApiDefinition, ResourceDefinition } from './api-definition.ts';
 import type { AuthorizerContext } from './authorizers.ts';
@@ -132,14 +132,23 @@ export function proxyResponse(result: unknown): Answer {
   };
 }
 
+/** Names and values; undefined where they are no HTTP headers. */
 function headerObject(value: unknown): [string, string][] | undefined {
   if (value === undefined || value === null) return [];
   if (typeof value !== 'object' || Array.isArray(value)) return undefined;
   const pairs = Object.entries(value).flatMap(([name, each]) =>
     [each].flat().map((one): [string, unknown] => [name, one]),
   );
-  const scalar = pairs.every(([, one]) => ['string', 'number', 'boolean'].includes(typeof one));
-  return scalar ? pairs.map(([name, one]) => [name, String(one)]) : undefined;
+  if (!pairs.every(([, one]) => ['string', 'number', 'boolean'].includes(typeof one))) return undefined;
+  try {
+    return pairs.map(([name, one]) => {
+      validateHeaderName(name);
+      validateHeaderValue(name, String(one));
+      return [name, String(one)];
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 function headerPairs(raw: readonly string[]): [string, string][] {
