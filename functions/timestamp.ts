@@ -15,7 +15,7 @@ const dateTime =
 export function parseTimestamp(text: string): string | undefined {
   const match = dateTime.exec(text.trim());
   if (match === null) return undefined;
-  const [, date, hours = '00', minutes = '00', seconds = '00', fraction = '', offset = 'Z'] = match;
+  const [, date, hours = '00', minutes = '00', seconds = '00', fraction = '', offset = ''] = match;
   const midnight = Date.parse(`${date}T00:00:00Z`);
   if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== date) return undefined;
   if (Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined;
@@ -29,11 +29,11 @@ export function parseTimestamp(text: string): string | undefined {
 const earliest = Date.parse('0001-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59Z');
 
+/** Of `Z` no digits are left: zero. */
 function offsetSeconds(offset: string): number | undefined {
-  if (offset === 'Z' || offset === 'z') return 0;
-  const digits = offset.slice(1).replace(':', '');
+  const digits = offset.replace(/\D/g, '');
   const hours = Number(digits.slice(0, 2));
-  const minutes = Number(digits.slice(2, 4) || '0');
+  const minutes = Number(digits.slice(2));
   if (hours > 23 || minutes > 59) return undefined;
   return (offset[0] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }

@@ -108,7 +108,11 @@ describe('authorizer', () => {
     ['fails', (_, response) => response.writeHead(500).end(keySet)],
     ['answers no key set', (_, response) => response.end('<html>')],
     ['breaks off', (_, response) => response.destroy()],
-    ['redirects', (_, response) => response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()],
+    [
+      'redirects, even to keys',
+      ({ url }, response) =>
+        url === '/moved' ? response.end(keySet) : response.writeHead(302, { Location: '/moved' }).end(),
+    ],
     ['is silent', () => undefined],
     ['stops in the middle', (_, response) => response.write('{"keys":[')],
   ])('fails, and accepts nothing, when the issuer %s', async (_, behaviour) => {
@@ -118,8 +122,11 @@ describe('authorizer', () => {
       () => expect.unreachable(),
       (thrown) => thrown,
     );
-    expect(error.message).not.toBe('Unauthorized');
+    expect(error.message).toBe('The issuer’s keys cannot be fetched.');
     expect(error.name).toBe('KeysUnavailable');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { outcome: 'failed', error: { name: 'KeysUnavailable' }, jwks_error: { message: expect.any(String) } },
+    ]);
   });
 
   it('logs who was accepted, and why another was refused, never a token', async () => {

@@ -29,14 +29,8 @@ const selectivePrefix = 4;
 /** The cheapest reads that answer the query. Pure. */
 export function plan(list: ListDescription, query: ListQuery): Plan {
   const { conditions, order } = query;
-  const ids = conditions.filter((condition) => condition.kind === 'ids');
-  const [first, second] = ids;
-  if (first !== undefined) {
-    return {
-      kind: 'ids',
-      ids: second === undefined ? first.oneOf : first.oneOf.filter((id) => second.oneOf.includes(id)),
-    };
-  }
+  const ids = conditions.find((condition) => condition.kind === 'ids')?.oneOf;
+  if (ids !== undefined) return { kind: 'ids', ids };
   const prefix = conditions.find((condition) => condition.kind === 'idPrefix')?.prefix;
   if (prefix !== undefined && prefix.replaceAll('-', '').length >= selectivePrefix) return { kind: 'idPrefix', prefix };
   if (conditions.length === 0 && order.kind === 'creation') return { kind: 'sequence' };

@@ -30,7 +30,7 @@ export function select(list: ListDescription, query: ListQuery, data: ColumnData
 /** The rows that meet these conditions, ascending. */
 export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
   const tests = rowTests(list, conditions, data);
-  const candidates = data.sets.length > 0 ? intersection(data.sets).filter((row) => row < data.rowCount) : undefined;
+  const candidates = intersection(data.sets)?.filter((row) => row < data.rowCount);
   const count = candidates?.length ?? data.rowCount;
   const matching = new Int32Array(count);
   let found = 0;
@@ -201,15 +201,16 @@ function ranksOf(rows: Int32Array, key: SortKey, { from, to }: Window): number[]
   }
   const { compare } = key;
   if (least !== most || compare !== undefined) {
-    candidates.sort((a, b) => key.value(a) - key.value(b) || (compare?.(a, b) ?? 0) || a - b);
+    candidates.sort((a, b) => key.value(a) - key.value(b) || (compare?.(a, b) ?? 0)); // ties stay ascending
   }
   return candidates.slice(from - below, to - below);
 }
 
-function intersection(sets: readonly (readonly number[])[]): readonly number[] {
-  const [first = [], ...others] = sets;
+/** The rows of every set, ascending; undefined where there is no set. */
+function intersection(sets: readonly (readonly number[])[]): readonly number[] | undefined {
+  const [first, ...others] = sets;
   const rest = others.map((set) => new Set(set));
-  return first.filter((row) => rest.every((set) => set.has(row)));
+  return first?.filter((row) => rest.every((set) => set.has(row)));
 }
 
 function numbersOf(data: ColumnData, name: string): Float64Array {

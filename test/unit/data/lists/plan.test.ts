@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { batchList } from '../../../../functions/data/lists/batch-list.ts';
 import { jobList } from '../../../../functions/data/lists/job-list.ts';
 import type { ListQuery } from '../../../../functions/data/lists/list-query.ts';
-import { type Plan, plan, planRowReads } from '../../../../functions/data/lists/plan.ts';
+import { columnsPlan, idBlockReads, type Plan, plan, planRowReads } from '../../../../functions/data/lists/plan.ts';
 
 const everything: ListQuery = { conditions: [], order: { kind: 'creation' }, direction: 'DESC', offset: 0, limit: 100 };
 const done = { kind: 'facet', facet: 'status', oneOf: ['DONE'] } as const;
@@ -68,6 +68,27 @@ describe('plan', () => {
       { kind: 'idPrefix', prefix: '12ab' },
     ],
     [
+      'a selective prefix beside anything',
+      { conditions: [done, { kind: 'idPrefix', prefix: '12ab-' }], order: column('id') },
+      { kind: 'idPrefix', prefix: '12ab-' },
+    ],
+    [
+      'a time and a number',
+      { conditions: [manyJobs, { kind: 'range', column: 'updated_at', from: 5 }] },
+      { kind: 'columns', columns: ['jobs_count', 'updated_at'], later: [] },
+    ],
+    [
+      'three times',
+      {
+        conditions: ['end_datetime', 'start_datetime', 'updated_at'].map((name) => ({
+          kind: 'range',
+          column: name,
+          from: 5,
+        })),
+      },
+      { kind: 'columns', columns: ['updated_at'], later: ['start_datetime', 'end_datetime'] },
+    ],
+    [
       'a wide prefix',
       { conditions: [{ kind: 'idPrefix', prefix: '12a' }] },
       { kind: 'columns', columns: ['id'], later: [] },
@@ -95,10 +116,41 @@ describe('plan', () => {
       { kind: 'columns', columns: ['runs'], later: [] },
     ],
     ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', columns: ['facets'], later: [] }],
+    [
+      'one batch by a facet',
+      { conditions: [batch], order: { kind: 'facet', facet: 'status' } },
+      { kind: 'columns', columns: ['facets'], later: [] },
+    ],
+    [
+      'two numbers',
+      {
+        conditions: [
+          { kind: 'range', column: 'runs', from: 5 },
+          { kind: 'range', column: 'creation_order', to: 9 },
+        ],
+      },
+      { kind: 'columns', columns: ['creation_order', 'runs'], later: [] },
+    ],
+    ['no batch', { conditions: [{ ...batch, oneOf: [] }] }, { kind: 'columns', columns: [], later: [] }],
     ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', columns: [], later: [] }],
   ];
   it.each(jobPlans)('for jobs: %s', (_, query, expected) => {
     expect(plan(jobList, { ...everything, ...query })).toEqual(expected);
+  });
+});
+
+describe('columnsPlan', () => {
+  it('reads the ids where ids, or how they begin, are asked for', () => {
+    const ids = { kind: 'ids', oneOf: ['a'] } as const;
+    const prefix = { kind: 'idPrefix', prefix: '12ab' } as const;
+    const idsAlone = { kind: 'columns', columns: ['id'], later: [] };
+    expect(columnsPlan(batchList, { ...everything, conditions: [ids] })).toEqual(idsAlone);
+    expect(columnsPlan(batchList, { ...everything, conditions: [prefix] })).toEqual(idsAlone);
+    expect(columnsPlan(jobList, { ...everything, conditions: [done, ids], order: column('runs') })).toEqual({
+      kind: 'columns',
+      columns: ['id', 'facets', 'runs'],
+      later: [],
+    });
   });
 });
 
@@ -125,5 +177,56 @@ describe('planRowReads', () => {
         { from: 90_000, to: 90_001 },
       ],
     });
+  });
+
+  /** `count` times `length` rows side by side, `gap` apart. */
+  const clusters = (count: number, length: number, gap: number) =>
+    Array.from({ length: count }, (_, cluster) =>
+      Array.from({ length }, (_, index) => 1_000 + cluster * (length - 1 + gap) + index),
+    ).flat();
+  const rangesOf = (sequence: readonly number[]) => {
+    const reads = planRowReads(sequence, 56);
+    return reads.kind === 'ranges' ? reads.ranges.map(({ from, to }) => `${from}-${to}`) : reads.kind;
+  };
+
+  it('bridges gaps of up to 8', () => {
+    expect(rangesOf(clusters(2, 10, 8))).toEqual(['1000-1026']);
+    expect(rangesOf(clusters(2, 10, 9))).toEqual(['1000-1009', '1018-1027']);
+  });
+
+  it('reads the whole stretch where several ranges cost no less', () => {
+    expect(rangesOf([1_000])).toEqual(['1000-1000']);
+    expect(rangesOf([1_000, 1_009])).toEqual(['1000-1009']);
+    expect(rangesOf([1_000, 1_010])).toEqual(['1000-1000', '1010-1010']);
+  });
+
+  it('starts at most 8 ranges', () => {
+    expect(rangesOf(clusters(8, 10, 9))).toHaveLength(8);
+    expect(rangesOf(clusters(9, 10, 9))).toEqual(['1000-1153']);
+  });
+
+  it('reads by id where that is cheaper, the look-up of the ids included', () => {
+    // 16 rows in 9 clusters and 4 blocks of ids: 8.5 units by id, as for a range of 85 rows.
+    const apart = (last: number) => [0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60, 61, 70, last];
+    expect(planRowReads(apart(84), 22)).toEqual({ kind: 'ranges', ranges: [{ from: 0, to: 84 }] });
+    expect(planRowReads(apart(85), 22)).toEqual({ kind: 'ids' });
+    expect(planRowReads(apart(85), 16)).toEqual({ kind: 'ranges', ranges: [{ from: 0, to: 85 }] });
+    expect(planRowReads(every(20, 9), 56)).toEqual({ kind: 'ids' });
+  });
+
+  it('reads nothing where there are no rows', () => {
+    expect(planRowReads([], 56)).toEqual({ kind: 'ranges', ranges: [] });
+  });
+});
+
+describe('idBlockReads', () => {
+  it('reads neighbouring blocks as one range', () => {
+    expect(idBlockReads([5, 7, 15, 29], 10)).toEqual({ blocks: [0, 1, 2], from: 0, to: 2, asRange: true, cost: 0.375 });
+    expect(idBlockReads([40], 10)).toEqual({ blocks: [4], from: 4, to: 4, asRange: true, cost: 0.125 });
+  });
+
+  it('reads blocks that lie apart each by its key', () => {
+    expect(idBlockReads([10, 99], 10)).toEqual({ blocks: [1, 9], from: 1, to: 9, asRange: false, cost: 1 });
+    expect(idBlockReads([10, 89], 10)).toEqual({ blocks: [1, 8], from: 1, to: 8, asRange: true, cost: 1 });
   });
 });
