@@ -1,0 +1,313 @@
+/** Two users against each other: nothing that one can ask shows what the other has, or that there is anything. */
+
+import { randomUUID } from 'node:crypto';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { batchList } from '../../functions/data/lists/batch-list.ts';
+import { jobList } from '../../functions/data/lists/job-list.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
+import type { RouteName } from '../../functions/routes.ts';
+import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
+import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { listOf } from '../support/list-oracle.ts';
+import { loadList } from '../support/load-list.ts';
+import { startPassingServer } from '../support/passing-server.ts';
+import { batchRows, jobRows } from '../support/random-rows.ts';
+
+const owner = 'auth0|alice';
+const intruder = 'auth0|mallory';
+/** Who might be taken for the owner. */
+const lookalikes = [
+  'auth0|alic',
+  'auth0|alice2',
+  'auth0|alice ',
+  'Auth0|Alice',
+  'auth0%7Calice',
+  '../auth0|alice',
+  'auth0|alice/',
+];
+
+const { client, names } = await functionEnvironment();
+
+/** The requests to DynamoDB since `asked` was emptied. */
+const asked: { operation: string; body: string }[] = [];
+const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ headers, body }, pass, answer) => {
+  asked.push({ operation: String(headers['x-amz-target']), body: body.toString() });
+  answer(await pass());
+});
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
+afterAll(() => recorder.stop());
+
+const handlers: Partial<Record<RouteName, Handler>> = {
+  listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
+  listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
+  getResultsLink: (await import('../../functions/endpoints/get-results-link.ts')).handler,
+  submitQuizzes: (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+};
+
+const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;
+
+/** What a user has that no other has: its ids, projects, devices and tags say whose they are. */
+function belongings(userId: string, seed: number) {
+  const mark = userId.replace(/\W/g, '');
+  const project_id = randomUUID();
+  const batches = sample(batchRows(userId, 12), seed).map((row) => ({
+    ...row,
+    id: randomUUID(),
+    project_id,
+    device_type: `DEVICE_${mark}`,
+    tags: [`tag-${mark}`],
+  }));
+  const batchIds = batches.slice(0, 2).map(({ id }) => id);
+  const jobs = sample(jobRows(userId, batchIds, 20), seed + 1).map((row) => {
+    const id = randomUUID();
+    return { ...row, id, project_id, errors: [`error of ${mark}`], results_key: `results/${userId}/${id}.json` };
+  });
+  for (const batch of batches) batch.jobs_count = jobs.filter(({ batch_id }) => batch_id === batch.id).length;
+  return { batches, jobs };
+}
+
+const theirs = belongings(owner, 21);
+const own = belongings(intruder, 22);
+/** Everything that would give the owner away. */
+const secrets = [
+  owner,
+  'alice',
+  ...theirs.batches.flatMap(({ id, project_id }) => [id, project_id]),
+  ...theirs.jobs.map(({ id }) => id),
+];
+
+beforeAll(async () => {
+  for (const [userId, { batches, jobs }] of [
+    [owner, theirs],
+    [intruder, own],
+  ] as const) {
+    await loadList(client, names, batchList, userId, batches);
+    await loadList(client, names, jobList, userId, jobs);
+  }
+});
+
+/** The whole answer, but for the name of the request, and what it took. */
+async function ask(route: RouteName, request: Omit<GatewayRequest, 'userId'>, userId = intruder) {
+  asked.length = 0;
+  const { statusCode, headers, body } = await handlers[route]!(
+    gatewayEvent(route, { ...request, userId }),
+    lambdaContext(),
+  );
+  const { 'X-Request-Id': _, ...others } = headers as Record<string, string>;
+  return { statusCode, headers: others, body, operations: asked.map(({ operation }) => operation).sort() };
+}
+
+/** Not a word of the owner in the answer, and none was asked for. */
+function expectNothingOf({ body, headers }: Awaited<ReturnType<typeof ask>>) {
+  const text = body + JSON.stringify(headers);
+  for (const secret of secrets) expect(text).not.toContain(secret);
+  for (const { body: sent } of asked) expect(sent).not.toContain(JSON.stringify(owner));
+}
+
+const unknownId = '00000000-0000-4000-8000-00000000abcd';
+/** For each filter that can name something: the owner's, and as good a one that nobody has. */
+const foreign: Readonly<Record<string, readonly [theirs: string, unknown: string]>> = {
+  'listBatches id': [theirs.batches[0]!.id, unknownId],
+  'listBatches id__starts_with': [theirs.batches[0]!.id.slice(0, 9), unknownId.slice(0, 9)],
+  'listBatches project_id': [theirs.batches[0]!.project_id, unknownId],
+  'listBatches user_id': [owner, 'auth0|nobody'],
+  'listBatches device_type': [theirs.batches[0]!.device_type, 'DEVICE_nobody'],
+  'listBatches tag': [theirs.batches[0]!.tags[0]!, 'tag-nobody'],
+  'listJobs id': [theirs.jobs[0]!.id, unknownId],
+  'listJobs id__starts_with': [theirs.jobs[0]!.id.slice(0, 9), unknownId.slice(0, 9)],
+  'listJobs batch_id': [theirs.batches[0]!.id, unknownId],
+  'listJobs project_id': [theirs.jobs[0]!.project_id, unknownId],
+  'listJobs user_id': [owner, 'auth0|nobody'],
+};
+const cells = Object.entries(foreign).map(([name, [of, unknown]]) => {
+  const [route, filter] = name.split(' ') as ['listBatches' | 'listJobs', string];
+  return { route, filter, of, unknown };
+});
+
+const lists = [
+  { route: 'listBatches', schema: BatchListQuery, orderings: batchOrderings, rows: own.batches },
+  { route: 'listJobs', schema: JobListQuery, orderings: jobOrderings, rows: own.jobs },
+] as const;
+const listOfRoute = (route: string) => lists.find((list) => list.route === route)!;
+
+describe.each(cells)('$route by $filter', ({ route, filter, of, unknown }) => {
+  const { orderings } = listOfRoute(route);
+
+  it('answers for what another user has byte for byte as for what nobody has, at the same cost, in every order', async () => {
+    expect(JSON.parse((await ask(route, { query: { [filter]: of } }, owner)).body).pagination.total).toBeGreaterThan(0);
+    for (const order_by of orderings) {
+      for (const order_by_direction of ['ASC', 'DESC']) {
+        const order = { order_by, order_by_direction };
+        const answer = await ask(route, { query: { ...order, [filter]: of } });
+        expectNothingOf(answer);
+        expect(answer).toEqual(await ask(route, { query: { ...order, [filter]: unknown } }));
+        expect(JSON.parse(answer.body)).toMatchObject({ data: [], pagination: { total: 0, start: 0, end: 0 } });
+      }
+    }
+  });
+
+  it('adds nothing of another user to what is the caller’s own', async () => {
+    if (filter === 'id__starts_with' || filter === 'tag') return;
+    const [mine] = listOfRoute(route).rows;
+    const value = filter === 'user_id' ? intruder : String(mine![filter as keyof typeof mine]);
+    const both = await ask(route, { query: { [filter]: [value, of], limit: '100' } });
+    expectNothingOf(both);
+    expect(both).toEqual(await ask(route, { query: { [filter]: [value, unknown], limit: '100' } }));
+    expect(JSON.parse(both.body).pagination.total).toBeGreaterThan(0);
+  });
+
+  it('tells the faults of a request that names it as those of any other', async () => {
+    const faulty = (value: string) => ask(route, { query: { [filter]: value, limit: '0', status: 'x' } });
+    const answer = await faulty(of);
+    expect(answer.statusCode).toBe(422);
+    expectNothingOf(answer);
+    expect(answer).toEqual(await faulty(unknown));
+  });
+});
+
+describe.each(lists)('$route', ({ route, schema, orderings, rows }) => {
+  it('shows the caller’s own rows and their number, in every order, whoever else there is', async () => {
+    for (const order_by of orderings) {
+      for (const order_by_direction of ['ASC', 'DESC']) {
+        const answer = await ask(route, { query: { order_by, order_by_direction, limit: '5', offset: '3' } });
+        expectNothingOf(answer);
+        const { data, pagination } = JSON.parse(answer.body);
+        const query = schema.parse({
+          order_by: [order_by],
+          order_by_direction: [order_by_direction],
+          limit: ['5'],
+          offset: ['3'],
+        });
+        expect({ ids: data.map(({ id }: { id: string }) => id), total: pagination.total }).toEqual(
+          listOf(rows, query as never),
+        );
+        expect(answer.headers['Content-Range']).toBe(`4-8/${rows.length}`);
+      }
+    }
+  });
+
+  it.each([
+    'status=DONE',
+    'status=PENDING&status=RUNNING',
+    'min_jobs=0',
+    'min_runs=0',
+    'start_date=1970-01-01',
+    'end_date=9999-01-01',
+    'errors=true',
+    'open=true',
+    'queue_priority=LOW&queue_priority=HIGH',
+    'origin=CLIENT',
+    `id__starts_with=`,
+  ])('never mixes in another user’s: %s', async (query) => {
+    const answer = await ask(route, { query });
+    expectNothingOf(answer);
+    const { data, pagination } = JSON.parse(answer.body);
+    expect(new Set(data.map(({ user_id }: { user_id: string }) => user_id)).size).toBeLessThanOrEqual(1);
+    expect(pagination.total).toBe(data.length);
+    expect(pagination.total).toBeLessThanOrEqual(rows.length);
+  });
+
+  it.each(lookalikes)('knows nobody by half a name: %j', async (userId) => {
+    const answer = await ask(route, {}, userId);
+    expect(JSON.parse(answer.body)).toMatchObject({ data: [], pagination: { total: 0 } });
+    expectNothingOf(answer);
+  });
+});
+
+describe('getResultsLink', () => {
+  const [job] = theirs.jobs.map(({ id }) => id) as [string];
+  const forms: [string, (id: string) => string][] = [
+    ['as it is', (id) => id],
+    ['in upper case', (id) => id.toUpperCase()],
+    ['without hyphens', (id) => id.replaceAll('-', '')],
+    ['in braces', (id) => `{${id}}`],
+    ['as a URN', (id) => `urn:uuid:${id}`],
+    ['escaped', (id) => encodeURIComponent(`{${id}}`)],
+  ];
+
+  it.each(forms)('links the owner alone, by an id %s', async (_, form) => {
+    const path = { job_id: form(job) };
+    expect(JSON.parse((await ask('getResultsLink', { path }, owner)).body).data.results_link).toContain(job);
+    for (const userId of [intruder, ...lookalikes]) {
+      const answer = await ask('getResultsLink', { path }, userId);
+      expect(answer.statusCode).toBe(404);
+      expectNothingOf(answer);
+      expect(answer).toEqual(await ask('getResultsLink', { path: { job_id: form(unknownId) } }, userId));
+    }
+  });
+
+  it('answers for what is no job of the caller as for no job: a batch, his own and another’s', async () => {
+    const unknown = await ask('getResultsLink', { path: { job_id: unknownId } });
+    for (const { id } of [own.batches[0]!, theirs.batches[0]!]) {
+      expect(await ask('getResultsLink', { path: { job_id: id } })).toEqual(unknown);
+    }
+  });
+
+  it('lets no parameter of the query say who asks', async () => {
+    const query = { user_id: owner, principalId: owner, job_id: job };
+    const answer = await ask('getResultsLink', { path: { job_id: job }, query });
+    expect(answer).toEqual(await ask('getResultsLink', { path: { job_id: unknownId }, query }));
+  });
+});
+
+describe('submitQuizzes', () => {
+  const body = { data: { quiz: [{ answer: 1 }, { answer: 2 }] } };
+
+  async function stored(userId: string) {
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        TableName: names.Quizzes,
+        KeyConditionExpression: 'user_id = :user',
+        ExpressionAttributeValues: { ':user': userId },
+        ConsistentRead: true,
+      }),
+    );
+    return Items;
+  }
+
+  it('keeps the same quiz of two users apart', async () => {
+    await ask('submitQuizzes', { body }, owner);
+    const before = await stored(owner);
+    const answer = await ask('submitQuizzes', { body: { data: { quiz: [{ answer: 3 }, { answer: 4 }] } } });
+    expectNothingOf(answer);
+    expect(await stored(owner)).toEqual(before);
+    const ids = [...before, ...(await stored(intruder))].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  it('lets no body say whose a record is, which, or of when', async () => {
+    await ask('submitQuizzes', { body }, owner);
+    const [record] = await stored(owner);
+    const before = await stored(owner);
+    const claims = {
+      user_id: owner,
+      userId: owner,
+      id: record!.id,
+      created_at: '2000-01-01T00:00:00.000000Z',
+      updated_at: '2000-01-01T00:00:00.000000Z',
+      position: 7,
+    };
+    const caller = `auth0|${randomUUID()}`;
+    const answer = await ask(
+      'submitQuizzes',
+      { body: { ...claims, data: { quiz: [claims], [String(record!.id)]: claims, user_id: claims } } },
+      caller,
+    );
+    const records = JSON.parse(answer.body).data as Record<string, unknown>[];
+    expect(records).toHaveLength(3);
+    for (const each of records) {
+      expect(each).toMatchObject({ user_id: caller, data: claims });
+      expect(each.id).not.toBe(record!.id);
+      expect(String(each.created_at) > '2026').toBe(true);
+      expect(String(each.updated_at) > '2026').toBe(true);
+    }
+    expect(await stored(owner)).toEqual(before);
+    for (const { body: sent } of asked) {
+      for (const key of sent.matchAll(/"user_id":\{"S":"(.*?)"\}/g)) expect(key[1]).toBe(caller);
+    }
+  });
+});
