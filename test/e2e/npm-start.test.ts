@@ -30,7 +30,10 @@ async function expectEnd(pids: readonly number[]) {
   for (const end = Date.now() + 10_000; pids.some(isRunning); await wait(100)) expect(Date.now()).toBeLessThan(end);
 }
 
-describe('npm start', () => {
+/** Two starts on a machine that does much else. */
+const timeout = 240_000;
+
+describe('npm start', { timeout }, () => {
   it.each([
     [['--batches', 'many'], {}, /^--batches is a whole number/],
     [['--batches', '-1'], {}, /--batches/],
