@@ -1,0 +1,33 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { expect } from 'vitest';
+import { type RouteName, routes } from '../../functions/routes.ts';
+import document from '../../openapi.json' with { type: 'json' };
+
+// The patterns beside the formats say more than the formats do.
+const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi.json');
+const validators = new Map<string, ValidateFunction>();
+
+/** Expects an answer that openapi.json describes, by its status, headers and body; gives the body. */
+export function expectDocumented(routeName: RouteName, { statusCode, headers = {}, body }: APIGatewayProxyResult) {
+  const { path, method } = routes[routeName];
+  const pointer = `/paths/${path.replaceAll('/', '~1').replace(/[{}]/g, encodeURIComponent)}/${method.toLowerCase()}/responses/${statusCode}`;
+  const operation = (document.paths as Record<string, Record<string, { responses: object }>>)[path]![
+    method.toLowerCase()
+  ]!;
+  const response = (operation.responses as Record<string, { $ref?: string }>)[statusCode];
+  expect(response, `${routeName} answers ${statusCode}`).toBeDefined();
+  const place = response?.$ref?.slice(1) ?? pointer;
+  const schema = `openapi.json#${place}/content/application~1json/schema`;
+  const validate = validators.get(schema) ?? ajv.compile({ $ref: schema });
+  validators.set(schema, validate);
+  const content: unknown = JSON.parse(body);
+  if (!validate(content)) throw new Error(`${ajv.errorsText(validate.errors)}: ${body.slice(0, 1_000)}`);
+  expect(headers).toMatchObject({
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': expect.stringMatching(/./),
+  });
+  return content;
+}
