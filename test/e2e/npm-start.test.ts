@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,10 +42,23 @@ describe('npm start', { timeout }, () => {
     [[], { PORT: '70000' }, /^PORT is a whole number/],
     [small, { PATH: '/nowhere', AWS_ENDPOINT_URL_DYNAMODB: undefined }, /^Java 17 or later is needed/],
   ])('says in one line what is wrong with %o %o', async (options, environment, message) => {
-    const command = startCommand(environment as Record<string, string>, options);
+    const command = startCommand(environment, options);
     expect(await command.exitCode()).toBe(1);
     expect(command.output().trim().split('\n')).toEqual([expect.stringMatching(message)]);
     await command.stop();
+  });
+
+  it('says that Java is too old', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'old-java-'));
+    writeFileSync(join(directory, 'java'), '#!/bin/sh\necho \'openjdk version "11.0.2" 2019-01-15\' >&2\n', {
+      mode: 0o755,
+    });
+    const environment = { PATH: `${directory}:/usr/bin:/bin`, AWS_ENDPOINT_URL_DYNAMODB: undefined };
+    const command = startCommand(environment, small);
+    expect(await command.exitCode()).toBe(1);
+    expect(command.output().trim()).toBe('Java 17 or later is needed for DynamoDB Local; this one is 11.');
+    await command.stop();
+    rmSync(directory, { recursive: true });
   });
 
   it('says that the port is taken', async () => {

@@ -37,7 +37,7 @@ export interface StackCommand {
 const script = join(import.meta.dirname, '../../infra/local/start.ts');
 
 export function startCommand(
-  environment: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
   options: readonly string[],
   directory = mkdtempSync(join(tmpdir(), 'local-stack-test-')),
 ): StackCommand {
