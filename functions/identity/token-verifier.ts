@@ -50,7 +50,7 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
 }
 
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
+  return Number.isFinite(value);
 }
 
 function isUserId(value: unknown): value is string {

@@ -129,15 +129,36 @@ describe('authorizer', () => {
     ]);
   });
 
+  it('says in the log how the issuer failed', async () => {
+    answer = (_, response) => response.writeHead(502).end();
+    const authorize = await coldStart();
+    await authorize(`Bearer ${signedToken(key)}`).catch(() => undefined);
+    expect(JSON.parse(lines.join())).toMatchObject({
+      jwks_error: { message: 'The issuer answered 502 when asked for its keys.' },
+    });
+  });
+
+  it('logs how long it took, in milliseconds', async () => {
+    answer = (_, response) => setTimeout(() => response.end(keySet), 30);
+    const authorize = await coldStart();
+    const start = performance.now();
+    await authorize(`Bearer ${signedToken(key)}`);
+    const { Latency } = JSON.parse(lines.join());
+    expect(Latency).toBeGreaterThan(25);
+    expect(Latency).toBeLessThan(performance.now() - start + 1);
+  });
+
   it('logs who was accepted, and why another was refused, never a token', async () => {
     const authorize = await coldStart();
     const good = signedToken(key);
     const expired = signedToken(key, { ...validClaims(), sub: 'mallory', exp: 1 });
     await authorize(`Bearer ${good}`);
     await authorize(`Bearer ${expired}`).catch(() => undefined);
+    await authorize(undefined).catch(() => undefined);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'INFO', outcome: 'accepted', user_id: 'auth0|alice', JwksAge: 0, request_id: expect.any(String) },
       { level: 'INFO', outcome: 'refused', reason: 'expired', JwksAge: 0 },
+      { level: 'INFO', outcome: 'refused', reason: 'no bearer token' },
     ]);
     for (const text of [good, expired]) {
       for (const part of text.split('.').slice(1)) expect(lines.join()).not.toContain(part);

@@ -43,6 +43,21 @@ describe('keySource', () => {
     expect(issuer.asked).toBe(1);
   });
 
+  it('asks once while the issuer is slow to answer', async () => {
+    const early = find('first');
+    pass(seconds(11));
+    expect(await Promise.all([early, find('first')])).toEqual(['first', 'first']);
+    expect(issuer.asked).toBe(1);
+  });
+
+  it('knows every key of the set', async () => {
+    issuer.keys = [first, second];
+    await find('first');
+    pass(minutes(1));
+    expect(await Promise.all([find('second'), find('first')])).toEqual(['second', 'first']);
+    expect(issuer.asked).toBe(1);
+  });
+
   it('keeps the keys for 10 minutes', async () => {
     await find('first');
     pass(minutes(10) - 1);
@@ -135,8 +150,12 @@ describe('readKeySet', () => {
     expect(readKeySet('{"keys":[]}')).toEqual([]);
   });
 
-  it.each(['', 'null', '[]', '{}', '{"keys":{}}', '<html>'])('throws for %j', (text) => {
+  it.each(['', 'null', '<html>'])('throws for %j', (text) => {
     expect(() => readKeySet(text)).toThrow();
+  });
+
+  it.each(['[]', '{}', '{"keys":{}}'])('says what %j lacks', (text) => {
+    expect(() => readKeySet(text)).toThrow('A key set has a member `keys`.');
   });
 
   it('never shows a private part to the verifier', () => {

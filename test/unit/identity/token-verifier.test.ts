@@ -264,6 +264,7 @@ const refused: Record<string, Sample> = {
   },
   'an empty type': { token: () => token({}, { typ: '' }), reason: 'another type of token', jose: 'is laxer' },
   'typ null': { token: () => token({}, { typ: null }), reason: 'another type of token', jose: 'is laxer' },
+  'typ that is a list': { token: () => token({}, { typ: ['JWT'] }), reason: 'another type of token', jose: 'is laxer' },
   'typ that is no string': { token: () => token({}, { typ: 1 }), reason: 'another type of token', jose: 'is laxer' },
   'another payload': {
     token: () => {

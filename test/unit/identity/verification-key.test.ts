@@ -6,6 +6,7 @@ import { issuerKey, signedToken } from '../../support/token-issuer.ts';
 
 const rsa = await issuerKey('RS256', 'rsa');
 const ec = await issuerKey('ES256', 'ec');
+const p521 = await issuerKey('ES512', 'p521');
 const n = Buffer.from(String(rsa.jwk.n), 'base64url');
 const base64url = (bytes: Buffer) => bytes.toString('base64url');
 
@@ -18,6 +19,7 @@ describe('verificationKey', () => {
     [{ ...rsa.jwk, key_ops: ['sign', 'verify'] }, ['RS256']],
     [ec.jwk, ['ES256']],
     [{ ...ec.jwk, alg: undefined }, ['ES256']],
+    [{ ...p521.jwk, alg: 'ES521' }, ['ES512']],
   ])('is made for the algorithms of its family, or the one it names (%#)', (jwk, algorithms) => {
     expect(verificationKey({ ...jwk })).toMatchObject({ kid: jwk.kid, algorithms });
   });
@@ -35,6 +37,7 @@ describe('verificationKey', () => {
     ['lacks n', { ...rsa.jwk, n: undefined }],
     ['lacks e', { ...rsa.jwk, e: undefined }],
     ['lacks crv', { ...ec.jwk, crv: undefined }],
+    ['names its curve in a list', { ...ec.jwk, crv: ['P-256'] }],
     ['lacks x', { ...ec.jwk, x: undefined }],
     ['lacks y', { ...ec.jwk, y: undefined }],
     ['is on a curve of another family', { ...ec.jwk, alg: undefined, crv: 'secp256k1' }],
@@ -49,15 +52,18 @@ describe('verificationKey', () => {
     expect(verificationKey(jwk)).toBeUndefined();
   });
 
-  it('verifies what its key signed, by its algorithm, and says why not else', () => {
-    const key = verificationKey({ ...rsa.jwk, d: 'private', x5u: 'https://evil.example' })!;
-    const token = signedToken(rsa);
+  it.each([
+    ['RSA', rsa],
+    ['EC', ec],
+  ])('verifies what its key signed, by its algorithm, and says why not else: %s', (_, issued) => {
+    const key = verificationKey({ ...issued.jwk, d: 'private', x5u: 'https://evil.example' })!;
+    const token = signedToken(issued);
     expect(key.verify(readCompactJws(token))).toBeUndefined();
     const [header, , signature] = token.split('.');
     const forged = readCompactJws(`${header}.e30.${signature}`);
     expect(() => key.verify(forged)).toThrow(new TokenRefused('a wrong signature'));
     expect(() => key.verify(forged)).toThrow(expect.objectContaining({ cause: expect.any(Error) }));
-    const other = readCompactJws(signedToken({ ...rsa, alg: 'RS512' }));
+    const other = readCompactJws(signedToken(issued, {}, { alg: 'RS512', kid: issued.kid }));
     expect(() => key.verify(other)).toThrow(new TokenRefused('not an algorithm of its key'));
   });
 });
