@@ -38,10 +38,9 @@ export const BatchListQuery = z
     id__starts_with: scalar(IdPrefix).exactOptional().describe('First characters of the batch id.'),
     project_id: list(UuidText).exactOptional().describe('Owner project.'),
     user_id: list(Text).exactOptional().describe('Owner user.'),
-    device_type: list(Text)
+    device_type: list(Text.meta({ examples: ['EMU_FREE', 'EMU_MPS', 'FRESNEL'] }))
       .exactOptional()
-      .describe('Device type.')
-      .meta({ examples: [['EMU_FREE', 'EMU_MPS', 'FRESNEL']] }),
+      .describe('Device type.'),
     status: list(BatchStatus).exactOptional().describe('Batch status.'),
     complete: scalar(BooleanText)
       .exactOptional()

@@ -246,6 +246,16 @@ describe('BatchListQuery', () => {
     );
   });
 
+  it('says what is no boolean', () => {
+    expect(faultsOf(BatchListQuery, { open: ['maybe'] })).toEqual([
+      {
+        loc: ['query', 'open'],
+        msg: 'Input should be a valid boolean, unable to interpret input',
+        type: 'bool_parsing',
+      },
+    ]);
+  });
+
   it('holds both complete and open: filters that contradict each other match nothing', () => {
     expect(BatchListQuery.parse({ complete: ['1'], open: ['0'] })).toEqual({ ...page, open: false });
     expect(BatchListQuery.parse({ complete: ['0'], open: ['1'] })).toEqual({ ...page, open: true });
