@@ -1,7 +1,7 @@
 /** The whole service on this machine: puts the parts together in the order in which they need each other. */
 
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream, rmSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -103,7 +103,12 @@ async function start(
       : 'Synthesizing the stack',
   );
   const directory = await mkdtemp(join(tmpdir(), 'quantum-batch-api-'));
-  stops.push(() => rm(directory, { recursive: true, force: true }));
+  const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', removeDirectory);
+  stops.push(async () => {
+    process.removeListener('exit', removeDirectory);
+    removeDirectory();
+  });
   const databaseFiles = kept('dynamodb');
   if (databaseFiles !== undefined) await mkdir(databaseFiles, { recursive: true });
   const [database, synthesis] = await bothOrNeither(
