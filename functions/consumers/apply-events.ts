@@ -6,6 +6,7 @@ import { lifecycle } from '../data/lifecycle/lifecycle.ts';
 import { requiredEnv, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import { inputFaults } from '../http/input-faults.ts';
+import { jsonDepth } from '../json-text.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { maximumDeliveries } from '../routes.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
@@ -15,6 +16,9 @@ const graves = deadLetters(requiredEnv('DEAD_LETTER_QUEUE_URL'));
 
 /** Owners whose events are applied at the same time. */
 const parallelOwners = 8;
+
+/** Levels that an event may have: its own and those of what its data may hold. */
+const maxDepth = 100;
 
 /** Kept back from the function's time to answer with what is done. */
 const reservedMilliseconds = 1_500;
@@ -81,6 +85,12 @@ function readEvent(body: string): LifecycleEvent | InvalidInput {
     json = JSON.parse(body);
   } catch (error) {
     return new InvalidInput([{ loc: ['body'], msg: String(error), type: 'json_invalid' }]);
+  }
+  // Deeper JSON can be parsed but not written again: the stack ends before.
+  if (jsonDepth(body) > maxDepth) {
+    return new InvalidInput([
+      { loc: ['body'], msg: `An event should be nested at most ${maxDepth} levels deep`, type: 'too_deep' },
+    ]);
   }
   const parsed = LifecycleEvent.safeParse(json);
   if (parsed.success) return parsed.data;

@@ -2,7 +2,8 @@
  * The events by which the machines that run the jobs tell what happened, and what they are made of. Ids and times are accepted
  * in any form that the API accepts and come out canonical.
  *
- * The bounds on texts keep 100 of the largest rows within one answer of a Lambda function (6 MB).
+ * The bounds on texts keep 100 of the largest rows within one answer of a Lambda function (6 MB), which escapes its body once
+ * more: so JSON is measured as the text of a text.
  */
 
 import * as z from 'zod';
@@ -26,7 +27,10 @@ const Time = TimestampText.refine((time) => {
 }, 'Times lie between 1970 and 2255.');
 
 const atMostBytes = (most: number) =>
-  [(value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= most, `At most ${most} bytes of JSON.`] as const;
+  [
+    (value: unknown) => Buffer.byteLength(JSON.stringify(JSON.stringify(value))) <= most,
+    `At most ${most} bytes of escaped JSON.`,
+  ] as const;
 
 const distinct = <Item>(keyOf: (item: Item) => string) =>
   [(items: readonly Item[]) => new Set(items.map(keyOf)).size === items.length, 'Each only once.'] as const;

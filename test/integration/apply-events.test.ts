@@ -293,6 +293,11 @@ describe('applyEvents', () => {
 
   const bad: Readonly<Record<string, () => unknown>> = {
     'is not JSON': () => '{"type": "batch.created"',
+    'is nested too deep to be written again': () =>
+      JSON.stringify(created({ configuration: { a: 'deep' } })).replace(
+        '"deep"',
+        `${'['.repeat(60_000)}${']'.repeat(60_000)}`,
+      ),
     'is of an unknown type': () => event('batch.deleted', 1, {}),
     'lacks a field': () => event('batch.updated', 1, { status: 'RUNNING' }),
     'has a field too many': () => event('batch.updated', 1, { batch_id: batchId, state: 'RUNNING' }),

@@ -34,7 +34,8 @@ export function updatedRow<Row extends BatchRow | JobRow>(row: Row, update: Batc
     if (value === undefined) return false;
     const setAt = row.written_at[field] ?? Number.NEGATIVE_INFINITY;
     const same = isDeepStrictEqual(value, (row as Readonly<Record<string, unknown>>)[field]);
-    if (same) return word.event && at > setAt;
+    // Of what is said again the later word counts; but a batch is closed from the earliest one on.
+    if (same) return word.event && (field === 'open' ? at < setAt : at > setAt);
     if (field === 'status') return statusCounts(row, String(value), at < setAt, word);
     return at >= setAt;
   });

@@ -29,7 +29,7 @@ interface OrderAndPage {
   readonly offset: number;
 }
 
-/** The parameters in the list's own terms. An empty prefix is no condition: every id starts with it. */
+/** The parameters in the list's own terms. An empty prefix is no condition, for every id starts with it; an empty tag is one. */
 export function listQuery<Query extends OrderAndPage>(
   list: ListDescription,
   filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage | 'user_id'>, Filter>>,
@@ -37,7 +37,7 @@ export function listQuery<Query extends OrderAndPage>(
 ): ListQuery {
   const conditions = Object.entries<Filter>(filters).flatMap(([name, filter]) => {
     const value = query[name as keyof Query];
-    return value === undefined || value === '' ? [] : [filter(value as never)];
+    return value === undefined || (name === 'id__starts_with' && value === '') ? [] : [filter(value as never)];
   });
   const { offset, limit, order_by_direction: direction } = query;
   return { conditions, order: orderOf(list, query.order_by), direction, offset, limit };

@@ -50,6 +50,13 @@ describe('updatedRow', () => {
     expect(byEvent(once, { status: 'RUNNING', tags: ['b'] }, 12)).toBe(once);
   });
 
+  it('is closed from the earliest closing on, whichever comes first', () => {
+    const closed = byEvent(byEvent(row, { open: false }, 12), { open: false }, 15);
+    expect(byEvent(byEvent(row, { open: false }, 15), { open: false }, 12).written_at).toEqual(closed.written_at);
+    const born = { ...row, open: false };
+    expect(byEvent(born, { open: false }, 12)).toBe(born);
+  });
+
   it('lets the later of two events count for each attribute by itself, whichever comes first', () => {
     const first: [BatchUpdate, number] = [{ tags: ['b'], device_status: 'UP' }, 12];
     const second: [BatchUpdate, number] = [{ tags: ['c'], start_datetime: at(1) }, 13];
