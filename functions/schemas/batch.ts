@@ -53,7 +53,7 @@ export const Batch = z
     device_status: z.string().nullable().describe('What the device last said of itself.'),
     webhook: z.string().nullable().describe('URL that is told of the batch.'),
     configuration: JsonObject.nullable().describe('Configuration of the emulator.'),
-    backend_configuration: JsonObject.nullable().describe('Configuration of the backend.'),
+    backend_configuration: z.string().nullable().describe('Configuration of the backend, serialized.'),
   })
   .meta({ id: 'ProducedBatchResponse' });
 export type Batch = z.infer<typeof Batch>;

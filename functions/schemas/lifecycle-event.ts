@@ -72,9 +72,12 @@ export const NewBatch = z.strictObject({
   configuration: JsonObject.refine(...atMostBytes(12_000))
     .nullable()
     .default(null),
-  backend_configuration: JsonObject.refine(...atMostBytes(24_000))
+  backend_configuration: z
+    .union([text(24_000), JsonObject.transform((value) => JSON.stringify(value))])
+    .refine(...atMostBytes(24_000))
     .nullable()
-    .default(null),
+    .default(null)
+    .describe('A serialized configuration; an object is serialized.'),
   device_status: text(256).nullable().default(null),
   jobs: NewJobs.default([]),
 });

@@ -128,6 +128,7 @@ describe('applyEvents', () => {
       id: `{${batchId.toUpperCase()}}`,
       tags: ['été', 'été'],
       configuration: { nested: [1e300, { seed: 12345678901234567000 }] },
+      backend_configuration: { shots: 1 },
       jobs: [
         { id: jobId.replaceAll('-', ''), runs: 5, variables: { omega: [1.5] }, origin: 'AZURE' },
         { id: uuid('a', 2), runs: 0 },
@@ -144,6 +145,7 @@ describe('applyEvents', () => {
         tags: ['été'],
         created_at: '2026-03-01T00:00:00.500000Z',
         configuration: JSON.stringify(body.data.configuration),
+        backend_configuration: '{"shots":1}',
         jobs_count: 2,
         seq: 0,
       },

@@ -185,7 +185,7 @@ function batchContent(batch: Omit<NewBatch, 'jobs'>) {
     queue_priority: batch.queue_priority,
     webhook: batch.webhook,
     configuration: jsonText(batch.configuration),
-    backend_configuration: jsonText(batch.backend_configuration),
+    backend_configuration: batch.backend_configuration,
   };
 }
 
