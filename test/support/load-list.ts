@@ -21,9 +21,7 @@ export async function loadList(
   const blocks = new Map<string, Uint8Array>();
   let dictionaries: Dictionaries = {};
   for (const row of rows) {
-    for (const column of Object.values(list.columns)) {
-      if (column.kind === 'facets') dictionaries = withTextsOf(column, row, dictionaries);
-    }
+    dictionaries = withTextsOf(Object.values(list.columns), row, dictionaries);
     for (const { key, apply } of blockEdits(list, undefined, row, dictionaries)) {
       const block = apply(blocks.get(key));
       if (block !== undefined) blocks.set(key, block);

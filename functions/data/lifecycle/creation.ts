@@ -6,9 +6,10 @@ import type { JobRow } from '../../schemas/job-row.ts';
 import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import type { Head } from '../lists/column-items.ts';
+import { withTextsOf } from '../lists/facets.ts';
 import type { ListDescription } from '../lists/list-description.ts';
 import type { OwnerLists } from '../lists/owner-lists.ts';
-import { batchIn, type Draft, jobIn, withRows, withTextsOfRow } from './draft.ts';
+import { batchIn, type Draft, jobIn, withRows } from './draft.ts';
 import type { Event, Operation } from './operation.ts';
 
 /** A batch and jobs that it shall have: to be created where `create` says what it is, else only to be added to. */
@@ -129,7 +130,7 @@ function numbered<Row extends BatchRow | JobRow>(
 ): [Row, Head] {
   const earliest = head.last_created_at === null ? '' : fromMicroseconds(toMicroseconds(head.last_created_at) + 1);
   const row = make({ seq: head.next_seq, created_at: time > earliest ? time : earliest });
-  const dictionaries = withTextsOfRow(list, row, head.dictionaries) as Head['dictionaries'];
+  const dictionaries = withTextsOf(Object.values(list.columns), row, head.dictionaries) as Head['dictionaries'];
   return [row, { next_seq: head.next_seq + 1, last_created_at: row.created_at, dictionaries }];
 }
 

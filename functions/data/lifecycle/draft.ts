@@ -1,7 +1,7 @@
 import type { BatchRow } from '../../schemas/batch-row.ts';
 import type { JobRow } from '../../schemas/job-row.ts';
 import { blockEdits, type Head, type Row } from '../lists/column-items.ts';
-import { type Dictionaries, withTextsOf } from '../lists/facets.ts';
+import { withTextsOf } from '../lists/facets.ts';
 import type { ListDescription } from '../lists/list-description.ts';
 import type { OwnerLists } from '../lists/owner-lists.ts';
 
@@ -72,15 +72,8 @@ export function withRows(
 
 /** Which blocks change does not depend on the owner's dictionaries: those of the row itself do. */
 function addBlockKeys(keys: Set<string>, list: ListDescription, before: Row | undefined, after: Row) {
-  for (const { key } of blockEdits(list, before, after, withTextsOfRow(list, after, {}))) keys.add(key);
-}
-
-/** The dictionaries with the texts of all facets of the row. Throws LimitExceeded where one is full. */
-export function withTextsOfRow(list: ListDescription, row: Row, dictionaries: Dictionaries): Dictionaries {
-  return Object.values(list.columns).reduce(
-    (learned, column) => (column.kind === 'facets' ? withTextsOf(column, row, learned) : learned),
-    dictionaries,
-  );
+  for (const { key } of blockEdits(list, before, after, withTextsOf(Object.values(list.columns), after, {})))
+    keys.add(key);
 }
 
 /** DynamoDB's bounds on a transaction are 100 items and 4 MB; blocks are small. */

@@ -1,7 +1,7 @@
 /** Facet codes: the number that a row's facet columns hold, and what is read from it. */
 
 import { CorruptData, LimitExceeded } from '../../errors.ts';
-import type { Facet, FacetColumn } from './list-description.ts';
+import type { Column, Facet, FacetColumn } from './list-description.ts';
 
 /** Texts of each dictionary facet, by the facet's attribute, in order of first use: a text's index is its code for ever. */
 export type Dictionaries = Readonly<Record<string, readonly string[]>>;
@@ -45,12 +45,13 @@ function facetSize(facet: Facet): number {
 }
 
 /**
- * The dictionaries with the row's texts added where they are new. Throws LimitExceeded when an owner uses more different
+ * The dictionaries with the row's texts in these columns added where they are new. Throws LimitExceeded when an owner uses more different
  * texts than the facet's capacity.
  */
-export function withTextsOf(column: FacetColumn, row: Row, dictionaries: Dictionaries): Dictionaries {
+export function withTextsOf(columns: Iterable<Column>, row: Row, dictionaries: Dictionaries): Dictionaries {
   let learned = dictionaries;
-  for (const facet of Object.values(column.facets)) {
+  const facets = [...columns].flatMap((column) => (column.kind === 'facets' ? Object.values(column.facets) : []));
+  for (const facet of facets) {
     if (facet.kind !== 'dictionary') continue;
     const text = row[facet.attribute];
     const texts = learned[facet.attribute] ?? [];

@@ -12,24 +12,21 @@ export function pageOfRows(list: ListDescription, query: ListQuery, found: reado
   const rows = found.toSorted((a, b) => a.seq - b.seq);
   const { columns, later } = columnsPlan(list, query);
   const needed = [...columns, ...later].map((name) => [name, list.columns[name] as Column] as const);
-  const dictionaries = rows.reduce<Dictionaries>((learned, row) => withTextsOfRow(needed, row, learned), {});
+  const dictionaries = rows.reduce<Dictionaries>(
+    (learned, row) =>
+      withTextsOf(
+        needed.map(([, column]) => column),
+        row,
+        learned,
+      ),
+    {},
+  );
   const sets = query.conditions
     .filter((condition) => condition.kind === 'set')
     .map(({ sets, oneOf }) => positionsIn(list.sets[sets] as PositionSets, oneOf, rows));
   const values = needed.map(([name, column]) => [name, joined(column, rows, dictionaries)] as const);
   const { sequence, total } = select(list, query, { rowCount: rows.length, dictionaries, sets, ...byKind(values) });
   return { items: sequence.map((at) => rows[at] as Row), total };
-}
-
-function withTextsOfRow(
-  columns: readonly (readonly [string, Column])[],
-  row: Row,
-  learned: Dictionaries,
-): Dictionaries {
-  return columns.reduce(
-    (texts, [, column]) => (column.kind === 'facets' ? withTextsOf(column, row, texts) : texts),
-    learned,
-  );
 }
 
 function joined(column: Column, rows: readonly Row[], dictionaries: Dictionaries): Float64Array | Buffer {

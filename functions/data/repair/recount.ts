@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { BatchRow } from '../../schemas/batch-row.ts';
 import { JobStatus } from '../../schemas/job.ts';
 import { JobRow } from '../../schemas/job-row.ts';
-import { withTextsOfRow } from '../lifecycle/draft.ts';
 import {
   blockKey,
   columnPrefix,
@@ -15,7 +14,7 @@ import {
   setPrefix,
   setValues,
 } from '../lists/column-items.ts';
-import type { Dictionaries } from '../lists/facets.ts';
+import { type Dictionaries, withTextsOf } from '../lists/facets.ts';
 import type { Column, ListDescription } from '../lists/list-description.ts';
 import type { OwnerLists } from '../lists/owner-lists.ts';
 import { packIntegers } from '../lists/packed-integers.ts';
@@ -170,7 +169,7 @@ function columnDifferences(
 ): Difference[] {
   const foundHead = items.get(headKey(list));
   const dictionaries = rows.reduce<Dictionaries>(
-    (learned, row) => withTextsOfRow(list, row, learned),
+    (learned, row) => withTextsOf(Object.values(list.columns), row, learned),
     Head.safeParse(foundHead).data?.dictionaries ?? {},
   );
   const expectedHead: Head = {
