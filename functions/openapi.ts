@@ -1,25 +1,25 @@
 /** The OpenAPI 3.1 document: made of the route table and of the schemas that requests are read by. */
 
 import { STATUS_CODES } from 'node:http';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Route, type RouteName, routes } from './routes.ts';
-import { Batch } from './schemas/batch.ts';
-import { BatchListQuery } from './schemas/batch-list-query.ts';
+import { Batch, batchDescriptions } from './schemas/batch.ts';
+import { BatchListQuery, batchListDescriptions } from './schemas/batch-list-query.ts';
 import { ErrorBody, PageOf, Pagination, SuccessOf, ValidationError, ValidationErrorBody } from './schemas/envelope.ts';
-import { Job } from './schemas/job.ts';
-import { JobListQuery } from './schemas/job-list-query.ts';
-import { JobPath } from './schemas/job-path.ts';
+import { Job, jobDescriptions } from './schemas/job.ts';
+import { JobListQuery, jobListDescriptions } from './schemas/job-list-query.ts';
+import { JobPath, jobPathDescriptions } from './schemas/job-path.ts';
+import { orderAndPageDescriptions } from './schemas/query-values.ts';
 import { Quiz, QuizzesBody } from './schemas/quiz.ts';
 
 /** What the document says of a route beyond the route table. */
 interface Operation {
   readonly summary: string;
   readonly description: string;
-  readonly path?: z.ZodObject;
-  /** A query's parameters, and what becomes of them. */
-  readonly query?: z.ZodPipe<z.ZodObject>;
-  readonly body?: z.ZodType;
-  readonly success: z.ZodType;
+  readonly path?: z.ZodMiniObject;
+  readonly query?: z.ZodMiniObject;
+  readonly body?: z.ZodMiniType;
+  readonly success: z.ZodMiniType;
   readonly successHeaders?: readonly (keyof typeof headers)[];
   readonly errors: readonly (keyof typeof errors)[];
 }
@@ -50,20 +50,33 @@ const withToken = [401, 403, 422, ...ofEveryRoute] as const;
 const pageRules =
   'Filters AND together, the values of one filter OR. Repeat a parameter to give it several values. Unknown parameters are ignored.';
 
+/** Schemas that the document names; the specification's own names where it has some. */
+const components = {
+  ProducedBatchResponse: described(Batch, batchDescriptions),
+  ProducedPartialJobResponseV2: described(Job, jobDescriptions),
+  ProducedQuizResponse: Quiz,
+  ConsumedMultipleQuizzesRequest: QuizzesBody,
+  Pagination,
+  Error: ErrorBody,
+  ValidationError,
+  HTTPValidationError: ValidationErrorBody,
+};
+for (const [id, schema] of Object.entries(components)) z.globalRegistry.add(schema, { id });
+
 const operations: Readonly<Record<RouteName, Operation>> = {
   listBatches: {
     summary: 'Get all batches',
     description: `The caller’s batches, each with the number of its jobs in each status. ${pageRules}`,
-    query: BatchListQuery,
-    success: PageOf(Batch),
+    query: described(BatchListQuery.def.in, { ...orderAndPageDescriptions, ...batchListDescriptions }),
+    success: PageOf(components.ProducedBatchResponse),
     successHeaders: ['Content-Range', 'Deprecation', 'Link'],
     errors: withToken,
   },
   listJobs: {
     summary: 'Get jobs',
     description: `The caller’s jobs, without their results. ${pageRules}`,
-    query: JobListQuery,
-    success: PageOf(Job),
+    query: described(JobListQuery.def.in, { ...orderAndPageDescriptions, ...jobListDescriptions }),
+    success: PageOf(components.ProducedPartialJobResponseV2),
     successHeaders: ['Content-Range'],
     errors: withToken,
   },
@@ -71,16 +84,13 @@ const operations: Readonly<Record<RouteName, Operation>> = {
     summary: 'Get a link to the results of a job',
     description:
       'A link that downloads the results as JSON, without a token, for some minutes; null while the job has no results.',
-    path: JobPath,
+    path: described(JobPath, jobPathDescriptions),
     success: SuccessOf(
       z.strictObject({
-        results_link: z
-          .string()
-          .nullable()
-          .meta({
-            format: 'uri',
-            examples: ['https://results.s3.eu-west-3.amazonaws.com/results/…?X-Amz-Signature=…'],
-          }),
+        results_link: z.nullable(z.string()).register(z.globalRegistry, {
+          format: 'uri',
+          examples: ['https://results.s3.eu-west-3.amazonaws.com/results/…?X-Amz-Signature=…'],
+        }),
       }),
     ),
     errors: [404, ...withToken],
@@ -106,18 +116,6 @@ const operations: Readonly<Record<RouteName, Operation>> = {
     errors: ofEveryRoute,
   },
 };
-
-/** Schemas that the document names; the specification's own names where it has some. */
-const components = [
-  Batch,
-  Job,
-  Quiz,
-  QuizzesBody,
-  Pagination,
-  ErrorBody,
-  ValidationError,
-  ValidationErrorBody,
-] as const;
 
 /** The document, the same at every call. */
 export function openApiDocument() {
@@ -162,7 +160,7 @@ function operationObject(operationId: string, route: Route, operation: Operation
     summary,
     description,
     security: route.public ? [] : [{ bearer: [] }],
-    parameters: [...parameters('path', path), ...parameters('query', query?.in)],
+    parameters: [...parameters('path', path), ...parameters('query', query)],
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
       200: { description: 'OK', headers: headerReferences(successHeaders), content: json(success) },
@@ -171,10 +169,10 @@ function operationObject(operationId: string, route: Route, operation: Operation
   };
 }
 
-function parameters(place: 'path' | 'query', object: z.ZodObject | undefined) {
+function parameters(place: 'path' | 'query', object: z.ZodMiniObject | undefined) {
   return Object.entries(object?.shape ?? {}).map(([name, reader]) => {
-    const { description, deprecated, ...schema } = jsonSchema(reader as z.ZodType);
-    const fallback = reader instanceof z.ZodDefault ? { default: reader.def.defaultValue } : {};
+    const { description, deprecated, ...schema } = jsonSchema(reader as z.ZodMiniType);
+    const fallback = reader instanceof z.ZodMiniDefault ? { default: reader.def.defaultValue } : {};
     return {
       name,
       in: place,
@@ -216,27 +214,39 @@ function headerReferences(names: readonly string[]) {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function json(schema: z.ZodType) {
+function json(schema: z.ZodMiniType) {
   return { 'application/json': { schema: jsonSchema(schema) } };
 }
 
 /** The schemas of all components, by name. */
 function componentSchemas() {
-  const { $defs = {} } = inputSchema(z.tuple(components));
+  const { $defs = {} } = inputSchema(z.union(Object.values(components)));
   return withReferences(Object.fromEntries(Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema])));
 }
 
 /** A schema in which components are references. */
-function jsonSchema(schema: z.ZodType) {
+function jsonSchema(schema: z.ZodMiniType) {
   const { $schema, $defs, ...rest } = inputSchema(schema);
   return withReferences(rest);
 }
 
 /** As it is sent: what a reader takes, not what it makes of it. */
-function inputSchema(schema: z.ZodType) {
+function inputSchema(schema: z.ZodMiniType) {
   return z.toJSONSchema(schema, { io: 'input' });
 }
 
 function withReferences<Json>(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}
+
+/** The same object, its members with these descriptions. */
+function described<Members extends z.core.$ZodLooseShape>(
+  object: z.ZodMiniObject<Members>,
+  descriptions: Readonly<Record<keyof Members, string>>,
+) {
+  const members = Object.entries<z.ZodMiniType>(object.shape as never).map(([name, member]) => [
+    name,
+    member.check(z.describe(descriptions[name as keyof Members])),
+  ]);
+  return z.clone(object, { ...object.def, shape: Object.fromEntries(members) });
 }

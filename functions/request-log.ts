@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type MetricName, metricDimension, metricNamespace, metrics } from './metrics.ts';
+import { withSourcePositions } from './source-positions.ts';
 
 type Facts = Record<string, unknown>;
 
@@ -65,7 +66,7 @@ export function describeError(thrown: unknown, depth = 0): unknown {
   return {
     name,
     message,
-    stack,
+    stack: stack && withSourcePositions(stack),
     ...($metadata && { aws_request_id: $metadata.requestId, attempts: $metadata.attempts }),
     ...(cause !== undefined && depth < 5 && { cause: describeError(cause, depth + 1) }),
   };

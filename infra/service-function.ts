@@ -65,11 +65,7 @@ export class ServiceFunction extends NodejsFunction {
       systemLogLevelV2: SystemLogLevel.INFO,
       logGroup,
       role: new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
-      environment: Object.assign(
-        { NODE_OPTIONS: '--enable-source-maps' },
-        ...used.map((resource) => resource.environment),
-        props.environment,
-      ),
+      environment: Object.assign({}, ...used.map((resource) => resource.environment), props.environment),
       bundling: {
         format: OutputFormat.ESM,
         target: 'node24',

@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Batch } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
-import { BatchOfRow } from '../schemas/batch-row.ts';
+import { BatchOfRow } from '../schemas/batch-of-row.ts';
 import type { TableNames } from '../tables.ts';
 import { batchList } from './lists/batch-list.ts';
 import type { Row } from './lists/column-items.ts';

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Job } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
-import { JobOfRow } from '../schemas/job-row.ts';
+import { JobOfRow } from '../schemas/job-of-row.ts';
 import type { TableNames } from '../tables.ts';
 import {
   atLeast,

@@ -6,7 +6,7 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, TooBusy } from '../errors.ts';
-import type { QuizSubmission } from '../schemas/quiz.ts';
+import type { QuizSubmission } from '../schemas/quiz-submissions.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
 import { formatUuid } from '../uuid.ts';

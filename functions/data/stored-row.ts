@@ -1,14 +1,14 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { CorruptData } from '../errors.ts';
 
 /**
  * The attributes of a stored row that the schema names, checked by it. Rows hold more (sequence numbers, versions) than is
  * answered. A row that breaks its schema is CorruptData: our fault, never the caller's.
  */
-export function storedRow<Shape extends z.ZodRawShape>(
-  schema: z.ZodObject<Shape>,
+export function storedRow<Shape extends z.core.$ZodShape>(
+  schema: z.ZodMiniObject<Shape>,
   row: Readonly<Record<string, unknown>>,
-): z.output<z.ZodObject<Shape>> {
+): z.output<z.ZodMiniObject<Shape>> {
   const names = Object.keys(schema.shape).filter((name) => name in row);
   const named = Object.fromEntries(names.map((name) => [name, row[name]]));
   const parsed = schema.safeParse(named);

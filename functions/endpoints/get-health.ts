@@ -1,4 +1,4 @@
-import { publicEndpoint } from '../http/endpoint.ts';
+import { publicEndpoint } from '../http/public-endpoint.ts';
 import { success } from '../http/reply.ts';
 
 /** Whether requests reach the service. */

@@ -1,5 +1,5 @@
 import document from '../../openapi.json' with { type: 'json' };
-import { publicEndpoint } from '../http/endpoint.ts';
+import { publicEndpoint } from '../http/public-endpoint.ts';
 
 /** The OpenAPI document of this service, with the path under which it was reached: on AWS the stage's. */
 export const handler = publicEndpoint(({ resource, requestContext }) => {

@@ -1,5 +1,5 @@
 import { MethodNotAllowed, NotFound } from '../errors.ts';
-import { publicEndpoint } from '../http/endpoint.ts';
+import { publicEndpoint } from '../http/public-endpoint.ts';
 import { type Route, routes } from '../routes.ts';
 
 const everyRoute: readonly Route[] = Object.values(routes);

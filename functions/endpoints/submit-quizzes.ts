@@ -3,7 +3,7 @@ import { type QuizRecord, quizRepository } from '../data/quiz-repository.ts';
 import { tableNames } from '../env.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { successList } from '../http/reply.ts';
-import { QuizSubmissions } from '../schemas/quiz.ts';
+import { QuizSubmissions } from '../schemas/quiz-submissions.ts';
 
 /** A transaction of 3 MB, or one among many on the same records, takes its time; two calls of three attempts fit the function's. */
 const quizzes = quizRepository(documentClient(2_000), tableNames('Quizzes'));

@@ -1,8 +1,12 @@
-import type * as z from 'zod';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
 import type { InputFault } from '../errors.ts';
 
+// By itself zod/mini says no more than that an input is invalid.
+z.config(en());
+
 /** The faults of one part of a request (`path`, `query`, `body`) in pydantic's words. Readers name theirs in `params.type`. */
-export function inputFaults(part: string, error: z.ZodError): InputFault[] {
+export function inputFaults(part: string, error: z.core.$ZodError): InputFault[] {
   return error.issues.map((issue) => ({ loc: [part, ...(issue.path as (string | number)[])], ...fault(issue) }));
 }
 

@@ -1,18 +1,18 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { InvalidInput } from '../errors.ts';
 import { inputFaults } from './input-faults.ts';
 import { readBody } from './read-body.ts';
 
 /** The schemas of what an endpoint reads: the path's parameters, the values of each query parameter, the body's text. */
 export interface InputSchemas {
-  readonly path?: z.ZodType;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
+  readonly path?: z.ZodMiniType;
+  readonly query?: z.ZodMiniType;
+  readonly body?: z.ZodMiniType;
 }
 
 export type Input<Schemas extends InputSchemas> = {
-  [Part in keyof Schemas]: Schemas[Part] extends z.ZodType ? z.output<Schemas[Part]> : never;
+  [Part in keyof Schemas]: Schemas[Part] extends z.ZodMiniType ? z.output<Schemas[Part]> : never;
 };
 
 const sources = {
@@ -23,7 +23,7 @@ const sources = {
 
 /** Reads a request by its schemas. Throws InvalidInput with every fault of all its parts. */
 export function readInput<Schemas extends InputSchemas>(schemas: Schemas, event: APIGatewayProxyEvent): Input<Schemas> {
-  const parts = Object.entries(schemas as Record<keyof typeof sources, z.ZodType>).map(([part, schema]) => ({
+  const parts = Object.entries(schemas as Record<keyof typeof sources, z.ZodMiniType>).map(([part, schema]) => ({
     part,
     result: schema.safeParse(sources[part as keyof typeof sources](event)),
   }));

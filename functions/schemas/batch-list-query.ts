@@ -1,16 +1,19 @@
-import * as z from 'zod';
-import { BatchStatus, QueuePriority } from './batch.ts';
+import * as z from 'zod/mini';
 import {
-  AnyInteger,
   BooleanText,
+  Flag,
   IdPrefix,
-  list,
+  Ids,
+  Integer,
+  many,
+  OneText,
+  one,
   orderAndPage,
-  scalar,
   Text,
-  TimestampText,
-  UuidText,
+  Texts,
+  Time,
 } from './query-values.ts';
+import { BatchStatus, QueuePriority } from './values.ts';
 
 /** The columns a batch list sorts by. */
 export const batchOrderings = [
@@ -27,39 +30,53 @@ export const batchOrderings = [
   'open',
 ] as const;
 
+const DeviceType = z
+  .string()
+  .register(z.globalRegistry, { ...z.globalRegistry.get(Text), examples: ['EMU_FREE', 'EMU_MPS', 'FRESNEL'] });
+
 /**
  * Query of the batch list, read from the values of each parameter. Filters AND together, the values of one OR: so an
  * empty `id`, which stands for filters that contradict each other, matches nothing.
  */
-export const BatchListQuery = z
-  .object({
+export const BatchListQuery = z.pipe(
+  z.object({
     ...orderAndPage(batchOrderings, 'created_at'),
-    id: list(UuidText).exactOptional().describe('Batch ids.'),
-    id__starts_with: scalar(IdPrefix).exactOptional().describe('First characters of the batch id.'),
-    project_id: list(UuidText).exactOptional().describe('Owner project.'),
-    user_id: list(Text).exactOptional().describe('Owner user.'),
-    device_type: list(Text.meta({ examples: ['EMU_FREE', 'EMU_MPS', 'FRESNEL'] }))
-      .exactOptional()
-      .describe('Device type.'),
-    status: list(BatchStatus).exactOptional().describe('Batch status.'),
-    complete: scalar(BooleanText)
-      .exactOptional()
-      .describe('Whether the batch is closed: use `open` instead.')
-      .meta({ deprecated: true }),
-    open: scalar(BooleanText).exactOptional().describe('Whether the batch is still open.'),
-    min_jobs: scalar(AnyInteger).exactOptional().describe('Minimum number of jobs in the batch.'),
-    max_jobs: scalar(AnyInteger).exactOptional().describe('Maximum number of jobs in the batch.'),
-    start_date: scalar(TimestampText)
-      .exactOptional()
-      .describe('Batches that the emulator or QPU indicated to have started at this time or later.'),
-    end_date: scalar(TimestampText)
-      .exactOptional()
-      .describe('Batches that the emulator or QPU indicated to have finished, failed or been canceled by this time.'),
-    queue_priority: list(QueuePriority).exactOptional().describe('Queue priority.'),
-    tag: scalar(Text).exactOptional().describe('Tag identifying the batch.'),
-  })
-  .transform(({ complete, ...query }) => {
+    id: Ids,
+    id__starts_with: IdPrefix,
+    project_id: Ids,
+    user_id: Texts,
+    device_type: many(DeviceType),
+    status: many(BatchStatus),
+    complete: one(BooleanText).register(z.globalRegistry, { deprecated: true }),
+    open: Flag,
+    min_jobs: Integer,
+    max_jobs: Integer,
+    start_date: Time,
+    end_date: Time,
+    queue_priority: many(QueuePriority),
+    tag: OneText,
+  }),
+  z.transform(({ complete, ...query }) => {
     if (complete === undefined) return query;
     return complete === query.open ? { ...query, id: [] } : { ...query, open: !complete };
-  });
+  }),
+);
 export type BatchListQuery = z.output<typeof BatchListQuery>;
+
+/** What the OpenAPI document says of the filters. */
+export const batchListDescriptions = {
+  id: 'Batch ids.',
+  id__starts_with: 'First characters of the batch id.',
+  project_id: 'Owner project.',
+  user_id: 'Owner user.',
+  device_type: 'Device type.',
+  status: 'Batch status.',
+  complete: 'Whether the batch is closed: use `open` instead.',
+  open: 'Whether the batch is still open.',
+  min_jobs: 'Minimum number of jobs in the batch.',
+  max_jobs: 'Maximum number of jobs in the batch.',
+  start_date: 'Batches that the emulator or QPU indicated to have started at this time or later.',
+  end_date: 'Batches that the emulator or QPU indicated to have finished, failed or been canceled by this time.',
+  queue_priority: 'Queue priority.',
+  tag: 'Tag identifying the batch.',
+} satisfies Record<string, string>;

@@ -1,16 +1,6 @@
-import * as z from 'zod';
-import { JobOrigin, JobStatus } from './job.ts';
-import {
-  AnyInteger,
-  BooleanText,
-  IdPrefix,
-  list,
-  orderAndPage,
-  scalar,
-  Text,
-  TimestampText,
-  UuidText,
-} from './query-values.ts';
+import * as z from 'zod/mini';
+import { Flag, IdPrefix, Ids, Integer, many, orderAndPage, Texts, Time } from './query-values.ts';
+import { JobOrigin, JobStatus } from './values.ts';
 
 /** The columns a job list sorts by. */
 export const jobOrderings = [
@@ -28,24 +18,41 @@ export const jobOrderings = [
 ] as const;
 
 /** Query of the job list, read from the values of each parameter. Filters AND together, the values of one OR. */
-export const JobListQuery = z
-  .object({
+export const JobListQuery = z.pipe(
+  z.object({
     ...orderAndPage([...jobOrderings, 'ordered_id'], 'created_at'),
-    id: list(UuidText).exactOptional().describe('Job ids.'),
-    id__starts_with: scalar(IdPrefix).exactOptional().describe('First characters of the job id.'),
-    batch_id: list(UuidText).exactOptional().describe('Batches of the jobs.'),
-    project_id: list(UuidText).exactOptional().describe('Owner project.'),
-    user_id: list(Text).exactOptional().describe('Owner user.'),
-    status: list(JobStatus).exactOptional().describe('Job status.'),
-    origin: list(JobOrigin).exactOptional().describe('Where the job came from.'),
-    min_runs: scalar(AnyInteger).exactOptional().describe('Minimum number of runs.'),
-    max_runs: scalar(AnyInteger).exactOptional().describe('Maximum number of runs.'),
-    errors: scalar(BooleanText).exactOptional().describe('Whether the job has errors.'),
-    start_date: scalar(TimestampText).exactOptional().describe('Jobs that started at this time or later.'),
-    end_date: scalar(TimestampText).exactOptional().describe('Jobs that ended by this time.'),
-  })
-  .transform(({ order_by, ...query }) => ({
+    id: Ids,
+    id__starts_with: IdPrefix,
+    batch_id: Ids,
+    project_id: Ids,
+    user_id: Texts,
+    status: many(JobStatus),
+    origin: many(JobOrigin),
+    min_runs: Integer,
+    max_runs: Integer,
+    errors: Flag,
+    start_date: Time,
+    end_date: Time,
+  }),
+  z.transform(({ order_by, ...query }) => ({
     ...query,
     order_by: order_by === 'ordered_id' ? ('creation_order' as const) : order_by,
-  }));
+  })),
+);
 export type JobListQuery = z.output<typeof JobListQuery>;
+
+/** What the OpenAPI document says of the filters. */
+export const jobListDescriptions = {
+  id: 'Job ids.',
+  id__starts_with: 'First characters of the job id.',
+  batch_id: 'Batches of the jobs.',
+  project_id: 'Owner project.',
+  user_id: 'Owner user.',
+  status: 'Job status.',
+  origin: 'Where the job came from.',
+  min_runs: 'Minimum number of runs.',
+  max_runs: 'Maximum number of runs.',
+  errors: 'Whether the job has errors.',
+  start_date: 'Jobs that started at this time or later.',
+  end_date: 'Jobs that ended by this time.',
+} satisfies Record<string, string>;

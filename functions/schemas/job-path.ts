@@ -1,5 +1,8 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { UuidText } from './query-values.ts';
 
 /** Parameters of a path that names a job. */
-export const JobPath = z.object({ job_id: UuidText.describe('Id of the job.') });
+export const JobPath = z.object({ job_id: UuidText });
+
+/** What the OpenAPI document says of them. */
+export const jobPathDescriptions = { job_id: 'Id of the job.' };

@@ -3,96 +3,124 @@
  * faults carry pydantic's type as `params.type`, and the schema behind each reader is what the OpenAPI document shows.
  */
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { parseTimestamp } from '../timestamp.ts';
 import { parseUuid, uuidPattern } from '../uuid.ts';
 
 const maxValues = 100;
 const maxCharacters = 256;
 
+/** Reads one text. */
+type Reader = z.core.$ZodType<unknown, string>;
+
+const lastText = z.transform((values: readonly string[] | undefined, context) => bounded(values?.at(-1), context));
+const eachText = z.transform(bounded);
+
 /** A parameter with one value; given several times, the last one counts. */
-export function scalar<Value extends z.ZodType>(value: Value) {
-  return z.preprocess((values, context) => bounded((values as string[] | undefined)?.at(-1), context), value);
+function scalar<Value extends Reader>(value: Value) {
+  return z.pipe(lastText, value);
 }
 
-/** A parameter that repeats: up to 100 values. */
-export function list<Value extends z.ZodType>(value: Value) {
-  return z.array(z.preprocess(bounded, value)).max(maxValues);
+/** A filter of one value. Filters may be left out. */
+export function one<Value extends Reader>(value: Value) {
+  return z.exactOptional(scalar(value));
+}
+
+/** A filter that repeats: up to 100 values. */
+export function many<Value extends Reader>(value: Value) {
+  return z.exactOptional(z.array(z.pipe(eachText, value)).check(z.maxLength(maxValues)));
 }
 
 /** Any text, matched as it is. Its length, in code points, is checked wherever a value is read. */
-export const Text = z.string().meta({ maxLength: maxCharacters });
+export const Text = z.string().register(z.globalRegistry, { maxLength: maxCharacters });
 
 /** Decimal digits with an optional sign; `bounds` then apply. */
-export function integer(bounds: z.ZodNumber) {
-  return z.preprocess(
-    (text, context) => {
-      const digits = String(text).trim();
+function integer(...bounds: z.core.$ZodCheck<number>[]) {
+  return z.pipe(
+    z.transform((text: string, context) => {
+      const digits = text.trim();
       if (!/^[+-]?\d+$/.test(digits)) {
         return fault(context, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer');
       }
       return Number(digits) + 0; // no negative zero
-    },
-    bounds.meta({ type: 'integer' }),
+    }),
+    z
+      .number()
+      .check(...bounds)
+      .register(z.globalRegistry, { type: 'integer' }),
   );
 }
-
-/** An integer of either sign that a number holds exactly. */
-export const AnyInteger = integer(z.number().gte(Number.MIN_SAFE_INTEGER).lte(Number.MAX_SAFE_INTEGER));
 
 const trueWords = new Set(['true', '1', 'yes', 'on', 't', 'y']);
 const falseWords = new Set(['false', '0', 'no', 'off', 'f', 'n']);
 
-export const BooleanText = z.preprocess((text, context) => {
-  const word = String(text).toLowerCase();
-  if (trueWords.has(word)) return true;
-  if (falseWords.has(word)) return false;
-  return fault(context, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input');
-}, z.boolean());
+export const BooleanText = z.pipe(
+  z.transform((text: string, context) => {
+    const word = text.toLowerCase();
+    if (trueWords.has(word)) return true;
+    if (falseWords.has(word)) return false;
+    return fault(context, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input');
+  }),
+  z.boolean(),
+);
 
 /** A UUID in any of its spellings; the value is canonical. */
-export const UuidText = z
-  .string()
-  .meta({ pattern: uuidPattern, examples: ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a'] })
-  .transform((text, context) => parseUuid(text) ?? fault(context, 'uuid_parsing', 'Input should be a valid UUID'));
+export const UuidText = z.pipe(
+  z.string().register(z.globalRegistry, { pattern: uuidPattern, examples: ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a'] }),
+  z.transform((text, context) => parseUuid(text) ?? fault(context, 'uuid_parsing', 'Input should be a valid UUID')),
+);
 
 /** An ISO 8601 time; the value is canonical. */
-export const TimestampText = z
-  .string()
-  .meta({ format: 'date-time', examples: ['2026-11-21T02:59:36Z'] })
-  .transform(
+export const TimestampText = z.pipe(
+  z.string().register(z.globalRegistry, { format: 'date-time', examples: ['2026-11-21T02:59:36Z'] }),
+  z.transform(
     (text, context) => parseTimestamp(text) ?? fault(context, 'datetime_parsing', 'Input should be a valid datetime'),
-  );
+  ),
+);
+
+// A schema is made once for all filters that read alike: making them is most of what zod costs a cold start.
+export const Ids = many(UuidText);
+export const Texts = many(Text);
+export const OneText = one(Text);
+export const Flag = one(BooleanText);
+/** Of either sign, and held exactly by a number. */
+export const Integer = one(integer(z.gte(Number.MIN_SAFE_INTEGER), z.lte(Number.MAX_SAFE_INTEGER)));
+export const Time = one(TimestampText);
 
 /** First characters of a canonical id. */
-export const IdPrefix = Text.transform((text) => text.toLowerCase());
+export const IdPrefix = one(
+  z.pipe(
+    Text,
+    z.transform((text) => text.toLowerCase()),
+  ),
+);
 
 /** The parameters that both lists share: order and page. */
 export function orderAndPage<Field extends string>(fields: readonly [Field, ...Field[]], defaultField: NoInfer<Field>) {
   return {
-    order_by: scalar(z.enum(fields))
-      .default(defaultField as never)
-      .describe('Field to order by. Times that are null come last in either direction; ties follow creation order.'),
-    order_by_direction: scalar(z.enum(['ASC', 'DESC']))
-      .default('DESC')
-      .describe('Sort direction.'),
-    limit: scalar(integer(z.number().gt(0).lt(101)))
-      .default(100)
-      .describe('Page size.'),
-    offset: scalar(integer(z.number().gte(0).lte(Number.MAX_SAFE_INTEGER)))
-      .default(0)
-      .describe('Number of items to skip.'),
+    order_by: z._default(scalar(z.enum(fields)), defaultField as never),
+    order_by_direction: z._default(scalar(z.enum(['ASC', 'DESC'])), 'DESC'),
+    limit: z._default(scalar(integer(z.gt(0), z.lt(101))), 100),
+    offset: z._default(scalar(integer(z.gte(0), z.lte(Number.MAX_SAFE_INTEGER))), 0),
   };
 }
 
-function bounded(value: unknown, context: z.RefinementCtx) {
+/** What the OpenAPI document says of them. */
+export const orderAndPageDescriptions = {
+  order_by: 'Field to order by. Times that are null come last in either direction; ties follow creation order.',
+  order_by_direction: 'Sort direction.',
+  limit: 'Page size.',
+  offset: 'Number of items to skip.',
+};
+
+function bounded(value: unknown, context: z.core.ParsePayload) {
   const text = String(value);
   // Code points, as JSON Schema counts; a string has at most two units for each.
   if (text.length <= maxCharacters || [...text].length <= maxCharacters) return text;
   return fault(context, 'string_too_long', `String should have at most ${maxCharacters} characters`);
 }
 
-function fault(context: z.RefinementCtx, type: string, message: string): never {
-  context.addIssue({ code: 'custom', params: { type }, message });
+function fault(context: z.core.ParsePayload, type: string, message: string): never {
+  context.issues.push({ code: 'custom', params: { type }, message, input: context.value });
   return z.NEVER;
 }

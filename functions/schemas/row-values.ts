@@ -1,23 +1,26 @@
 /** The values of stored rows that no answer shows in this form. */
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonObject } from './values.ts';
 
 /**
  * A JSON object, stored as its text: a DynamoDB map would refuse numbers beyond 38 digits or 1e126 and more than 32 levels,
  * and the SDK returns whole numbers beyond 2^53 as BigInt.
  */
-export const JsonText = z
-  .string()
-  .transform((text, context) => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      context.addIssue({ code: 'custom', message: 'Not JSON.' });
-      return z.NEVER;
-    }
-  })
-  .pipe(JsonObject);
+export const JsonText = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.issues.push({ code: 'custom', message: 'Not JSON.', input: text });
+        return z.NEVER;
+      }
+    }),
+  ),
+  JsonObject,
+);
 
 /**
  * When each attribute that events change was last set, in microseconds since 1970; absent until an event sets it. An older

@@ -1,17 +1,49 @@
 /** The values that several schemas share, in their stored and answered form. */
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Canonical UUID: lower case with hyphens, any variant and version. */
 export const Uuid = z
   .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
-  .meta({ format: 'uuid', examples: ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a'] });
+  .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/))
+  .register(z.globalRegistry, { format: 'uuid', examples: ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a'] });
 
 /** UTC, fixed width, microseconds. */
 export const Timestamp = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/)
-  .meta({ format: 'date-time', examples: ['2026-11-21T02:59:36.123000Z'] });
+  .check(z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/))
+  .register(z.globalRegistry, { format: 'date-time', examples: ['2026-11-21T02:59:36.123000Z'] });
 
 export const JsonObject = z.record(z.string(), z.unknown());
+
+/** A whole number from 0. */
+export const Count = z.int().check(z.nonnegative());
+
+export const NullableUuid = z.nullable(Uuid);
+export const NullableTimestamp = z.nullable(Timestamp);
+export const NullableText = z.nullable(z.string());
+
+/** In the order of the specification, which is also their sort order. */
+export const BatchStatus = z.enum([
+  'PENDING',
+  'RUNNING',
+  'DONE',
+  'CANCELED',
+  'CANCELING',
+  'TIMED_OUT',
+  'ERROR',
+  'PAUSED',
+]);
+export type BatchStatus = z.infer<typeof BatchStatus>;
+
+/** In the order of the specification, which is also their sort order. */
+export const QueuePriority = z.enum(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
+export type QueuePriority = z.infer<typeof QueuePriority>;
+
+/** In the order in which they sort. */
+export const JobStatus = z.enum(['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING']);
+export type JobStatus = z.infer<typeof JobStatus>;
+
+/** Where a job came from. */
+export const JobOrigin = z.enum(['CLIENT', 'AZURE', 'OVH', 'UNKNOWN']);
+export type JobOrigin = z.infer<typeof JobOrigin>;

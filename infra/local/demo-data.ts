@@ -1,5 +1,4 @@
-import type { BatchStatus, QueuePriority } from '../../functions/schemas/batch.ts';
-import type { JobOrigin, JobStatus } from '../../functions/schemas/job.ts';
+import type { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { type Account, accounts } from './accounts.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
 

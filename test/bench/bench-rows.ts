@@ -1,9 +1,8 @@
 /** What the benchmark lists: one user's batches and jobs, made from a fixed seed, so that runs compare. */
 
-import { type BatchStatus, QueuePriority } from '../../functions/schemas/batch.ts';
 import type { BatchRow } from '../../functions/schemas/batch-row.ts';
-import { type JobOrigin, JobStatus } from '../../functions/schemas/job.ts';
 import type { JobRow } from '../../functions/schemas/job-row.ts';
+import { type BatchStatus, type JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 
 export interface BenchRows {

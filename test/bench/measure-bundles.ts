@@ -89,7 +89,7 @@ function build(directory: string): Bundle[] {
     .map(({ node }) => {
       const { Properties } = template.Resources[stack.getLogicalId(node.defaultChild as CfnElement)];
       const asset = `asset.${Properties.Code.S3Key.replace(/\.zip$/, '')}`;
-      const variables = Object.entries(Properties.Environment.Variables).map(([name, value]) => [
+      const variables = Object.entries(Properties.Environment?.Variables ?? {}).map(([name, value]) => [
         name,
         typeof value === 'string' ? value : 'x',
       ]);

@@ -14,6 +14,8 @@ interface Bundle {
   readonly code: string;
   /** What a Node of its own, given the function's environment, finds exported or complains of. */
   readonly loaded: string;
+  /** What one prints when it calls the function without a caller. */
+  readonly failed: string;
 }
 
 const names = Object.keys({ ...routes, ...otherFunctions } satisfies Record<string, FunctionDescription>);
@@ -25,6 +27,8 @@ const environmentValues: Record<string, string> = {
   DEAD_LETTER_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/x',
 };
 
+const unauthorized = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/' };
+
 const bundles = withAssembly((synthesis, directory) => {
   const manifest = readdirSync(directory).find((name) => name.endsWith('.assets.json'))!;
   const { files } = JSON.parse(readFileSync(join(directory, manifest), 'utf8'));
@@ -33,6 +37,7 @@ const bundles = withAssembly((synthesis, directory) => {
       const asset = join(directory, files[properties.Code.S3Key.replace(/\.zip$/, '')].source.path);
       const file = join(asset, 'index.mjs');
       const name = path.split('/')[1]!;
+      const variables = Object.keys(properties.Environment?.Variables ?? {});
       return [
         name,
         {
@@ -40,15 +45,17 @@ const bundles = withAssembly((synthesis, directory) => {
           files: readdirSync(asset).sort(),
           bytes: statSync(file).size,
           code: readFileSync(file, 'utf8'),
-          loaded: load(file, Object.keys(properties.Environment.Variables)),
+          loaded: doing('(bundle) => console.log(Object.keys(bundle).join())', file, variables),
+          failed: doing(`({ handler }) => handler(${JSON.stringify(unauthorized)}, {})`, file, variables),
         },
       ];
     }),
   );
 });
 
-function load(file: string, variables: readonly string[]): string {
-  const script = `import(${JSON.stringify(pathToFileURL(file))}).then((it) => console.log(Object.keys(it).join()))`;
+/** What a Node of its own, given the function's environment, prints when it does this with the bundle, or complains of. */
+function doing(work: string, file: string, variables: readonly string[]): string {
+  const script = `import(${JSON.stringify(pathToFileURL(file))}).then(${work})`;
   const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
     encoding: 'utf8',
@@ -67,6 +74,15 @@ describe.each(names)('the bundle of %s', (name) => {
 });
 
 describe('the bundles', () => {
+  it('log errors with their positions in the sources', () => {
+    const { error } = JSON.parse(bundles.get('ListBatches')!.failed);
+    expect(error).toMatchObject({
+      message: 'The authorizer did not say who calls.',
+      stack: expect.stringMatching(/functions\/http\/endpoint\.ts:\d+:\d+/),
+    });
+    expect(error.stack).not.toContain('index.mjs:');
+  });
+
   it.each(['Authorizer', 'MethodNotAllowed', 'GetOpenApi', 'GetHealth'])('of %s holds no AWS client', (name) => {
     expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
   });

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchList } from '../../functions/data/lists/batch-list.ts';
 import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/endpoint.ts';
+import type { Handler } from '../../functions/http/public-endpoint.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
@@ -92,8 +92,8 @@ const known = fc.constantFrom(
 );
 
 const lists = [
-  { route: 'listBatches', parameters: Object.keys(BatchListQuery.in.shape) },
-  { route: 'listJobs', parameters: Object.keys(JobListQuery.in.shape) },
+  { route: 'listBatches', parameters: Object.keys(BatchListQuery.def.in.shape) },
+  { route: 'listJobs', parameters: Object.keys(JobListQuery.def.in.shape) },
 ] as const;
 
 describe.each(lists)('$route', ({ route, parameters }) => {

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { batchList } from '../../functions/data/lists/batch-list.ts';
 import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/endpoint.ts';
+import type { Handler } from '../../functions/http/public-endpoint.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchList } from '../../functions/data/lists/batch-list.ts';
 import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/endpoint.ts';
+import type { Handler } from '../../functions/http/public-endpoint.ts';
 import { Batch } from '../../functions/schemas/batch.ts';
 import { PageOf, ValidationErrorBody } from '../../functions/schemas/envelope.ts';
 import { Job } from '../../functions/schemas/job.ts';

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
-import { BatchStatus, QueuePriority } from '../../functions/schemas/batch.ts';
-import { JobOrigin, JobStatus } from '../../functions/schemas/job.ts';
+import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 
 export const deviceTypes = ['EMU_FREE', 'EMU_SV', 'EMU_TN', 'EMU_MPS', 'EMU_FRESNEL', 'FRESNEL', 'FRESNEL_CAN1'];

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlreadyExists, IllegalTransition, NotFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch-row.ts';
-import { JobStatus } from '../../schemas/job.ts';
 import type { JobRow } from '../../schemas/job-row.ts';
 import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
+import { JobStatus } from '../../schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import type { Head } from '../lists/column-items.ts';
 import { withTextsOf } from '../lists/facets.ts';

@@ -1,5 +1,4 @@
-import type { BatchStatus } from '../../schemas/batch.ts';
-import type { JobStatus } from '../../schemas/job.ts';
+import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
 
 /**
  * The stages of a life. A status only moves to a later stage, skipping any (events may be lost or late), or between two of

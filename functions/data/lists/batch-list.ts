@@ -1,4 +1,4 @@
-import { BatchStatus, QueuePriority } from '../../schemas/batch.ts';
+import { BatchStatus, QueuePriority } from '../../schemas/values.ts';
 import type { ListDescription } from './list-description.ts';
 
 export const batchList = {

@@ -1,9 +1,9 @@
 /** Keys and forms of the items of the Columns table: heads, blocks of columns, blocks of position sets. */
 
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { CorruptData } from '../../errors.ts';
-import { Timestamp } from '../../schemas/values.ts';
+import { Count, Timestamp } from '../../schemas/values.ts';
 import { toMicroseconds } from '../../timestamp.ts';
 import { type Dictionaries, facetCode } from './facets.ts';
 import type { Column, ListDescription, PositionSets } from './list-description.ts';
@@ -18,8 +18,8 @@ export type Row = Readonly<Record<string, unknown>> & { readonly seq: number };
  * number of rows, as sequence numbers have no gaps.
  */
 export const Head = z.object({
-  next_seq: z.int().nonnegative(),
-  last_created_at: Timestamp.nullable(),
+  next_seq: Count,
+  last_created_at: z.nullable(Timestamp),
   dictionaries: z.record(z.string(), z.array(z.string())),
 });
 export type Head = z.infer<typeof Head>;

@@ -1,4 +1,4 @@
-import { JobOrigin, JobStatus } from '../../schemas/job.ts';
+import { JobOrigin, JobStatus } from '../../schemas/values.ts';
 import type { ListDescription } from './list-description.ts';
 
 export const jobList = {

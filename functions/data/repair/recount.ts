@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
 import { BatchRow } from '../../schemas/batch-row.ts';
-import { JobStatus } from '../../schemas/job.ts';
 import { JobRow } from '../../schemas/job-row.ts';
+import { JobStatus } from '../../schemas/values.ts';
 import {
   blockKey,
   columnPrefix,
@@ -21,9 +22,12 @@ import { packIntegers } from '../lists/packed-integers.ts';
 import { packPositions } from '../lists/position-set.ts';
 import type { Item } from '../lists/table-reads.ts';
 
+// By itself zod/mini says no more than that a value is invalid.
+z.config(en());
+
 /** What the recount looks at of a row: not the texts that no column holds. */
-export const CountedBatch = BatchRow.omit({ webhook: true, configuration: true, backend_configuration: true });
-export const CountedJob = JobRow.omit({ variables: true, results_key: true });
+export const CountedBatch = z.omit(BatchRow, { webhook: true, configuration: true, backend_configuration: true });
+export const CountedJob = z.omit(JobRow, { variables: true, results_key: true });
 
 /** Everything of one owner, as read. */
 export interface Snapshot {
@@ -92,7 +96,7 @@ interface Numbered<Counted> {
 function numbered<Counted>(
   list: ListDescription,
   rows: readonly Item[],
-  schema: z.ZodType<Counted>,
+  schema: z.ZodMiniType<Counted>,
 ): Numbered<Counted> {
   const numberOf = (row: Item) => (typeof row.seq === 'number' ? row.seq : Number.POSITIVE_INFINITY);
   const placed = rows.toSorted(

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { CorruptData, MethodNotAllowed, NotFound, PayloadTooLarge, TooBusy } from '../../../functions/errors.ts';
-import { endpoint, publicEndpoint } from '../../../functions/http/endpoint.ts';
+import { endpoint } from '../../../functions/http/endpoint.ts';
+import { publicEndpoint } from '../../../functions/http/public-endpoint.ts';
 import { type Reply, success } from '../../../functions/http/reply.ts';
 import { addToRequestLog } from '../../../functions/request-log.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
@@ -66,7 +67,14 @@ describe('endpoint', () => {
   });
 
   it('reads path, query and body, and tells the faults of all at once', async () => {
-    const schemas = { path: JobPath, query: BatchListQuery, body: z.string().transform((text) => text.length) };
+    const schemas = {
+      path: JobPath,
+      query: BatchListQuery,
+      body: z.pipe(
+        z.string(),
+        z.transform((text) => text.length),
+      ),
+    };
     const handler = endpoint(schemas, async (request) => success(request));
     const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
     const good = gatewayEvent('getResultsLink', {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { inputFaults } from '../../../functions/http/input-faults.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../../functions/schemas/job-list-query.ts';
@@ -8,14 +8,14 @@ import { JobListQuery } from '../../../functions/schemas/job-list-query.ts';
 const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 const page = { order_by: 'created_at', order_by_direction: 'DESC', limit: 100, offset: 0 };
 
-function faultsOf(schema: z.ZodType, query: Record<string, string[]>) {
+function faultsOf(schema: z.ZodMiniType, query: Record<string, string[]>) {
   const { error } = schema.safeParse(query);
   return error === undefined ? [] : inputFaults('query', error);
 }
 
 const lists = [
-  ['BatchListQuery', BatchListQuery as z.ZodType],
-  ['JobListQuery', JobListQuery as z.ZodType],
+  ['BatchListQuery', BatchListQuery as z.ZodMiniType],
+  ['JobListQuery', JobListQuery as z.ZodMiniType],
 ] as const;
 
 describe.each(lists)('%s', (_, schema) => {

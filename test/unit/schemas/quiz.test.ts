@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inputFaults } from '../../../functions/http/input-faults.ts';
-import { QuizSubmissions } from '../../../functions/schemas/quiz.ts';
+import { QuizSubmissions } from '../../../functions/schemas/quiz-submissions.ts';
 
 function faultsOf(text: string | undefined) {
   const { error } = QuizSubmissions.safeParse(text);

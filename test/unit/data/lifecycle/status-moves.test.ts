@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchStages, jobStages, statusMove } from '../../../../functions/data/lifecycle/status-moves.ts';
-import { BatchStatus } from '../../../../functions/schemas/batch.ts';
-import { JobStatus } from '../../../../functions/schemas/job.ts';
+import { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
 
 const batchEnds = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];
 const batchMoves: Readonly<Record<BatchStatus, readonly string[]>> = {
