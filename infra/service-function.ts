@@ -35,6 +35,12 @@ export interface ServiceFunctionProps {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/**
+ * What the SDK imports when an operation streams events, which DynamoDB and SQS have none of; only S3's client begins with it. In a
+ * bundle this import keeps esbuild from leaving out and joining the SDK's modules: an eighth of the start.
+ */
+const eventStreams = ['@smithy/core/event-streams'];
+
 const functionsDirectory = join(import.meta.dirname, '../functions');
 
 /**
@@ -75,6 +81,7 @@ export class ServiceFunction extends NodejsFunction {
         sourceMap: true,
         sourcesContent: false,
         logLevel: LogLevel.WARNING,
+        externalModules: 'Results' in uses ? [] : eventStreams,
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(functionsDirectory, 'data/environment-credentials.ts'),
         },

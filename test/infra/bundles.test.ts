@@ -1,22 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
 import { bundleLimits } from '../support/bundle-limits.ts';
-import { withAssembly } from '../support/synthesize.ts';
-
-interface Bundle {
-  readonly name: string;
-  readonly files: readonly string[];
-  readonly bytes: number;
-  readonly code: string;
-  /** What a Node of its own, given the function's environment, finds exported or complains of. */
-  readonly loaded: string;
-  /** What one prints when it calls the function without a caller. */
-  readonly failed: string;
-}
+import { runBundle, withBundles } from '../support/bundles.ts';
 
 const names = Object.keys({ ...routes, ...otherFunctions } satisfies Record<string, FunctionDescription>);
 
@@ -29,40 +15,23 @@ const environmentValues: Record<string, string> = {
 
 const unauthorized = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/' };
 
-const bundles = withAssembly((synthesis, directory) => {
-  const manifest = readdirSync(directory).find((name) => name.endsWith('.assets.json'))!;
-  const { files } = JSON.parse(readFileSync(join(directory, manifest), 'utf8'));
-  return new Map(
-    synthesis.ofType('AWS::Lambda::Function').map(({ path, properties }): [string, Bundle] => {
-      const asset = join(directory, files[properties.Code.S3Key.replace(/\.zip$/, '')].source.path);
-      const file = join(asset, 'index.mjs');
-      const name = path.split('/')[1]!;
-      const variables = Object.keys(properties.Environment?.Variables ?? {});
-      return [
-        name,
-        {
-          name,
-          files: readdirSync(asset).sort(),
-          bytes: statSync(file).size,
-          code: readFileSync(file, 'utf8'),
-          loaded: doing('(bundle) => console.log(Object.keys(bundle).join())', file, variables),
-          failed: doing(`({ handler }) => handler(${JSON.stringify(unauthorized)}, {})`, file, variables),
-        },
-      ];
-    }),
-  );
-});
-
-/** What a Node of its own, given the function's environment, prints when it does this with the bundle, or complains of. */
-function doing(work: string, file: string, variables: readonly string[]): string {
-  const script = `import(${JSON.stringify(pathToFileURL(file))}).then(${work})`;
-  const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
-  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], {
-    encoding: 'utf8',
-    env: { ...environment, NODE_OPTIONS: '', AWS_REGION: 'eu-west-1', AWS_LAMBDA_FUNCTION_NAME: 'x' },
+const bundles = await withBundles(async (built) => {
+  const looks = Array.from(built, async ([name, { directory, file, variables }]) => {
+    const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
+    return [
+      name,
+      {
+        files: readdirSync(directory).sort(),
+        bytes: statSync(file).size,
+        code: readFileSync(file, 'utf8'),
+        loaded: await runBundle(file, '(bundle) => console.log(Object.keys(bundle).join())', environment),
+        /** What it logs of a request that no authorizer has seen. */
+        log: await runBundle(file, `({ handler }) => handler(${JSON.stringify(unauthorized)}, {})`, environment),
+      },
+    ] as const;
   });
-  return stdout.trim() || stderr;
-}
+  return new Map(await Promise.all(looks));
+});
 
 describe.each(names)('the bundle of %s', (name) => {
   const bundle = bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
@@ -75,7 +44,7 @@ describe.each(names)('the bundle of %s', (name) => {
 
 describe('the bundles', () => {
   it('log errors with their positions in the sources', () => {
-    const { error } = JSON.parse(bundles.get('ListBatches')!.failed);
+    const { error } = JSON.parse(bundles.get('ListBatches')!.log);
     expect(error).toMatchObject({
       message: 'The authorizer did not say who calls.',
       stack: expect.stringMatching(/functions\/http\/endpoint\.ts:\d+:\d+/),

@@ -50,31 +50,34 @@ const done = new Map<string, Synthesis>();
 /** Runs infra/app.ts as the CDK CLI does, once for each context. Throws with what it printed when it fails. */
 export function synthesize(context: Record<string, string> = {}): Synthesis {
   const key = JSON.stringify(context);
-  const synthesis =
-    done.get(key) ??
-    inNewDirectory((directory) => {
-      runApp(directory, { ...context, 'aws:cdk:bundling-stacks': [] });
-      return readSynthesis(directory);
-    });
-  done.set(key, synthesis);
-  return synthesis;
-}
-
-/** As `synthesize`, with bundles; `work` is given the directory of the assembly, which does not outlive it. */
-export function withAssembly<Result>(work: (synthesis: Synthesis, directory: string) => Result): Result {
-  return inNewDirectory((directory) => {
-    runApp(directory, {});
-    return work(readSynthesis(directory), directory);
-  });
-}
-
-function inNewDirectory<Result>(work: (directory: string) => Result): Result {
-  const directory = mkdtempSync(join(tmpdir(), 'synth-'));
+  const known = done.get(key);
+  if (known !== undefined) return known;
+  const directory = newDirectory();
   try {
-    return work(directory);
+    runApp(directory, { ...context, 'aws:cdk:bundling-stacks': [] });
+    const synthesis = readSynthesis(directory);
+    done.set(key, synthesis);
+    return synthesis;
   } finally {
     rmSync(directory, { recursive: true });
   }
+}
+
+/** As `synthesize`, with bundles; `work` is given the directory of the assembly, which does not outlive it. */
+export async function withAssembly<Result>(
+  work: (synthesis: Synthesis, directory: string) => Promise<Result>,
+): Promise<Result> {
+  const directory = newDirectory();
+  try {
+    runApp(directory, {});
+    return await work(readSynthesis(directory), directory);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function newDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'synth-'));
 }
 
 function runApp(directory: string, context: object) {

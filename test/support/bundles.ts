@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { withAssembly } from './synthesize.ts';
+
+/** What is deployed of one function. */
+export interface Bundle {
+  readonly directory: string;
+  readonly file: string;
+  /** Names of its environment. */
+  readonly variables: readonly string[];
+}
+
+/** Bundles every function as `cdk deploy` does; by name (`ListJobs`). The files do not outlive `work`. */
+export function withBundles<Result>(work: (bundles: ReadonlyMap<string, Bundle>) => Promise<Result>): Promise<Result> {
+  return withAssembly((synthesis, assembly) => {
+    const manifest = readdirSync(assembly).find((name) => name.endsWith('.assets.json'))!;
+    const { files } = JSON.parse(readFileSync(join(assembly, manifest), 'utf8'));
+    const bundles = synthesis.ofType('AWS::Lambda::Function').map(({ path, properties }) => {
+      const directory = join(assembly, files[properties.Code.S3Key.replace(/\.zip$/, '')].source.path);
+      const variables = Object.keys(properties.Environment?.Variables ?? {});
+      return [path.split('/')[1]!, { directory, file: join(directory, 'index.mjs'), variables }] as const;
+    });
+    return work(new Map(bundles));
+  });
+}
+
+/** What a Node of its own, given no more than this environment, prints when it does `work` with a bundle, or complains of. */
+export function runBundle(file: string, work: string, environment: Readonly<Record<string, string>>): Promise<string> {
+  const script = `import(${JSON.stringify(pathToFileURL(file))}).then(${work})`;
+  const env = { NODE_OPTIONS: '', AWS_REGION: 'eu-west-3', AWS_LAMBDA_FUNCTION_NAME: 'x', ...environment };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['-e', script], { env }, (_, stdout, stderr) => resolve(stdout.trim() || stderr));
+  });
+}
