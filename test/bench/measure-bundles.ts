@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { App, type CfnElement } from 'aws-cdk-lib';
+import { Runtime } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { ServiceFunction } from '../../infra/service-function.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
@@ -19,7 +21,7 @@ export interface BundleResult {
   readonly clients: readonly string[];
   /** From before the import of the bundle to its end, in a process of its own: the median. */
   readonly milliseconds: number;
-  /** How many times as long as the bundle that only makes the SDK's document client: the median of the rounds. */
+  /** How many times as long as the bundle that only makes the SDK's document client, as it comes: the median of the rounds. */
   readonly ratio: number;
   /** The same by CPU time, which other work on the machine disturbs less. */
   readonly cpuMilliseconds: number;
@@ -68,7 +70,10 @@ export async function measureBundles(rounds: number, progress: (round: number) =
   return results;
 }
 
-/** The stack, and one more function beside it; what of a function's environment only a deployment tells is made up. */
+/**
+ * The stack, and beside it the SDK's document client as it comes and as the service makes and bundles it; what of a function's
+ * environment only a deployment tells is made up.
+ */
 function build(directory: string): Bundle[] {
   const app = new App({ outdir: directory, analyticsReporting: false, context: cdk.context });
   const tokenIssuer = {
@@ -77,15 +82,27 @@ function build(directory: string): Bundle[] {
     jwksUri: 'https://issuer.example/keys',
   };
   const stack = new ServiceStack(app, 'Bench', { stage: 'dev', tokenIssuer });
-  new ServiceFunction(stack, sdkOnly, {
-    function: { entry: '../test/bench/sdk-only', uses: {} },
+  new ServiceFunction(stack, 'Document client', {
+    function: { entry: '../test/bench/document-client', uses: {} },
     resources: {},
     settings: stages.dev,
+  });
+  new NodejsFunction(stack, sdkOnly, {
+    entry: join(import.meta.dirname, 'sdk-only.ts'),
+    depsLockFilePath: join(import.meta.dirname, '../../package-lock.json'),
+    runtime: Runtime.NODEJS_24_X,
+    bundling: {
+      format: OutputFormat.ESM,
+      target: 'node24',
+      mainFields: ['module', 'main'],
+      bundleAwsSDK: true,
+      minify: true,
+    },
   });
   const { template } = app.synth().getStackByName(stack.stackName);
   return stack.node
     .findAll()
-    .filter((construct) => construct instanceof ServiceFunction)
+    .filter((construct) => construct instanceof NodejsFunction)
     .map(({ node }) => {
       const { Properties } = template.Resources[stack.getLogicalId(node.defaultChild as CfnElement)];
       const asset = `asset.${Properties.Code.S3Key.replace(/\.zip$/, '')}`;

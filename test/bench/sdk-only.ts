@@ -1,5 +1,6 @@
-/** What every bundle with a database in it begins with: initialisation of the others is measured against this one. */
+/** The SDK's document client as it comes: initialisation of the bundles is measured against this one. */
 
-import { documentClient } from '../../functions/data/dynamodb-client.ts';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-export const handler = documentClient();
+export const handler = DynamoDBDocumentClient.from(new DynamoDBClient());
