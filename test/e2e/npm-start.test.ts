@@ -1,21 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { startCommand } from '../support/stack-command.ts';
+import { descendants, startCommand } from '../support/stack-command.ts';
 
 const small = ['--batches', '2', '--jobs-per-batch', '0'];
-
-/** Ids of all processes that descend from it. */
-function descendants(pid: number): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
-  const children = pairs.filter(([, parent]) => parent === pid).map(([child]) => child);
-  return [...children, ...children.flatMap(descendants)];
-}
 
 function isRunning(pid: number): boolean {
   try {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,14 @@ export interface StackCommand {
   exitCode(): Promise<number | null>;
   /** Sends the signal, waits for the end, removes the directory. */
   stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Ids of all processes that descend from it. */
+export function descendants(pid: number): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
+  const children = pairs.filter(([, parent]) => parent === pid).map(([child]) => child);
+  return [...children, ...children.flatMap(descendants)];
 }
 
 const script = join(import.meta.dirname, '../../infra/local/start.ts');

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, expect, it } from 'vitest';
+import { descendants, type StackCommand, type StackDescription, startCommand } from '../support/stack-command.ts';
+
+const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
+const options = ['--batches', '0', '--data', 'data'];
+const repairScript = join(import.meta.dirname, '../../infra/repair.ts');
+
+/** Creations and additions that one transaction holds, and some that take several. */
+const jobCounts = [0, 1, 5, 300, 40];
+const writers = 4;
+const crashes = 2;
+
+let running: StackCommand;
+
+afterAll(async () => running.stop());
+
+interface Event {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The events of one batch: what it is created with and given later; every second job is done, the batch too. */
+function eventsOfBatch(userId: string, number: number): Event[] {
+  const [batchId, count] = [randomUUID(), jobCounts[number % jobCounts.length]!];
+  const newJobs = (length: number) => Array.from({ length }, () => ({ id: randomUUID(), runs: 100 }));
+  const [first, later] = [newJobs(count), newJobs(count)];
+  const done = [...first, ...later].filter((_, at) => at % 2 === 0);
+  const owned = { project_id: randomUUID(), device_type: 'FRESNEL', queue_priority: 'HIGH', open: true };
+  const events = [
+    { type: 'batch.created', data: { id: batchId, ...owned, jobs: first, tags: [`number ${number % 3}`] } },
+    ...(count === 0 ? [] : [{ type: 'jobs.added', data: { batch_id: batchId, jobs: later } }]),
+    ...done.slice(0, 8).map(({ id }) => ({ type: 'job.updated', data: { job_id: id, status: 'DONE' } })),
+    { type: 'batch.updated', data: { batch_id: batchId, status: 'DONE', open: false } },
+  ];
+  const time = Date.UTC(2026, 0, 1) + number * 1000;
+  return events.map((event, at) => ({
+    id: randomUUID(),
+    time: new Date(time + at).toISOString(),
+    user_id: userId,
+    ...event,
+  }));
+}
+
+/** Sends the events to the running stack; when the stack dies, so does this. */
+async function send({ baseUrl }: StackDescription, events: readonly Event[]) {
+  const response = await fetch(`${baseUrl}/_local/events`, { method: 'POST', body: JSON.stringify(events) });
+  return (await response.json()) as { accepted: number; failures: unknown[] };
+}
+
+/** The process that was started and all that it started, at the same moment. */
+async function kill(command: StackCommand) {
+  const pids = [command.process.pid!, ...descendants(command.process.pid!)];
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await command.exitCode();
+}
+
+function repair(directory: string, ...args: string[]): Promise<{ code: number; printed: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [repairScript, ...args], { cwd: directory }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), printed: stdout + stderr }),
+    );
+  });
+}
+
+it(`loses and doubles nothing when everything is killed in the middle of writes (seed ${seed})`, {
+  timeout: 300_000,
+}, async () => {
+  const sent: Event[] = [];
+  let batches = 0;
+  running = startCommand({ PORT: '0' }, options);
+  const { directory } = running;
+  let stack = await running.ready();
+  const { userId } = stack.users[0]!;
+
+  for (let crash = 0; crash < crashes; crash += 1) {
+    const write = async () => {
+      for (;;) {
+        const events = eventsOfBatch(userId, batches++);
+        sent.push(...events);
+        await send(stack, events);
+      }
+    };
+    const dead = Array.from({ length: writers }, () => expect(write()).rejects.toThrow());
+    await wait(2_000 + ((seed >>> crash) % 1_000));
+    await kill(running);
+    await Promise.all(dead);
+    running = startCommand({ PORT: '0' }, options, directory);
+    stack = await running.ready();
+
+    // Every transaction happened or did not: there is nothing to mend.
+    const compared = await repair(directory);
+    expect(compared.printed).toContain('1 users, 0 with differences.');
+    expect(compared.code).toBe(0);
+  }
+
+  // Whoever sent them does not know which were applied: the queue delivers them again, in whatever order.
+  const bySize = sent.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
+  for (let at = 0; at < bySize.length; at += 200) {
+    expect(await send(stack, bySize.slice(at, at + 200))).toMatchObject({ failures: [] });
+  }
+  const list = async (path: string) => {
+    const response = await fetch(`${stack.baseUrl}${path}`, {
+      headers: { Authorization: `Bearer ${stack.users[0]!.token}` },
+    });
+    return (await response.json()) as { pagination: { total: number }; data: unknown[] };
+  };
+  const total = async (path: string) => (await list(path)).pagination.total;
+  const of = (type: string) => sent.filter((event) => event.type === type);
+  const jobsOf = (events: readonly Event[]) => events.flatMap(({ data }) => (data.jobs as unknown[]) ?? []).length;
+  const jobs = jobsOf(sent);
+  const done = of('job.updated').length;
+  expect(await total('/api/v1/batches?limit=1')).toBe(batches);
+  expect(await total('/api/v1/batches?limit=1&status=DONE&open=false')).toBe(batches);
+  expect(await total('/api/v2/jobs?limit=1')).toBe(jobs);
+  expect(await total('/api/v2/jobs?limit=1&status=DONE')).toBe(done);
+  expect(await total('/api/v2/jobs?limit=1&status=PENDING')).toBe(jobs - done);
+  expect(await repair(directory)).toMatchObject({ code: 0 });
+  expect(await repair(directory, '--fix')).toMatchObject({ code: 0 });
+  rmSync(join(directory, 'data'), { recursive: true, force: true });
+});
