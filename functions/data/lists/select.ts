@@ -151,14 +151,36 @@ interface Window {
 
 /** The rows of the window in the order asked for. `matching` ascends, as creation order does. */
 function page(matching: Int32Array, key: SortKey | undefined, direction: 'ASC' | 'DESC', window: Window): number[] {
-  if (key === undefined) return orderedPart(matching, direction, window, rangeOf);
-  const valued = matching.filter((row) => !Number.isNaN(key.value(row)));
-  const nulls = matching.filter((row) => Number.isNaN(key.value(row)));
-  const ranked = (rows: Int32Array, part: Window) => ranksOf(rows, key, part);
+  if (key === undefined) return orderedPart(matching.length, direction, window, (part) => rangeOf(matching, part));
+  const { valued, nulls } = keyed(matching, key);
+  const { length } = valued.rows;
   return [
-    ...orderedPart(valued, direction, clip(window, 0, valued.length), ranked),
-    ...orderedPart(nulls, direction, clip(window, valued.length, nulls.length), rangeOf),
+    ...orderedPart(length, direction, clip(window, 0, length), (part) => ranksOf(valued, key, part)),
+    ...orderedPart(nulls.length, direction, clip(window, length, nulls.length), (part) => rangeOf(nulls, part)),
   ];
+}
+
+/** Rows, ascending, and the value of each. */
+interface ValuedRows {
+  readonly rows: Int32Array;
+  readonly values: Float64Array;
+}
+
+function keyed(matching: Int32Array, { value }: SortKey): { valued: ValuedRows; nulls: Int32Array } {
+  const { length } = matching;
+  const [rows, values, nulls] = [new Int32Array(length), new Float64Array(length), new Int32Array(length)];
+  let count = 0;
+  for (let at = 0; at < length; at++) {
+    const row = matching[at] as number;
+    const number = value(row);
+    if (Number.isNaN(number)) nulls[at - count] = row;
+    else {
+      rows[count] = row;
+      values[count++] = number;
+    }
+  }
+  const valued = { rows: rows.subarray(0, count), values: values.subarray(0, count) };
+  return { valued, nulls: nulls.subarray(0, length - count) };
 }
 
 /** The window's part within a section of `length` rows that starts at `start`, counted from there. */
@@ -169,41 +191,86 @@ function clip(window: Window, start: number, length: number): Window {
 
 /** A descending window is the ascending one counted from the end, reversed: ties reverse with it. */
 function orderedPart(
-  rows: Int32Array,
+  length: number,
   direction: 'ASC' | 'DESC',
   { from, to }: Window,
-  ascending: (rows: Int32Array, window: Window) => number[],
+  ascending: (window: Window) => number[],
 ): number[] {
   if (from >= to) return [];
-  if (direction === 'ASC') return ascending(rows, { from, to });
-  return ascending(rows, { from: rows.length - to, to: rows.length - from }).reverse();
+  if (direction === 'ASC') return ascending({ from, to });
+  return ascending({ from: length - to, to: length - from }).reverse();
 }
 
 function rangeOf(rows: Int32Array, { from, to }: Window): number[] {
   return Array.from(rows.subarray(from, to));
 }
 
+/** Intervals that values are counted by, and rows that are rather sorted than counted once more. */
+const intervals = 1024;
+const fewRows = 1024;
+
 /**
- * The rows whose ranks in ascending order lie in the window. Sorting the bare numbers is native and quick; it tells the values
- * between which the window lies, and only the rows with those values are sorted as rows.
+ * The rows whose ranks in ascending order lie in the window. How many values lie in each of many equal intervals tells in which
+ * intervals the window begins and ends: in these two the same is done again; what lies between them is sorted. Linear in the rows,
+ * whatever their values.
  */
-function ranksOf(rows: Int32Array, key: SortKey, { from, to }: Window): number[] {
-  const values = Float64Array.from(rows, (row) => key.value(row));
-  const sorted = values.toSorted();
-  const least = sorted[from] as number;
-  const most = sorted[to - 1] as number;
-  const candidates: number[] = [];
-  let below = 0;
-  for (let at = 0; at < rows.length; at++) {
+function ranksOf(valued: ValuedRows, key: SortKey, { from, to }: Window): number[] {
+  const { rows, values } = valued;
+  const [least, most] = bounds(values);
+  if (least === most && key.compare === undefined) return rangeOf(rows, { from, to });
+  if (least === most || rows.length <= fewRows) return sortedRows(rows, key).slice(from, to);
+  const scale = intervals / (most - least);
+  const interval = (value: number) => Math.min(Math.floor((value - least) * scale), intervals - 1);
+  const counts = new Uint32Array(intervals);
+  for (const value of values) (counts[interval(value)] as number) += 1;
+  const count = (at: number) => counts[at] as number;
+  let [first, below] = [0, 0];
+  while (below + count(first) <= from) below += count(first++);
+  let [last, belowLast] = [first, below];
+  while (belowLast + count(last) < to) belowLast += count(last++);
+  const within = (at: number, part: Window) =>
+    ranksOf(
+      rowsWith(valued, count(at), (value) => interval(value) === at),
+      key,
+      part,
+    );
+  if (first === last) return within(first, { from: from - below, to: to - below });
+  const middle = rowsWith(valued, belowLast - below - count(first), (value) => {
+    const at = interval(value);
+    return at > first && at < last;
+  });
+  return [
+    ...within(first, { from: from - below, to: count(first) }),
+    ...sortedRows(middle.rows, key),
+    ...within(last, { from: 0, to: to - belowLast }),
+  ];
+}
+
+/** Least and greatest of at least one value. */
+function bounds(values: Float64Array): [number, number] {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return [least, most];
+}
+
+function rowsWith({ rows, values }: ValuedRows, length: number, test: (value: number) => boolean): ValuedRows {
+  const kept = { rows: new Int32Array(length), values: new Float64Array(length) };
+  let count = 0;
+  for (let at = 0; count < length; at++) {
     const value = values[at] as number;
-    if (value < least) below++;
-    else if (value <= most) candidates.push(rows[at] as number);
+    if (!test(value)) continue;
+    kept.rows[count] = rows[at] as number;
+    kept.values[count++] = value;
   }
-  const { compare } = key;
-  if (least !== most || compare !== undefined) {
-    candidates.sort((a, b) => key.value(a) - key.value(b) || (compare?.(a, b) ?? 0)); // ties stay ascending
-  }
-  return candidates.slice(from - below, to - below);
+  return kept;
+}
+
+/** Ties stay ascending: the sort is stable. */
+function sortedRows(rows: Int32Array, { value, compare }: SortKey): number[] {
+  return Array.from(rows).sort((a, b) => value(a) - value(b) || (compare?.(a, b) ?? 0));
 }
 
 /** The rows of every set, ascending; undefined where there is no set. */

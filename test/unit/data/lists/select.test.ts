@@ -201,6 +201,38 @@ describe('select', () => {
     }
   });
 
+  it.each<[string, (row: number) => number]>([
+    ['of few values', (row) => (row * 7919) % 13],
+    ['all alike', () => 5],
+    ['spread evenly', (row) => (row * 7919) % 100_003],
+    ['dense but for two far away', (row) => (row < 2 ? row * 2 ** 53 : 2 ** 40 + ((row * 7919) % 10_007))],
+    ['dense, and more and more far away', (row) => (row < 4_000 ? row % 11 : 1.01 ** (row - 2_000))],
+    ['at two ends', (row) => (row % 2) * 2 ** 52 + ((row * 31) % 7)],
+    ['nulls every third row', (row) => (row % 3 === 0 ? Number.NaN : (row * 7919) % 4_001)],
+  ])('finds the page among many rows: %s', (_, sizeOf) => {
+    const size = Float64Array.from({ length: 5_000 }, (__, row) => sizeOf(row));
+    const ranked = Array.from(size.keys())
+      .filter((row) => !Number.isNaN(size[row]))
+      .sort((a, b) => size[a]! - size[b]!);
+    const nulls = Array.from(size.keys()).filter((row) => Number.isNaN(size[row]));
+    const data = { rowCount: 5_000, dictionaries: {}, numbers: new Map([['size', size]]), uuids: new Map(), sets: [] };
+    for (const direction of ['ASC', 'DESC'] as const) {
+      const all = direction === 'ASC' ? [...ranked, ...nulls] : [...ranked.toReversed(), ...nulls.toReversed()];
+      for (const [offset, limit] of [
+        [0, 1],
+        [0, 100],
+        [1_000, 100],
+        [2_450, 100],
+        [2_499, 2],
+        [4_950, 100],
+        [0, 5_000],
+      ] as const) {
+        const query = { conditions: [], order: { kind: 'column', column: 'size' }, direction, offset, limit } as const;
+        expect(select(list, query, data)).toEqual({ sequence: all.slice(offset, offset + limit), total: 5_000 });
+      }
+    }
+  });
+
   it('puts texts that the dictionary does not have yet last', () => {
     const of = [{ ...plain, device: 'a' }, plain, { ...plain, device: 'MPS' }];
     const data = { ...dataOf(of, []), dictionaries: { device: devices.slice(0, 2) } };
