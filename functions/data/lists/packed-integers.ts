@@ -1,10 +1,10 @@
 /**
- * A block of a numeric column: whole numbers and nulls in as few bytes as their spread allows. Every value is kept as a
- * multiple of a common unit above the block's smallest, so times of one day with whole milliseconds take 4 bytes and small
- * counts take 1.
+ * A block of a numeric column: whole numbers and nulls in as few bits as their spread allows. Every value is kept as a
+ * multiple of a common unit above the block's smallest, so times of one day with whole milliseconds take 27 bits and a flag
+ * takes 2.
  *
- * Layout: count (2 bytes), unit exponent (1: value / 1000^exponent), width of an entry in bytes (1), smallest value
- * (7), then the entries, big-endian; an entry of all ones is null.
+ * Layout: count (2 bytes), unit exponent (1: value / 1000^exponent), width of an entry in bits (1), smallest value
+ * (7), then the entries without gaps, big-endian: 0 is null, n stands for the multiple n - 1.
  */
 
 const headerBytes = 11;
@@ -16,64 +16,72 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
   const smallest = present.reduce((least, value) => Math.min(least, value), present[0] ?? 0);
   const largest = present.reduce((most, value) => Math.max(most, value), smallest);
   const unit = units.find((candidate) => present.every((value) => (value - smallest) % candidate === 0)) ?? 1;
-  const width = entryWidth((largest - smallest) / unit);
-  const bytes = new Uint8Array(headerBytes + values.length * width);
-  writeInteger(bytes, 0, 2, values.length);
+  const width = bitLength((largest - smallest) / unit + 1);
+  const bytes = new Uint8Array(packedLength(values.length, width));
+  writeBits(bytes, 0, 16, values.length);
   bytes[2] = unit === 1 ? 0 : unit === 1_000 ? 1 : 2;
   bytes[3] = width;
-  writeInteger(bytes, 4, 7, smallest);
+  writeBits(bytes, 32, 56, smallest);
   values.forEach((value, index) => {
-    const at = headerBytes + index * width;
-    if (value === null) bytes.fill(255, at, at + width);
-    else writeInteger(bytes, at, width, (value - smallest) / unit);
+    if (value !== null) writeBits(bytes, headerBytes * 8 + index * width, width, (value - smallest) / unit + 1);
   });
   return bytes;
 }
 
-/** Writes the block's values into `target` from index `at` on, NaN for null, as far as it reaches; returns their number. */
+/**
+ * Writes the block's values into `target` from index `at` on, NaN for null, as far as it reaches; returns their number. A block that
+ * ends too early is a RangeError: what is missing would pass for nulls.
+ */
 export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0): number {
   const count = packedCount(bytes);
-  const unit = 1000 ** byte(bytes, 2);
-  const width = byte(bytes, 3);
-  const smallest = readInteger(bytes, 4, 7);
-  const absent = 256 ** width - 1;
+  const unit = 1000 ** readBits(bytes, 16, 8);
+  const width = readBits(bytes, 24, 8);
+  const smallest = readBits(bytes, 32, 56);
+  if (bytes.length < packedLength(count, width)) throw new RangeError('A packed block ends too early.');
   const end = Math.min(count, target.length - at);
   for (let index = 0; index < end; index++) {
-    const entry = readInteger(bytes, headerBytes + index * width, width);
-    target[at + index] = entry === absent ? Number.NaN : smallest + entry * unit;
+    const entry = readBits(bytes, headerBytes * 8 + index * width, width);
+    target[at + index] = entry === 0 ? Number.NaN : smallest + (entry - 1) * unit;
   }
   return count;
 }
 
 /** How many values the block holds. */
 export function packedCount(bytes: Uint8Array): number {
-  return readInteger(bytes, 0, 2);
+  if (bytes.length < headerBytes) throw new RangeError('A packed block ends too early.');
+  return readBits(bytes, 0, 16);
 }
 
-/** Bytes that hold every offset up to `largest` and one more pattern for null; 7 at most, as 2^53 needs. */
-function entryWidth(largest: number): number {
-  let width = 1;
-  while (largest >= 256 ** width - 1) width++;
-  return width;
+function packedLength(count: number, width: number): number {
+  return headerBytes + Math.ceil((count * width) / 8);
 }
 
-function writeInteger(bytes: Uint8Array, at: number, width: number, value: number) {
+/** Bits of the number: 54 at most, for 2^53. */
+function bitLength(value: number): number {
+  let length = 1;
+  while (value >= 2 ** length) length++;
+  return length;
+}
+
+/** Sets bits that are zero, from the last to the first, a byte at a time. */
+function writeBits(bytes: Uint8Array, start: number, width: number, value: number) {
   let rest = value;
-  for (let place = at + width - 1; place >= at; place--) {
-    bytes[place] = rest % 256;
-    rest = Math.floor(rest / 256);
+  for (let end = start + width; end > start; ) {
+    const unused = -end & 7;
+    const taken = Math.min(8 - unused, end - start);
+    const at = (end - 1) >> 3;
+    bytes[at] = (bytes[at] as number) | ((rest % 2 ** taken) << unused);
+    rest = Math.floor(rest / 2 ** taken);
+    end -= taken;
   }
 }
 
-function readInteger(bytes: Uint8Array, at: number, width: number): number {
-  let value = 0;
-  for (let place = at; place < at + width; place++) value = value * 256 + byte(bytes, place);
-  return value;
-}
-
-/** Reading past the end is a corrupt block: NaN there would pass for a null. */
-function byte(bytes: Uint8Array, at: number): number {
-  const value = bytes[at];
-  if (value === undefined) throw new RangeError('A packed block ends too early.');
-  return value;
+/** Numbers, not bitwise operators, beyond the first byte: these end at 32 bits. */
+function readBits(bytes: Uint8Array, start: number, width: number): number {
+  let at = start >> 3;
+  let left = width - (8 - (start & 7));
+  let value = (bytes[at] as number) & (255 >> (start & 7));
+  for (; left >= 8; left -= 8) value = value * 256 + (bytes[++at] as number);
+  if (left > 0) return value * 2 ** left + ((bytes[++at] as number) >> (8 - left));
+  return left < 0 ? value >> -left : value;
 }

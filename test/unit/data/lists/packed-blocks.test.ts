@@ -15,7 +15,18 @@ describe('packed integers', () => {
     const integers = fc.oneof(
       fc.constant(null),
       fc.nat(300),
-      fc.constantFrom(0, 254, 255, 256, 65_534, 65_535, 65_536, Number.MAX_SAFE_INTEGER),
+      fc.constantFrom(
+        0,
+        1,
+        254,
+        255,
+        256,
+        65_534,
+        65_535,
+        65_536,
+        Number.MAX_SAFE_INTEGER - 1,
+        Number.MAX_SAFE_INTEGER,
+      ),
       fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
       fc.integer({ min: 0, max: 4_000_000_000 }).map((milliseconds) => 1_770_000_000_000_000 + milliseconds * 1_000),
     );
@@ -26,12 +37,14 @@ describe('packed integers', () => {
     );
   });
 
-  it('take one byte each for small spreads, and four for times of a day in whole milliseconds', () => {
-    const header = packIntegers([]).length;
-    expect(packIntegers([7, 261, null]).length - header).toBe(3);
-    expect(packIntegers([7, 262, null]).length - header).toBe(6);
+  it('take as many bits as their spread, and the null, need', () => {
+    const bytes = (...values: (number | null)[]) => packIntegers(values).length - packIntegers([]).length;
+    expect(bytes(0, 1, null, 1)).toBe(1);
+    expect(bytes(7, 13, null, 7, 7, 7, 7, 7)).toBe(3);
+    expect(bytes(7, 14, null, 7, 7, 7, 7, 7)).toBe(4);
     const midnight = 1_770_000_000_000_000;
-    expect(packIntegers([midnight, midnight + 86_399_999_000]).length - header).toBe(2 * 4);
+    expect(bytes(...Array.from({ length: 8 }, (_, at) => midnight + at * 12_342_857_000))).toBe(27);
+    expect(bytes(...Array.from({ length: 8 }, () => null))).toBe(1);
   });
 
   it('are written as far as the target reaches', () => {
@@ -41,7 +54,10 @@ describe('packed integers', () => {
   });
 
   it('refuse a block that ends too early', () => {
-    expect(() => unpacked(packIntegers([1, 2_000, 3]).subarray(0, -1))).toThrow(RangeError);
+    const block = packIntegers([1, 2_000, 3]);
+    for (let length = 0; length < block.length; length++) {
+      expect(() => unpacked(block.subarray(0, length))).toThrow(RangeError);
+    }
   });
 });
 
