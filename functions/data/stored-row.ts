@@ -9,9 +9,7 @@ export function storedRow<Shape extends z.core.$ZodShape>(
   schema: z.ZodMiniObject<Shape>,
   row: Readonly<Record<string, unknown>>,
 ): z.output<z.ZodMiniObject<Shape>> {
-  const names = Object.keys(schema.shape).filter((name) => name in row);
-  const named = Object.fromEntries(names.map((name) => [name, row[name]]));
-  const parsed = schema.safeParse(named);
+  const parsed = schema.safeParse(row);
   if (!parsed.success) throw new CorruptData(`The row ${String(row.id)} is corrupt: ${parsed.error.message}`);
   return parsed.data;
 }

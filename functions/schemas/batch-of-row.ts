@@ -13,7 +13,7 @@ import {
 } from './values.ts';
 
 /** Reads from a row what a Batch shows of it: all but `complete`, which follows from `open`. */
-export const BatchOfRow = z.strictObject({
+export const BatchOfRow = z.object({
   id: Uuid,
   parent_id: NullableUuid,
   project_id: Uuid,

@@ -3,7 +3,11 @@ import { BatchOfRow } from './batch-of-row.ts';
 import { JsonObject } from './values.ts';
 
 /** A batch as the list shows it: every key always present. */
-export const Batch = z.extend(BatchOfRow, { complete: z.boolean(), configuration: z.nullable(JsonObject) });
+export const Batch = z.strictObject({
+  ...BatchOfRow.shape,
+  complete: z.boolean(),
+  configuration: z.nullable(JsonObject),
+});
 export type Batch = z.infer<typeof Batch>;
 
 /** What the OpenAPI document says of them. */

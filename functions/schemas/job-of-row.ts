@@ -3,7 +3,7 @@ import { JsonText } from './row-values.ts';
 import { Count, JobOrigin, JobStatus, NullableTimestamp, NullableUuid, Timestamp, Uuid } from './values.ts';
 
 /** Reads from a row what a Job shows of it. */
-export const JobOfRow = z.strictObject({
+export const JobOfRow = z.object({
   id: Uuid,
   parent_id: NullableUuid,
   batch_id: Uuid,

@@ -3,7 +3,7 @@ import { JobOfRow } from './job-of-row.ts';
 import { JsonObject } from './values.ts';
 
 /** A job as the list shows it, without its results: every key always present. */
-export const Job = z.extend(JobOfRow, { variables: z.nullable(JsonObject) });
+export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) });
 export type Job = z.infer<typeof Job>;
 
 /** What the OpenAPI document says of them. */

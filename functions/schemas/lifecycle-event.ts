@@ -9,7 +9,7 @@
 import * as z from 'zod/mini';
 import { toMicroseconds } from '../timestamp.ts';
 import { TimestampText, UuidText } from './query-values.ts';
-import { BatchStatus, Count, JobOrigin, JobStatus, JsonObject, QueuePriority } from './values.ts';
+import { BatchStatus, Count, JobOrigin, JobStatus, QueuePriority } from './values.ts';
 
 const text = (most: number) =>
   z.string().check(
@@ -24,6 +24,12 @@ const Time = TimestampText.check(
     const microseconds = toMicroseconds(time);
     return microseconds >= 0 && microseconds <= Number.MAX_SAFE_INTEGER;
   }, 'Times lie between 1970 and 2255.'),
+);
+
+/** Taken as it is: `z.record` would leave out a member named `__proto__`. */
+const JsonObject = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'Input should be a valid dictionary',
 );
 
 const atMostBytes = (most: number) =>

@@ -1,25 +1,23 @@
 /** The values of stored rows that no answer shows in this form. */
 
 import * as z from 'zod/mini';
-import { JsonObject } from './values.ts';
+import { isJsonObject } from '../json-text.ts';
 
 /**
  * A JSON object, stored as its text: a DynamoDB map would refuse numbers beyond 38 digits or 1e126 and more than 32 levels,
  * and the SDK returns whole numbers beyond 2^53 as BigInt.
  */
 export const JsonText = z.pipe(
-  z.pipe(
-    z.string(),
-    z.transform((text, context): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        context.issues.push({ code: 'custom', message: 'Not JSON.', input: text });
-        return z.NEVER;
-      }
-    }),
-  ),
-  JsonObject,
+  z.string(),
+  z.transform((text, context): Readonly<Record<string, unknown>> => {
+    try {
+      if (isJsonObject(text)) return JSON.parse(text);
+    } catch {
+      // Told below.
+    }
+    context.issues.push({ code: 'custom', message: 'Not the JSON of an object.', input: text });
+    return z.NEVER;
+  }),
 );
 
 /**

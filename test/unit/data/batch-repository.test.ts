@@ -140,8 +140,18 @@ describe('batchRepository', () => {
     expect(total).toBe(expected.length);
   });
 
-  it('shows no row that breaks its schema', async () => {
-    const { client } = recordedReads([row(0, { webhook: 5 })]);
-    await expect(batchRepository(client, tables).list(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+  it('shows a configuration with every member that was stored', async () => {
+    const configuration = '{"__proto__":{"a":[1]},"constructor":null}';
+    const { client } = recordedReads([row(0, { configuration })]);
+    const { items } = await batchRepository(client, tables).list(alice, query({ id: ids }));
+    expect(JSON.stringify(items[0]?.configuration)).toBe(configuration);
   });
+
+  it.each([{ webhook: 5 }, { configuration: '[]' }, { configuration: '{' }])(
+    'shows no row that breaks its schema: %j',
+    async (members) => {
+      const { client } = recordedReads([row(0, members)]);
+      await expect(batchRepository(client, tables).list(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+    },
+  );
 });

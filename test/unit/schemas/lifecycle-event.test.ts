@@ -38,6 +38,17 @@ describe('LifecycleEvent', () => {
     expect(update.data).toEqual({ batch_id: uuid('b', 1), status: 'DONE' });
   });
 
+  it('keeps every member of what the client configured', () => {
+    const [configuration, variables] = ['{"__proto__":{"a":[1]},"constructor":null}', '{"__proto__":1}'].map((text) =>
+      JSON.parse(text),
+    );
+    const created = event('batch.created', { ...batch, configuration, jobs: [{ ...job, variables }] });
+    expect(JSON.stringify(LifecycleEvent.parse(created).data)).toContain(
+      '"configuration":{"__proto__":{"a":[1]},"constructor":null}',
+    );
+    expect(JSON.stringify(LifecycleEvent.parse(created).data)).toContain('"variables":{"__proto__":1}');
+  });
+
   it('makes ids and times canonical', () => {
     const parsed = LifecycleEvent.parse(
       event(
