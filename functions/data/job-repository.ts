@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Job } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import { JobOfRow } from '../schemas/job-of-row.ts';
@@ -16,7 +16,7 @@ import {
   notBefore,
 } from './lists/filters.ts';
 import { jobList } from './lists/job-list.ts';
-import { type ListOptions, type ListTables, listReader } from './lists/list-reader.ts';
+import { type ListOptions, listReader } from './lists/list-reader.ts';
 import type { Page } from './page.ts';
 import { storedRow } from './stored-row.ts';
 
@@ -34,10 +34,10 @@ const filters = {
   end_date: notAfter('end_timestamp'),
 } as const;
 
-/** Reads a user's jobs. Costs and guarantees of the list are those of listReader; only it needs the other tables. */
+/** Reads a user's jobs. Costs and guarantees are those of listReader. */
 export function jobRepository(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Jobs'> & ListTables,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   options?: ListOptions,
 ) {
   const read = listReader(client, tables, jobList, options);
@@ -47,18 +47,6 @@ export function jobRepository(
       if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
       const { items, total } = await read(userId, listQuery(jobList, filters, query));
       return { items: items.map((row) => storedRow(JobOfRow, row)), total };
-    },
-    /** Where the results of this user's job are; null while it has none; undefined when the user has no such job. 1 read unit. */
-    async get(userId: string, jobId: string): Promise<{ results_key: string | null } | undefined> {
-      const { Item } = await client.send(
-        new GetCommand({
-          TableName: tables.Jobs,
-          Key: { user_id: userId, id: jobId },
-          ProjectionExpression: 'results_key',
-          ConsistentRead: true,
-        }),
-      );
-      return Item === undefined ? undefined : { results_key: Item.results_key ?? null };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { documentClient } from '../data/dynamodb-client.ts';
-import { jobRepository } from '../data/job-repository.ts';
+import { jobResults } from '../data/job-results.ts';
 import { resultsLinks } from '../data/results-links.ts';
 import { requiredEnv, tableNames } from '../env.ts';
 import { NotFound } from '../errors.ts';
@@ -7,12 +7,12 @@ import { endpoint } from '../http/endpoint.ts';
 import { success } from '../http/reply.ts';
 import { JobPath } from '../schemas/job-path.ts';
 
-const jobs = jobRepository(documentClient(), tableNames('Jobs'));
+const results = jobResults(documentClient(), tableNames('Jobs'));
 const links = resultsLinks(requiredEnv('RESULTS_BUCKET'), Number(process.env.RESULTS_LINK_SECONDS ?? 300));
 
 /** Where the results of one of the caller's jobs can be downloaded for the next minutes; null while it has none. */
 export const handler = endpoint({ path: JobPath }, async ({ userId, path }) => {
-  const job = await jobs.get(userId, path.job_id);
-  if (job === undefined) throw new NotFound('There is no such job.');
-  return success({ results_link: job.results_key && (await links.linkTo(userId, job.results_key)) });
+  const key = await results.keyOf(userId, path.job_id);
+  if (key === undefined) throw new NotFound('There is no such job.');
+  return success({ results_link: key && (await links.linkTo(userId, key)) });
 });

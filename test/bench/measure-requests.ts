@@ -1,4 +1,4 @@
-import { jobRepository } from '../../functions/data/job-repository.ts';
+import { jobResults } from '../../functions/data/job-results.ts';
 import { type Event, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { quizRepository } from '../../functions/data/quiz-repository.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
@@ -140,7 +140,7 @@ const cases: readonly RequestCase[] = [
     name: 'results_link',
     budget: { readUnits: 1, calls: 1 },
     events: false,
-    run: ({ jobs, userId }, { pendingJob }) => jobs.get(userId, pendingJob),
+    run: ({ results, userId }, { pendingJob }) => results.keyOf(userId, pendingJob),
   },
   {
     name: 'quizzes, 10',
@@ -194,7 +194,7 @@ function repositoriesOf({ client, tables, userId, rows }: Bench) {
     userId,
     tagsOf: (batchId: string) => tags.get(batchId) ?? [],
     changes: lifecycle(client, tables),
-    jobs: jobRepository(client, tables),
+    results: jobResults(client, tables),
     quizzes: quizRepository(client, tables),
   };
 }

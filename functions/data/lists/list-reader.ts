@@ -30,7 +30,7 @@ const lastBlockNumber = 9_999_999;
 const nothing: Page<Row> = { items: [], total: 0 };
 
 /** A list needs its own table, that of its counters, and the columns; a name that is missing is told when it is needed. */
-export type ListTables = Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
+type ListTables = Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
 
 /** Tests force many small blocks and many pages of few items. */
 export interface ListOptions {

@@ -52,7 +52,7 @@ const ids = [...rows, foreign].map(({ id }) => id);
 
 const query = (parameters: Record<string, string[]>) => JobListQuery.parse(parameters);
 
-describe('jobRepository list', () => {
+describe('jobRepository', () => {
   it.each([
     {},
     { order_by_direction: ['ASC'] },
@@ -131,38 +131,5 @@ describe('jobRepository list', () => {
   it('shows no row that breaks its schema', async () => {
     const { client } = recordedReads([row(0, { variables: '5' })]);
     await expect(jobRepository(client, tables).list(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
-  });
-});
-
-describe('jobRepository get', () => {
-  const get = async (userId: string, jobId: string | undefined) => {
-    const { client, reads } = recordedReads([...rows, foreign]);
-    return { job: await jobRepository(client, tables).get(userId, String(jobId)), reads };
-  };
-
-  it('tells where the results of the user’s job are', async () => {
-    const { job, reads } = await get(alice, ids[0]);
-    expect(job).toEqual({ results_key: 'results/auth0|alice/x.json' });
-    expect(reads).toEqual([
-      {
-        command: 'GetCommand',
-        input: {
-          TableName: 'jobs-table',
-          Key: { user_id: alice, id: ids[0] },
-          ProjectionExpression: 'results_key',
-          ConsistentRead: true,
-        },
-      },
-    ]);
-  });
-
-  it('tells that there are none yet', async () => {
-    expect((await get(alice, ids[2])).job).toEqual({ results_key: null });
-  });
-
-  it('knows no job of another user, and no other', async () => {
-    expect((await get(alice, foreign.id)).job).toBeUndefined();
-    expect((await get('auth0|bob', ids[0])).job).toBeUndefined();
-    expect((await get(alice, 'x')).job).toBeUndefined();
   });
 });
