@@ -3,8 +3,9 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A stack with its positions in the sources, where the bundle that it names has a source map beside it. The map is read here,
- * once something failed: `--enable-source-maps` reads it at every cold start, a fifth of whose time it takes.
+ * A stack with its positions in the sources (functions keep their names of the bundle), where a source map lies beside the bundle that
+ * it names; else the stack as it is. The map is read here,
+ * once something failed: `--enable-source-maps` reads it at every cold start, a sixth of whose time it takes.
  */
 export function withSourcePositions(stack: string): string {
   return stack.replaceAll(/(file:\/\/[^\s()]+\.mjs):(\d+):(\d+)/g, (position, file: string, line, column) => {

@@ -35,6 +35,15 @@ export interface ServiceFunctionProps {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** A small ES module with everything in it. */
+export const esModule = {
+  format: OutputFormat.ESM,
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  bundleAwsSDK: true,
+  minify: true,
+};
+
 /**
  * What the SDK imports when an operation streams events, which DynamoDB and SQS have none of; only S3's client begins with it. In a
  * bundle this import keeps esbuild from leaving out and joining the SDK's modules: an eighth of the start.
@@ -73,11 +82,7 @@ export class ServiceFunction extends NodejsFunction {
       role: new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: Object.assign({}, ...used.map((resource) => resource.environment), props.environment),
       bundling: {
-        format: OutputFormat.ESM,
-        target: 'node24',
-        mainFields: ['module', 'main'],
-        bundleAwsSDK: true,
-        minify: true,
+        ...esModule,
         sourceMap: true,
         sourcesContent: false,
         logLevel: LogLevel.WARNING,

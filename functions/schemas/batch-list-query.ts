@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
 import {
   BooleanText,
-  Flag,
-  IdPrefix,
-  Ids,
-  Integer,
+  FlagFilter,
+  IdPrefixFilter,
+  IdsFilter,
+  IntegerFilter,
   many,
-  OneText,
   one,
   orderAndPage,
   Text,
-  Texts,
-  Time,
+  TextFilter,
+  TextsFilter,
+  TimeFilter,
 } from './query-values.ts';
 import { BatchStatus, QueuePriority } from './values.ts';
 
@@ -41,20 +41,20 @@ const DeviceType = z
 export const BatchListQuery = z.pipe(
   z.object({
     ...orderAndPage(batchOrderings, 'created_at'),
-    id: Ids,
-    id__starts_with: IdPrefix,
-    project_id: Ids,
-    user_id: Texts,
+    id: IdsFilter,
+    id__starts_with: IdPrefixFilter,
+    project_id: IdsFilter,
+    user_id: TextsFilter,
     device_type: many(DeviceType),
     status: many(BatchStatus),
     complete: one(BooleanText).register(z.globalRegistry, { deprecated: true }),
-    open: Flag,
-    min_jobs: Integer,
-    max_jobs: Integer,
-    start_date: Time,
-    end_date: Time,
+    open: FlagFilter,
+    min_jobs: IntegerFilter,
+    max_jobs: IntegerFilter,
+    start_date: TimeFilter,
+    end_date: TimeFilter,
     queue_priority: many(QueuePriority),
-    tag: OneText,
+    tag: TextFilter,
   }),
   z.transform(({ complete, ...query }) => {
     if (complete === undefined) return query;

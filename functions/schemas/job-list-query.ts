@@ -1,5 +1,14 @@
 import * as z from 'zod/mini';
-import { Flag, IdPrefix, Ids, Integer, many, orderAndPage, Texts, Time } from './query-values.ts';
+import {
+  FlagFilter,
+  IdPrefixFilter,
+  IdsFilter,
+  IntegerFilter,
+  many,
+  orderAndPage,
+  TextsFilter,
+  TimeFilter,
+} from './query-values.ts';
 import { JobOrigin, JobStatus } from './values.ts';
 
 /** The columns a job list sorts by. */
@@ -21,18 +30,18 @@ export const jobOrderings = [
 export const JobListQuery = z.pipe(
   z.object({
     ...orderAndPage([...jobOrderings, 'ordered_id'], 'created_at'),
-    id: Ids,
-    id__starts_with: IdPrefix,
-    batch_id: Ids,
-    project_id: Ids,
-    user_id: Texts,
+    id: IdsFilter,
+    id__starts_with: IdPrefixFilter,
+    batch_id: IdsFilter,
+    project_id: IdsFilter,
+    user_id: TextsFilter,
     status: many(JobStatus),
     origin: many(JobOrigin),
-    min_runs: Integer,
-    max_runs: Integer,
-    errors: Flag,
-    start_date: Time,
-    end_date: Time,
+    min_runs: IntegerFilter,
+    max_runs: IntegerFilter,
+    errors: FlagFilter,
+    start_date: TimeFilter,
+    end_date: TimeFilter,
   }),
   z.transform(({ order_by, ...query }) => ({
     ...query,

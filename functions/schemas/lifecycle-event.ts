@@ -27,9 +27,9 @@ const Time = TimestampText.check(
 );
 
 /** Taken as it is: `z.record` would leave out a member named `__proto__`. */
-const JsonObject = z.custom<Readonly<Record<string, unknown>>>(
+const AnyJsonObject = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'Input should be a valid dictionary',
+  { message: 'Input should be a valid dictionary', params: { type: 'dict_type' } },
 );
 
 const atMostBytes = (most: number) =>
@@ -57,7 +57,7 @@ export const NewJob = z.strictObject({
   runs: Count,
   origin: z._default(JobOrigin, 'UNKNOWN'),
   parent_id: orNull(UuidText),
-  variables: orNull(JsonObject.check(atMostBytes(32_000))),
+  variables: orNull(AnyJsonObject.check(atMostBytes(32_000))),
 });
 export type NewJob = z.output<typeof NewJob>;
 
@@ -77,14 +77,14 @@ export const NewBatch = z.strictObject({
   open: z._default(z.boolean(), false),
   tags: z._default(Tags, []),
   webhook: orNull(text(2_048)),
-  configuration: orNull(JsonObject.check(atMostBytes(12_000))),
+  configuration: orNull(AnyJsonObject.check(atMostBytes(12_000))),
   /** A serialized configuration; an object is serialized. */
   backend_configuration: orNull(
     z
       .union([
         text(24_000),
         z.pipe(
-          JsonObject,
+          AnyJsonObject,
           z.transform((value) => JSON.stringify(value)),
         ),
       ])

@@ -78,17 +78,17 @@ export const TimestampText = z.pipe(
   ),
 );
 
-// A schema is made once for all filters that read alike: making them is most of what zod costs a cold start.
-export const Ids = many(UuidText);
-export const Texts = many(Text);
-export const OneText = one(Text);
-export const Flag = one(BooleanText);
+// One for all parameters that read alike: making schemas is most of what zod costs a cold start.
+export const IdsFilter = many(UuidText);
+export const TextsFilter = many(Text);
+export const TextFilter = one(Text);
+export const FlagFilter = one(BooleanText);
 /** Of either sign, and held exactly by a number. */
-export const Integer = one(integer(z.gte(Number.MIN_SAFE_INTEGER), z.lte(Number.MAX_SAFE_INTEGER)));
-export const Time = one(TimestampText);
+export const IntegerFilter = one(integer(z.gte(Number.MIN_SAFE_INTEGER), z.lte(Number.MAX_SAFE_INTEGER)));
+export const TimeFilter = one(TimestampText);
 
 /** First characters of a canonical id. */
-export const IdPrefix = one(
+export const IdPrefixFilter = one(
   z.pipe(
     Text,
     z.transform((text) => text.toLowerCase()),

@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { App, type CfnElement } from 'aws-cdk-lib';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import cdk from '../../cdk.json' with { type: 'json' };
-import { ServiceFunction } from '../../infra/service-function.ts';
+import { esModule, ServiceFunction } from '../../infra/service-function.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { stages } from '../../infra/stages.ts';
 import { bundleLimits } from '../support/bundle-limits.ts';
@@ -91,13 +91,7 @@ function build(directory: string): Bundle[] {
     entry: join(import.meta.dirname, 'sdk-only.ts'),
     depsLockFilePath: join(import.meta.dirname, '../../package-lock.json'),
     runtime: Runtime.NODEJS_24_X,
-    bundling: {
-      format: OutputFormat.ESM,
-      target: 'node24',
-      mainFields: ['module', 'main'],
-      bundleAwsSDK: true,
-      minify: true,
-    },
+    bundling: esModule,
   });
   const { template } = app.synth().getStackByName(stack.stackName);
   return stack.node

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
@@ -46,6 +45,10 @@ function eventsOfBatch(userId: string, number: number): Event[] {
   }));
 }
 
+function jobsOf(events: readonly Event[]): number {
+  return events.flatMap(({ data }) => (data.jobs as unknown[]) ?? []).length;
+}
+
 /** Sends the events to the running stack; when the stack dies, so does this. */
 async function send({ baseUrl }: StackDescription, events: readonly Event[]) {
   const response = await fetch(`${baseUrl}/_local/events`, { method: 'POST', body: JSON.stringify(events) });
@@ -54,8 +57,14 @@ async function send({ baseUrl }: StackDescription, events: readonly Event[]) {
 
 /** The process that was started and all that it started, at the same moment. */
 async function kill(command: StackCommand) {
-  const pids = [command.process.pid!, ...descendants(command.process.pid!)];
-  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  for (const pid of [...descendants(command.process.pid!), command.process.pid!]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // It ended by itself.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
   await command.exitCode();
 }
 
@@ -72,25 +81,45 @@ it(`loses and doubles nothing when everything is killed in the middle of writes 
 }, async () => {
   const sent: Event[] = [];
   let batches = 0;
+  /** Batches all of whose events were reported as applied, and their numbers of jobs. */
+  const acknowledged = new Map<string, number>();
   running = startCommand({ PORT: '0' }, options);
   const { directory } = running;
   let stack = await running.ready();
   const { userId } = stack.users[0]!;
+  const list = async (path: string) => {
+    const response = await fetch(`${stack.baseUrl}${path}`, {
+      headers: { Authorization: `Bearer ${stack.users[0]!.token}` },
+    });
+    return (await response.json()) as { pagination: { total: number }; data: { id: string; jobs_count: number }[] };
+  };
 
   for (let crash = 0; crash < crashes; crash += 1) {
     const write = async () => {
       for (;;) {
         const events = eventsOfBatch(userId, batches++);
         sent.push(...events);
-        await send(stack, events);
+        const { pending, failures } = await send(stack, events);
+        if (pending === 0 && failures.length === 0) acknowledged.set(String(events[0]!.data.id), jobsOf(events));
       }
     };
+    const before = acknowledged.size;
     const dead = Array.from({ length: writers }, () => expect(write()).rejects.toThrow());
     await wait(2_000 + ((seed >>> crash) % 1_000));
     await kill(running);
     await Promise.all(dead);
     running = startCommand({ PORT: '0' }, options, directory);
     stack = await running.ready();
+
+    expect(acknowledged.size).toBeGreaterThan(before);
+    const ids = [...acknowledged.keys()];
+    for (let at = 0; at < ids.length; at += 100) {
+      const asked = ids.slice(at, at + 100);
+      const { data } = await list(`/api/v1/batches?status=DONE&${asked.map((id) => `id=${id}`).join('&')}`);
+      expect(new Map(data.map(({ id, jobs_count }) => [id, jobs_count]))).toEqual(
+        new Map(asked.map((id) => [id, acknowledged.get(id)])),
+      );
+    }
 
     // Every transaction happened or did not: there is nothing to mend.
     const compared = await repair(directory);
@@ -104,15 +133,8 @@ it(`loses and doubles nothing when everything is killed in the middle of writes 
       expect(await send(stack, events.slice(at, at + 200))).toMatchObject({ pending: 0, failures: [] });
     }
   }
-  const list = async (path: string) => {
-    const response = await fetch(`${stack.baseUrl}${path}`, {
-      headers: { Authorization: `Bearer ${stack.users[0]!.token}` },
-    });
-    return (await response.json()) as { pagination: { total: number }; data: unknown[] };
-  };
   const total = async (path: string) => (await list(path)).pagination.total;
   const of = (type: string) => sent.filter((event) => event.type === type);
-  const jobsOf = (events: readonly Event[]) => events.flatMap(({ data }) => (data.jobs as unknown[]) ?? []).length;
   const jobs = jobsOf(sent);
   const done = of('job.updated').length;
   expect(await total('/api/v1/batches?limit=1')).toBe(batches);
@@ -122,5 +144,4 @@ it(`loses and doubles nothing when everything is killed in the middle of writes 
   expect(await total('/api/v2/jobs?limit=1&status=PENDING')).toBe(jobs - done);
   expect(await repair(directory)).toMatchObject({ code: 0 });
   expect(await repair(directory, '--fix')).toMatchObject({ code: 0 });
-  rmSync(join(directory, 'data'), { recursive: true, force: true });
 });

@@ -53,7 +53,7 @@ it('what is deployed works: the bundles serve a batch from its events on', async
       Object.entries(tables).map(([name, { environmentVariable }]) => [environmentVariable, names[name as TableName]]),
     ),
   };
-  await withBundles(async (bundles) => {
+  const served = withBundles(async (bundles) => {
     const answer = async (name: string, event: unknown) => {
       const work = `async ({ handler }) => {
         const answer = await handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 15_000 });
@@ -76,5 +76,5 @@ it('what is deployed works: the bundles serve a batch from its events on', async
     expect(dataOf(link).results_link).toContain('X-Amz-Signature=');
     expect(dataOf(stored)).toMatchObject([{ cms_quiz_id: 'quiz', data: { answer: 1 } }]);
   });
-  await sink.stop();
+  await served.finally(sink.stop);
 });

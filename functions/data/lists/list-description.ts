@@ -4,7 +4,7 @@
  *
  * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A column holds one value of every
  * row at the row's sequence number, cut into blocks of `rowsPerBlock` rows: one small item of the Columns table each. A
- * query reads whole columns (at most 6 bytes a row, ids 16), finds its rows and their number in memory, and fetches only the page.
+ * query reads whole columns (at most 7 bytes a row, ids 16), finds its rows and their number in memory, and fetches only the page.
  */
 
 interface Blocks {

@@ -47,7 +47,7 @@ export interface ListOptions {
  * about) it throws TooBusy. A page is never served short and never holds a row that contradicts the query.
  *
  * Cost at N rows, in read units: a page in creation order 0.5 + the page itself at any offset; else about N * bytes / 8192 for each
- * column that the query names (at most 6 bytes a row, ids 16), plus the page (half a unit a row, less where the rows lie close together).
+ * column that the query names (at most 7 bytes a row, ids 16), plus the page (half a unit a row, less where the rows lie close together).
  * Sequential calls: 1 to 3; 4 where a batch and other columns are both named; one more beyond 1 MB a column.
  */
 export function listReader(

@@ -3,11 +3,12 @@
  * multiple of a common unit above the block's smallest, so times of one day with whole milliseconds take 27 bits and a flag
  * takes 2.
  *
- * Layout: count (2 bytes), unit exponent (1: value / 1000^exponent), width of an entry in bits (1), smallest value
- * (7), then the entries without gaps, big-endian: 0 is null, n stands for the multiple n - 1.
+ * Layout: count (2 bytes), format and unit exponent (4 bits each: value / 1000^exponent), width of an entry in bits (1), smallest
+ * value (7), then the entries without gaps, big-endian: 0 is null, n stands for the multiple n - 1.
  */
 
 const headerBytes = 11;
+const format = 1;
 const units = [1_000_000, 1_000, 1] as const;
 
 /** Packs up to 65,535 values between 0 and 2^53 - 1. */
@@ -19,7 +20,8 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
   const width = bitLength((largest - smallest) / unit + 1);
   const bytes = new Uint8Array(packedLength(values.length, width));
   writeBits(bytes, 0, 16, values.length);
-  bytes[2] = unit === 1 ? 0 : unit === 1_000 ? 1 : 2;
+  writeBits(bytes, 16, 4, format);
+  writeBits(bytes, 20, 4, unit === 1 ? 0 : unit === 1_000 ? 1 : 2);
   bytes[3] = width;
   writeBits(bytes, 32, 56, smallest);
   values.forEach((value, index) => {
@@ -30,14 +32,17 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
 
 /**
  * Writes the block's values into `target` from index `at` on, NaN for null, as far as it reaches; returns their number. A block that
- * ends too early is a RangeError: what is missing would pass for nulls.
+ * ends too early, or is of another format, is a RangeError: its values would pass for others. `npm run repair -- --fix` makes it anew.
  */
 export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0): number {
   const count = packedCount(bytes);
-  const unit = 1000 ** readBits(bytes, 16, 8);
+  const exponent = readBits(bytes, 20, 4);
   const width = readBits(bytes, 24, 8);
   const smallest = readBits(bytes, 32, 56);
   if (bytes.length < packedLength(count, width)) throw new RangeError('A packed block ends too early.');
+  if (readBits(bytes, 16, 4) !== format || exponent >= units.length)
+    throw new RangeError('A packed block is of another format.');
+  const unit = 1000 ** exponent;
   const end = Math.min(count, target.length - at);
   for (let index = 0; index < end; index++) {
     const entry = readBits(bytes, headerBytes * 8 + index * width, width);

@@ -212,7 +212,7 @@ const fewRows = 1024;
 /**
  * The rows whose ranks in ascending order lie in the window. How many values lie in each of many equal intervals tells in which
  * intervals the window begins and ends: in these two the same is done again; what lies between them is sorted. Linear in the rows,
- * whatever their values.
+ * whatever their values; only ids that begin alike are all sorted.
  */
 function ranksOf(valued: ValuedRows, key: SortKey, { from, to }: Window): number[] {
   const { rows, values } = valued;

@@ -53,6 +53,13 @@ describe('packed integers', () => {
     expect(Array.from(target)).toEqual([-1, -1, 1, 2]);
   });
 
+  it('refuse a block of another format', () => {
+    const block = packIntegers([1, 2_000, 3]);
+    for (const changed of [0x00, 0x01, 0x13, 0x20]) {
+      expect(() => unpacked(block.with(2, changed))).toThrow(RangeError);
+    }
+  });
+
   it('refuse a block that ends too early', () => {
     const block = packIntegers([1, 2_000, 3]);
     for (let length = 0; length < block.length; length++) {
