@@ -95,7 +95,9 @@ async function ask(handlers: Partial<Record<RouteName, Handler>>, { route, reque
   const start = performance.now();
   const event = gatewayEvent(route, { ...request, userId });
   const { statusCode, headers, body } = await handlers[route]!(event, lambdaContext(timeLimit));
-  return { statusCode, headers, milliseconds: performance.now() - start, ...comparable(JSON.parse(body)) };
+  const milliseconds = performance.now() - start;
+  await proxy.quiet(userId);
+  return { statusCode, headers, milliseconds, ...comparable(JSON.parse(body)) };
 }
 
 /** The answer without what no two answers have in common: the time of an update, a signature's time. */

@@ -18,6 +18,8 @@ export interface FaultProxy {
   plan(userId: string, plan?: Plan): void;
   /** The user's requests since `plan`. */
   count(userId: string): number;
+  /** When no request of the user is under way nor has come for some milliseconds: who fails does not wait for calls side by side. */
+  quiet(userId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -27,9 +29,13 @@ export interface FaultProxy {
  */
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
   const plans = new Map<string, { plan?: Plan | undefined; count: number }>();
+  const underWay = new Map<string, Set<ServerResponse>>();
   const server = await startPassingServer(endpoint, async (request, pass, answer) => {
-    const of = [...plans].find(([userId]) => request.body.includes(JSON.stringify(userId)))?.[1];
-    if (of === undefined) return answer(await pass());
+    const [userId, of] = [...plans].find(([userId]) => request.body.includes(JSON.stringify(userId))) ?? [];
+    if (userId === undefined || of === undefined) return answer(await pass());
+    const responses = underWay.get(userId) ?? new Set();
+    underWay.set(userId, responses.add(request.response));
+    request.response.once('close', () => responses.delete(request.response));
     const number = ++of.count;
     if (of.plan === undefined || number < of.plan.from || number >= of.plan.from + of.plan.times) {
       return answer(await pass());
@@ -41,6 +47,11 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     stop: server.stop,
     plan: (userId, plan) => void plans.set(userId, { plan, count: 0 }),
     count: (userId) => plans.get(userId)?.count ?? 0,
+    async quiet(userId) {
+      for (let seen = -1; seen !== plans.get(userId)?.count || underWay.get(userId)?.size; await delay(20)) {
+        seen = plans.get(userId)?.count ?? 0;
+      }
+    },
   };
 }
 
