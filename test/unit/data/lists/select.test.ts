@@ -233,6 +233,23 @@ describe('select', () => {
     }
   });
 
+  it('finds the page among many ids, those that begin alike too', () => {
+    const count = 3_000;
+    const ids = Buffer.alloc(count * 16);
+    for (let row = 0; row < count; row++) {
+      ids.writeUInt32BE(((row % 2) * 7919 * row) % 2 ** 32, row * 16);
+      ids.writeUInt32BE((row * 104_729) % count, row * 16 + 12);
+    }
+    const hex = (row: number) => ids.toString('hex', row * 16, row * 16 + 16);
+    const ranked = Array.from({ length: count }, (_, row) => row).sort((a, b) => (hex(a) < hex(b) ? -1 : 1));
+    const data = { rowCount: count, dictionaries: {}, numbers: new Map(), uuids: new Map([['id', ids]]), sets: [] };
+    for (const offset of [0, 1_450, 1_499, 2_900]) {
+      const order = { kind: 'column', column: 'id' } as const;
+      const query = { conditions: [], order, direction: 'ASC', offset, limit: 100 } as const;
+      expect(select(list, query, data)).toEqual({ sequence: ranked.slice(offset, offset + 100), total: count });
+    }
+  });
+
   it('puts texts that the dictionary does not have yet last', () => {
     const of = [{ ...plain, device: 'a' }, plain, { ...plain, device: 'MPS' }];
     const data = { ...dataOf(of, []), dictionaries: { device: devices.slice(0, 2) } };
