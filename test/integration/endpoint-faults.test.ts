@@ -1,7 +1,6 @@
 /** Every call that an endpoint makes goes wrong in every way: on the wire, where a dependency's faults come from. */
 
 import { randomUUID } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { batchList } from '../../functions/data/lists/batch-list.ts';
@@ -20,6 +19,7 @@ import {
 } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
 
@@ -238,14 +238,6 @@ describe('quizzes', async () => {
 });
 
 /** The ids of the records that a user has. */
-async function quizRecords(userId: string): Promise<string[]> {
-  const { Items = [] } = await client.send(
-    new QueryCommand({
-      TableName: names.Quizzes,
-      KeyConditionExpression: 'user_id = :user',
-      ExpressionAttributeValues: { ':user': userId },
-      ConsistentRead: true,
-    }),
-  );
-  return Items.map(({ id }) => id);
+async function quizRecords(userId: string): Promise<unknown[]> {
+  return (await itemsOfOwner(client, names.Quizzes, userId)).map(({ id }) => id);
 }

@@ -1,7 +1,6 @@
 /** Two users against each other: nothing that one can ask shows what the other has, or that there is anything. */
 
 import { randomUUID } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { batchList } from '../../functions/data/lists/batch-list.ts';
@@ -12,6 +11,7 @@ import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-li
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { startPassingServer } from '../support/passing-server.ts';
@@ -257,17 +257,7 @@ describe('getResultsLink', () => {
 describe('submitQuizzes', () => {
   const body = { data: { quiz: [{ answer: 1 }, { answer: 2 }] } };
 
-  async function stored(userId: string) {
-    const { Items = [] } = await client.send(
-      new QueryCommand({
-        TableName: names.Quizzes,
-        KeyConditionExpression: 'user_id = :user',
-        ExpressionAttributeValues: { ':user': userId },
-        ConsistentRead: true,
-      }),
-    );
-    return Items;
-  }
+  const stored = (userId: string) => itemsOfOwner(client, names.Quizzes, userId);
 
   it('keeps the same quiz of two users apart', async () => {
     await ask('submitQuizzes', { body }, owner);

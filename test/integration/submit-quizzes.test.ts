@@ -1,10 +1,10 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PageOf, ValidationErrorBody } from '../../functions/schemas/envelope.ts';
 import { Quiz } from '../../functions/schemas/quiz.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
 
 const { client, names } = await functionEnvironment();
 const { handler } = await import('../../functions/endpoints/submit-quizzes.ts');
@@ -27,16 +27,7 @@ async function submit(userId: string, body: unknown, isBase64Encoded = false) {
   return { statusCode, answer, text };
 }
 
-async function stored(userId: string) {
-  const { Items = [] } = await client.send(
-    new QueryCommand({
-      TableName: names.Quizzes,
-      KeyConditionExpression: 'user_id = :user',
-      ExpressionAttributeValues: { ':user': userId },
-    }),
-  );
-  return Items;
-}
+const stored = (userId: string) => itemsOfOwner(client, names.Quizzes, userId);
 
 const later = () => new Promise((resolve) => setTimeout(resolve, 5));
 

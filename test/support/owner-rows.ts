@@ -1,10 +1,11 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ownerLists } from '../../functions/data/lists/owner-lists.ts';
 import { type Difference, recount } from '../../functions/data/repair/recount.ts';
 import { readSnapshot } from '../../functions/data/repair/repair-user.ts';
 import type { BatchRow } from '../../functions/schemas/batch-row.ts';
 import type { JobRow } from '../../functions/schemas/job-row.ts';
 import type { TableNames } from '../../functions/tables.ts';
+import { itemsOfOwner } from './items-of-owner.ts';
 
 /** All rows of an owner in creation order, and all other items by their key. */
 export interface OwnerRows {
@@ -18,24 +19,7 @@ export async function ownerRows(
   tables: TableNames,
   userId: string,
 ): Promise<OwnerRows> {
-  const all = async (table: string) => {
-    const items: Record<string, unknown>[] = [];
-    let next: Record<string, unknown> | undefined;
-    do {
-      const page = await client.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: 'user_id = :user',
-          ExpressionAttributeValues: { ':user': userId },
-          ConsistentRead: true,
-          ExclusiveStartKey: next,
-        }),
-      );
-      items.push(...(page.Items ?? []));
-      next = page.LastEvaluatedKey;
-    } while (next !== undefined);
-    return items;
-  };
+  const all = (table: string) => itemsOfOwner(client, table, userId);
   const [batches, jobs, columns] = await Promise.all([all(tables.Batches), all(tables.Jobs), all(tables.Columns)]);
   const bySeq = (a: { seq: number }, b: { seq: number }) => a.seq - b.seq;
   return {

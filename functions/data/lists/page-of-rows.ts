@@ -12,15 +12,8 @@ export function pageOfRows(list: ListDescription, query: ListQuery, found: reado
   const rows = found.toSorted((a, b) => a.seq - b.seq);
   const { columns, later } = columnsPlan(list, query);
   const needed = [...columns, ...later].map((name) => [name, list.columns[name] as Column] as const);
-  const dictionaries = rows.reduce<Dictionaries>(
-    (learned, row) =>
-      withTextsOf(
-        needed.map(([, column]) => column),
-        row,
-        learned,
-      ),
-    {},
-  );
+  const neededColumns = needed.map(([, column]) => column);
+  const dictionaries = rows.reduce<Dictionaries>((learned, row) => withTextsOf(neededColumns, row, learned), {});
   const sets = query.conditions
     .filter((condition) => condition.kind === 'set')
     .map(({ sets, oneOf }) => positionsIn(list.sets[sets] as PositionSets, oneOf, rows));
