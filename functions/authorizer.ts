@@ -2,8 +2,8 @@
 
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent, Context } from 'aws-lambda';
 import { requiredEnv } from './env.ts';
+import { TokenRefused } from './identity/compact-jws.ts';
 import { httpKeySet, keySource } from './identity/key-source.ts';
-import { TokenRefused } from './identity/token-refused.ts';
 import { tokenVerifier } from './identity/token-verifier.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from './request-log.ts';
 

@@ -50,13 +50,13 @@ export const routes = {
   listBatches: {
     method: 'GET',
     path: '/api/v1/batches',
-    entry: 'endpoints/list-batches',
+    entry: 'endpoints/batches/list-batches',
     uses: { Batches: ['BatchGetItem', 'Query'], 'Batches/by_creation': ['Query'], Columns: listReads },
   },
   listJobs: {
     method: 'GET',
     path: '/api/v2/jobs',
-    entry: 'endpoints/list-jobs',
+    entry: 'endpoints/jobs/list-jobs',
     uses: {
       Batches: ['GetItem'],
       Jobs: ['BatchGetItem', 'Query'],
@@ -68,17 +68,17 @@ export const routes = {
   getResultsLink: {
     method: 'GET',
     path: '/api/v1/jobs/{job_id}/results_link',
-    entry: 'endpoints/get-results-link',
+    entry: 'endpoints/jobs/get-results-link',
     uses: { Jobs: ['GetItem'], Results: ['GetObject'] },
   },
   submitQuizzes: {
     method: 'POST',
     path: '/api/v1/quizzes',
-    entry: 'endpoints/submit-quizzes',
+    entry: 'endpoints/quizzes/submit-quizzes',
     uses: { Quizzes: ['UpdateItem', 'BatchGetItem'] },
   },
-  getOpenApi: { method: 'GET', path: '/openapi.json', public: true, entry: 'endpoints/get-open-api', uses: {} },
-  getHealth: { method: 'GET', path: '/health', public: true, entry: 'endpoints/get-health', uses: {} },
+  getOpenApi: { method: 'GET', path: '/openapi.json', public: true, entry: 'endpoints/service/get-open-api', uses: {} },
+  getHealth: { method: 'GET', path: '/health', public: true, entry: 'endpoints/service/get-health', uses: {} },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;
@@ -91,7 +91,7 @@ export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
   authorizer: { entry: 'authorizer', uses: {} },
   /** Answers a known path asked with another method, 405 with `Allow`, and any other path, 404. */
-  methodNotAllowed: { entry: 'endpoints/method-not-allowed', uses: {} },
+  methodNotAllowed: { entry: 'endpoints/service/method-not-allowed', uses: {} },
   /** Applies the lifecycle events that arrive on the queue. */
   applyEvents: {
     entry: 'consumers/apply-events',

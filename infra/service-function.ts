@@ -88,7 +88,10 @@ export class ServiceFunction extends NodejsFunction {
         logLevel: LogLevel.WARNING,
         externalModules: 'Results' in uses ? [] : eventStreams,
         esbuildArgs: {
-          '--alias:@aws-sdk/credential-provider-node': join(functionsDirectory, 'data/environment-credentials.ts'),
+          '--alias:@aws-sdk/credential-provider-node': join(
+            functionsDirectory,
+            'data/dynamodb/environment-credentials.ts',
+          ),
         },
       },
     });

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { deadLetters } from '../data/dead-letters.ts';
-import { documentClient } from '../data/dynamodb-client.ts';
+import { documentClient } from '../data/dynamodb/client.ts';
 import { lifecycle } from '../data/lifecycle/lifecycle.ts';
 import { requiredEnv, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
-import { inputFaults } from '../http/input-faults.ts';
 import { jsonDepth } from '../json-text.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { maximumDeliveries } from '../routes.ts';
+import { inputFaults } from '../schemas/input-faults.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
 
 const changes = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));

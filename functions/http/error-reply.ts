@@ -1,4 +1,4 @@
-import { isContention } from '../data/contention.ts';
+import { isContention } from '../data/dynamodb/contention.ts';
 import { InvalidInput, ServiceError, TimedOut, TooBusy } from '../errors.ts';
 import type { Reply } from './reply.ts';
 

@@ -1,6 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { hasDuplicateMembers, isJsonObject } from '../json-text.ts';
-import { TokenRefused } from './token-refused.ts';
+
+/** A token that is not accepted, and why: for the log only, callers are told nothing. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
 
 /** A signed token taken apart; nothing of it is verified yet. */
 export interface CompactJws {

@@ -1,5 +1,5 @@
 import { addToRequestLog, describeError } from '../request-log.ts';
-import { TokenRefused } from './token-refused.ts';
+import { TokenRefused } from './compact-jws.ts';
 import { type VerificationKey, verificationKey } from './verification-key.ts';
 
 /** The issuer's keys are not known, so that no token can be judged: never the caller's fault. */

@@ -1,6 +1,5 @@
-import { readCompactJws, readJsonObject } from './compact-jws.ts';
+import { readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
 import type { KeySource } from './key-source.ts';
-import { TokenRefused } from './token-refused.ts';
 
 export interface TokenRules {
   readonly issuer: string;

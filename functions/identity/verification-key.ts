@@ -1,6 +1,6 @@
 import { JwtVerifierBase } from 'aws-jwt-verify/jwt-verifier';
 import type { CompactJws } from './compact-jws.ts';
-import { TokenRefused } from './token-refused.ts';
+import { TokenRefused } from './compact-jws.ts';
 
 type JsonWebKey = Readonly<Record<string, unknown>>;
 

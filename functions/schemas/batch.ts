@@ -1,6 +1,55 @@
 import * as z from 'zod/mini';
-import { BatchOfRow } from './batch-of-row.ts';
-import { JsonObject } from './values.ts';
+import { JsonText, WrittenAt } from './row-values.ts';
+import {
+  BatchStatus,
+  Count,
+  JobStatus,
+  JsonObject,
+  NullableText,
+  NullableTimestamp,
+  NullableUuid,
+  QueuePriority,
+  Timestamp,
+  Uuid,
+} from './values.ts';
+
+/** Reads from a row what a Batch shows of it: all but `complete`, which follows from `open`. */
+export const BatchOfRow = z.object({
+  id: Uuid,
+  parent_id: NullableUuid,
+  project_id: Uuid,
+  user_id: z.string(),
+  status: BatchStatus,
+  open: z.boolean(),
+  device_type: z.string().register(z.globalRegistry, { examples: ['EMU_MPS', 'FRESNEL'] }),
+  queue_priority: QueuePriority,
+  tags: z.array(z.string()),
+  jobs_count: Count,
+  jobs_count_per_status: z.strictObject(
+    Object.fromEntries(JobStatus.options.map((status) => [status, Count])) as Record<JobStatus, typeof Count>,
+  ),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  start_datetime: NullableTimestamp,
+  end_datetime: NullableTimestamp,
+  device_status: NullableText,
+  webhook: NullableText,
+  configuration: z.nullable(JsonText),
+  backend_configuration: NullableText,
+});
+
+/** A batch as its table holds it: what is shown of it, and what the writers keep. */
+export const BatchRow = z.extend(BatchOfRow, {
+  configuration: NullableText,
+  /** Place among the owner’s batches, from 0, without gaps, in creation order. */
+  seq: Count,
+  /** Grows with every write of the row: the condition of the next one. */
+  rev: Count,
+  written_at: WrittenAt,
+  /** Not all jobs that it is created with are stored yet. */
+  creating: z.exactOptional(z.literal(true)),
+});
+export type BatchRow = z.infer<typeof BatchRow>;
 
 /** A batch as the list shows it: every key always present. */
 export const Batch = z.strictObject({

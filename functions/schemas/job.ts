@@ -1,6 +1,49 @@
 import * as z from 'zod/mini';
-import { JobOfRow } from './job-of-row.ts';
-import { JsonObject } from './values.ts';
+import { UuidText } from './query-values.ts';
+import { JsonText, WrittenAt } from './row-values.ts';
+import {
+  Count,
+  JobOrigin,
+  JobStatus,
+  JsonObject,
+  NullableText,
+  NullableTimestamp,
+  NullableUuid,
+  Timestamp,
+  Uuid,
+} from './values.ts';
+
+/** Reads from a row what a Job shows of it. */
+export const JobOfRow = z.object({
+  id: Uuid,
+  parent_id: NullableUuid,
+  batch_id: Uuid,
+  project_id: Uuid,
+  user_id: z.string(),
+  status: JobStatus,
+  runs: Count,
+  origin: JobOrigin,
+  creation_order: Count,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  start_timestamp: NullableTimestamp,
+  end_timestamp: NullableTimestamp,
+  variables: z.nullable(JsonText),
+  errors: z.nullable(z.array(z.string())),
+});
+
+/** A job as its table holds it: what is shown of it, where its results are, and what the writers keep. */
+export const JobRow = z.extend(JobOfRow, {
+  variables: NullableText,
+  /** Key of its results in the bucket; null until there are any. */
+  results_key: NullableText,
+  /** Place among the owner’s jobs, from 0, without gaps, in creation order. */
+  seq: Count,
+  /** Grows with every write of the row: the condition of the next one. */
+  rev: Count,
+  written_at: WrittenAt,
+});
+export type JobRow = z.infer<typeof JobRow>;
 
 /** A job as the list shows it, without its results: every key always present. */
 export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) });
@@ -24,3 +67,9 @@ export const jobDescriptions = {
   variables: 'Values of the sequence’s variables.',
   errors: 'What went wrong.',
 } satisfies Record<keyof Job, string>;
+
+/** Parameters of a path that names a job. */
+export const JobPath = z.object({ job_id: UuidText });
+
+/** What the OpenAPI document says of them. */
+export const jobPathDescriptions = { job_id: 'Id of the job.' };

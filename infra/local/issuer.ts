@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
-import type { Account } from './accounts.ts';
+import type { Account } from './demo/accounts.ts';
 import { decodeComponent, readBody } from './http-server.ts';
 
 /** An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their tokens with RS256. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './http-server.ts';
-import { type DeadLetter, type Delivery, messageLimit } from './queues.ts';
+import { type DeadLetter, type Delivery, messageLimit } from './sqs/queues.ts';
 
 const eventsLimit = 64 * 1024 * 1024;
 const prefix = '/_local/';

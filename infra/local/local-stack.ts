@@ -6,22 +6,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { accounts } from './accounts.ts';
-import { createTables } from './create-tables.ts';
-import { type Deployment, readDeployment } from './deployment.ts';
-import { startDynamoDbGate } from './dynamodb-gate.ts';
-import { requireJava, startDynamoDbLocal } from './dynamodb-local.ts';
-import { createGateway } from './gateway.ts';
+import { accounts } from './demo/accounts.ts';
+import { createTables } from './dynamodb/create-tables.ts';
+import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
+import { requireJava, startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
+import { createGateway } from './gateway/gateway.ts';
 import { parseTarget, startHttpServer } from './http-server.ts';
+import { functionPrincipal, ownerPrincipal, type Principal } from './iam/principals.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
-import { type LambdaFunction, lambdaFunction } from './lambda-function.ts';
+import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
 import { localPaths } from './local-paths.ts';
-import { directoryObjects, memoryObjects, type ObjectFiles } from './object-files.ts';
-import { startObjectStore } from './object-store.ts';
-import { functionPrincipal, ownerPrincipal, type Principal } from './principals.ts';
-import { createEventQueue, type DeadLetter, type Delivery, startQueueEndpoint } from './queues.ts';
-import { synthesize } from './synthesize.ts';
-import { type Place, readTemplate } from './template.ts';
+import { directoryObjects, memoryObjects, type ObjectFiles } from './s3/object-files.ts';
+import { startObjectStore } from './s3/object-store.ts';
+import { createEventQueue, type DeadLetter, type Delivery, startQueueEndpoint } from './sqs/queues.ts';
+import { type Deployment, readDeployment } from './template/deployment.ts';
+import { synthesize } from './template/synthesize.ts';
+import { type Place, readTemplate } from './template/template.ts';
 
 export interface LocalStackOptions {
   /** 0: any free one. */

@@ -1,7 +1,7 @@
 /** What the benchmark lists: one user's batches and jobs, made from a fixed seed, so that runs compare. */
 
-import type { BatchRow } from '../../functions/schemas/batch-row.ts';
-import type { JobRow } from '../../functions/schemas/job-row.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
+import type { JobRow } from '../../functions/schemas/job.ts';
 import { type BatchStatus, type JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchRepository } from '../../functions/data/batch-repository.ts';
-import { jobRepository } from '../../functions/data/job-repository.ts';
-import type { Page } from '../../functions/data/page.ts';
+import { batchRepository } from '../../functions/data/batches.ts';
+import { jobRepository } from '../../functions/data/jobs.ts';
+import type { Page } from '../../functions/data/lists/query.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';

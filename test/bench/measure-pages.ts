@@ -1,5 +1,5 @@
-import { batchRepository } from '../../functions/data/batch-repository.ts';
-import { pageReply } from '../../functions/http/page-reply.ts';
+import { batchRepository } from '../../functions/data/batches.ts';
+import { pageReply } from '../../functions/http/reply.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listCases, queryOf } from './list-cases.ts';

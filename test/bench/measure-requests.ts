@@ -1,6 +1,6 @@
-import { jobResults } from '../../functions/data/job-results.ts';
 import { type Event, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { quizRepository } from '../../functions/data/quiz-repository.ts';
+import { quizRepository } from '../../functions/data/quizzes.ts';
+import { jobResults } from '../../functions/data/results.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 import type { Cost } from '../support/measured-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';

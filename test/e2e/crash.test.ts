@@ -7,7 +7,7 @@ import { descendants, type StackCommand, type StackDescription, startCommand } f
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const options = ['--batches', '0', '--data', 'data'];
-const repairScript = join(import.meta.dirname, '../../infra/repair.ts');
+const repairScript = join(import.meta.dirname, '../../infra/repair/repair.ts');
 
 /** Creations and additions that one transaction holds, and some that take several. */
 const jobCounts = [0, 1, 5, 300, 40];

@@ -2,9 +2,8 @@
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchList } from '../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/public-endpoint.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
@@ -15,10 +14,10 @@ import { batchRows, jobRows } from '../support/random-rows.ts';
 
 const { client, names } = await functionEnvironment();
 const handlers = {
-  listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
-  listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
-  getResultsLink: (await import('../../functions/endpoints/get-results-link.ts')).handler,
-  submitQuizzes: (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+  listBatches: (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
+  listJobs: (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler,
+  getResultsLink: (await import('../../functions/endpoints/jobs/get-results-link.ts')).handler,
+  submitQuizzes: (await import('../../functions/endpoints/quizzes/submit-quizzes.ts')).handler,
 } satisfies Record<string, Handler>;
 
 const userId = 'auth0|alice';

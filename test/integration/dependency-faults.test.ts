@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Handler } from '../../functions/http/public-endpoint.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
 import { ErrorBody } from '../../functions/schemas/envelope.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -16,17 +16,21 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(server.address() as
 
 const jobId = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 const requests: [name: 'listBatches' | 'listJobs' | 'getResultsLink' | 'submitQuizzes', GatewayRequest, Handler][] = [
-  ['listBatches', { query: 'status=DONE' }, (await import('../../functions/endpoints/list-batches.ts')).handler],
-  ['listJobs', { query: `batch_id=${jobId}` }, (await import('../../functions/endpoints/list-jobs.ts')).handler],
+  [
+    'listBatches',
+    { query: 'status=DONE' },
+    (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
+  ],
+  ['listJobs', { query: `batch_id=${jobId}` }, (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler],
   [
     'getResultsLink',
     { path: { job_id: jobId } },
-    (await import('../../functions/endpoints/get-results-link.ts')).handler,
+    (await import('../../functions/endpoints/jobs/get-results-link.ts')).handler,
   ],
   [
     'submitQuizzes',
     { body: { data: { q: {} } } },
-    (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+    (await import('../../functions/endpoints/quizzes/submit-quizzes.ts')).handler,
   ],
 ];
 

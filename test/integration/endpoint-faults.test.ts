@@ -3,9 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { batchList } from '../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/public-endpoint.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { ErrorBody } from '../../functions/schemas/envelope.ts';
 import {
@@ -35,10 +34,10 @@ afterAll(() => proxy.stop());
 async function endpoints(): Promise<Partial<Record<RouteName, Handler>>> {
   vi.resetModules();
   return {
-    listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
-    listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
-    getResultsLink: (await import('../../functions/endpoints/get-results-link.ts')).handler,
-    submitQuizzes: (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+    listBatches: (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
+    listJobs: (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler,
+    getResultsLink: (await import('../../functions/endpoints/jobs/get-results-link.ts')).handler,
+    submitQuizzes: (await import('../../functions/endpoints/quizzes/submit-quizzes.ts')).handler,
   };
 }
 

@@ -2,12 +2,12 @@ import { createHash, createHmac } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { resultsLinks } from '../../functions/data/results-links.ts';
+import { resultsLinks } from '../../functions/data/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 
 const { client, names } = await functionEnvironment();
-const { handler } = await import('../../functions/endpoints/get-results-link.ts');
+const { handler } = await import('../../functions/endpoints/jobs/get-results-link.ts');
 
 const owner = 'auth0|alice';
 const done = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
@@ -181,7 +181,7 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret' };
     vi.stubEnv('AWS_CREDENTIAL_EXPIRATION', new Date(Date.now() + 299_000).toISOString());
     vi.resetModules();
-    const fresh = await import('../../functions/endpoints/get-results-link.ts');
+    const fresh = await import('../../functions/endpoints/jobs/get-results-link.ts');
     const event = gatewayEvent('getResultsLink', { userId: owner, path: { job_id: done } });
     const { statusCode, body } = await fresh.handler(event, lambdaContext());
     vi.stubEnv('AWS_CREDENTIAL_EXPIRATION', undefined);

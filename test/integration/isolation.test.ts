@@ -3,9 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { batchList } from '../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/public-endpoint.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
@@ -42,10 +41,10 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 afterAll(() => recorder.stop());
 
 const handlers: Partial<Record<RouteName, Handler>> = {
-  listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
-  listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
-  getResultsLink: (await import('../../functions/endpoints/get-results-link.ts')).handler,
-  submitQuizzes: (await import('../../functions/endpoints/submit-quizzes.ts')).handler,
+  listBatches: (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
+  listJobs: (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler,
+  getResultsLink: (await import('../../functions/endpoints/jobs/get-results-link.ts')).handler,
+  submitQuizzes: (await import('../../functions/endpoints/quizzes/submit-quizzes.ts')).handler,
 };
 
 const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;

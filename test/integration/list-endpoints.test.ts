@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchList } from '../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../functions/data/lists/job-list.ts';
-import type { Handler } from '../../functions/http/public-endpoint.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import type { Handler } from '../../functions/http/endpoint.ts';
 import { Batch } from '../../functions/schemas/batch.ts';
 import { PageOf, ValidationErrorBody } from '../../functions/schemas/envelope.ts';
 import { Job } from '../../functions/schemas/job.ts';
@@ -13,8 +12,8 @@ import { batchRows, jobRows } from '../support/random-rows.ts';
 
 const { client, names } = await functionEnvironment();
 const endpoints: Record<'listBatches' | 'listJobs', Handler> = {
-  listBatches: (await import('../../functions/endpoints/list-batches.ts')).handler,
-  listJobs: (await import('../../functions/endpoints/list-jobs.ts')).handler,
+  listBatches: (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
+  listJobs: (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler,
 };
 
 const owner = 'auth0|alice';

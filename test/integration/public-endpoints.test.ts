@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { handler as getHealth } from '../../functions/endpoints/get-health.ts';
-import { handler as getOpenApi } from '../../functions/endpoints/get-open-api.ts';
-import { handler as methodNotAllowed } from '../../functions/endpoints/method-not-allowed.ts';
+import { handler as getHealth } from '../../functions/endpoints/service/get-health.ts';
+import { handler as getOpenApi } from '../../functions/endpoints/service/get-open-api.ts';
+import { handler as methodNotAllowed } from '../../functions/endpoints/service/method-not-allowed.ts';
 import { type RouteName, routes } from '../../functions/routes.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quizRecordId, quizRepository } from '../../functions/data/quiz-repository.ts';
+import { quizRecordId, quizRepository } from '../../functions/data/quizzes.ts';
 import { TooBusy } from '../../functions/errors.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';

@@ -6,8 +6,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { batchList } from '../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../functions/data/lists/job-list.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { repairUser } from '../../functions/data/repair/repair-user.ts';
 import type { TableNames } from '../../functions/tables.ts';
+import { repairUser } from '../../infra/repair/repair-user.ts';
 import { createTables } from '../support/create-tables.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -159,7 +159,7 @@ describe('repairUser', () => {
 });
 
 describe('npm run repair', () => {
-  const script = resolve('infra/repair.ts');
+  const script = resolve('infra/repair/repair.ts');
   let directory: string;
   let names: TableNames;
 

@@ -7,7 +7,7 @@ import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 
 const { client, names } = await functionEnvironment();
-const { handler } = await import('../../functions/endpoints/submit-quizzes.ts');
+const { handler } = await import('../../functions/endpoints/quizzes/submit-quizzes.ts');
 
 let users = 0;
 const newUser = () => `user-${users++}`;

@@ -1,7 +1,7 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { blockEdits, headKey, type Row } from '../../functions/data/lists/column-items.ts';
-import { type Dictionaries, withTextsOf } from '../../functions/data/lists/facets.ts';
-import type { ListDescription } from '../../functions/data/lists/list-description.ts';
+import { blockEdits, headKey, type Row } from '../../functions/data/columns/column-items.ts';
+import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
 type Item = Record<string, unknown>;

@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { ownerLists } from '../../functions/data/lists/owner-lists.ts';
-import { type Difference, recount } from '../../functions/data/repair/recount.ts';
-import { readSnapshot } from '../../functions/data/repair/repair-user.ts';
-import type { BatchRow } from '../../functions/schemas/batch-row.ts';
-import type { JobRow } from '../../functions/schemas/job-row.ts';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
+import type { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
+import { type Difference, recount } from '../../infra/repair/recount.ts';
+import { readSnapshot } from '../../infra/repair/repair-user.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 
 /** All rows of an owner in creation order, and all other items by their key. */

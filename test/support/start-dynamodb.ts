@@ -1,7 +1,7 @@
 /** One DynamoDB Local for all integration tests; AWS_ENDPOINT_URL_DYNAMODB, when set, is used instead. */
 
 import type { TestProject } from 'vitest/node';
-import { startDynamoDbLocal } from '../../infra/local/dynamodb-local.ts';
+import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

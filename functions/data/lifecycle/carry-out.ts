@@ -1,14 +1,14 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, CorruptData, TooBusy } from '../../errors.ts';
-import { BatchRow } from '../../schemas/batch-row.ts';
-import { JobRow } from '../../schemas/job-row.ts';
-import { Head, headKey } from '../lists/column-items.ts';
-import type { OwnerLists } from '../lists/owner-lists.ts';
-import { type Item, tableReads } from '../lists/table-reads.ts';
-import { storedRow } from '../stored-row.ts';
-import { type Attempt, failureKind, optimistically } from './attempts.ts';
+import { BatchRow } from '../../schemas/batch.ts';
+import { JobRow } from '../../schemas/job.ts';
+import { Head, headKey } from '../columns/column-items.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+import { type Attempt, failureKind, optimistically } from '../dynamodb/attempts.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+import { type Item, tableReads } from '../dynamodb/table-reads.ts';
+import type { Operation } from './draft.ts';
 import { changesNothing, type Draft, emptyDraft, fits, type Stored } from './draft.ts';
-import type { Operation } from './operation.ts';
 import { type LifecycleTables, markKey, transactionOf } from './transaction.ts';
 
 /** An operation on its way, one of several that make up a task where a transaction would not hold the whole. */

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlreadyExists, IllegalTransition, NotFound } from '../../errors.ts';
-import type { BatchRow } from '../../schemas/batch-row.ts';
-import type { JobRow } from '../../schemas/job-row.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
 import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
-import type { Head } from '../lists/column-items.ts';
-import { withTextsOf } from '../lists/facets.ts';
-import type { ListDescription } from '../lists/list-description.ts';
-import type { OwnerLists } from '../lists/owner-lists.ts';
+import type { Head } from '../columns/column-items.ts';
+import { withTextsOf } from '../columns/facets.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+import type { Event, Operation } from './draft.ts';
 import { batchIn, type Draft, jobIn, withRows } from './draft.ts';
-import type { Event, Operation } from './operation.ts';
 
 /** A batch and jobs that it shall have: to be created where `create` says what it is, else only to be added to. */
 export interface Creation {

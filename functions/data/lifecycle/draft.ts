@@ -1,9 +1,26 @@
-import type { BatchRow } from '../../schemas/batch-row.ts';
-import type { JobRow } from '../../schemas/job-row.ts';
-import { blockEdits, type Head, type Row } from '../lists/column-items.ts';
-import { withTextsOf } from '../lists/facets.ts';
-import type { ListDescription } from '../lists/list-description.ts';
-import type { OwnerLists } from '../lists/owner-lists.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import { blockEdits, type Head, type Row } from '../columns/column-items.ts';
+import { withTextsOf } from '../columns/facets.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+
+/** The event that asks for an operation. Without one, it is asked for directly, and now. */
+export interface Event extends EventMark {
+  readonly time: string;
+}
+
+/** A change of one owner's rows that is made wholly or not at all. */
+export interface Operation {
+  /** The rows that it looks at: read before. */
+  readonly batchIds: readonly string[];
+  readonly jobIds: readonly string[];
+  readonly event?: Event | undefined;
+  /** The draft with the change; the same draft when it is so already. Throws where it may not be. */
+  apply(draft: Draft): Draft;
+  /** Two operations that do the same one after the other, for when no transaction holds it; undefined: it is small. */
+  halves?(): readonly [Operation, Operation] | undefined;
+}
 
 /** What an attempt has read of an owner. */
 export interface Stored {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
-import type { OwnerLists } from '../lists/owner-lists.ts';
+import type { OwnerLists } from '../columns/lists.ts';
 import { creationOperations } from './creation.ts';
-import type { Event, Operation } from './operation.ts';
+import type { Event, Operation } from './draft.ts';
 import { batchUpdate, jobUpdate } from './update.ts';
 
 /** Clocks differ; one that is far ahead would make every later row of the owner appear to be of the future. */

@@ -7,16 +7,16 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent, NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
-import { ownerLists } from '../lists/owner-lists.ts';
+import { ownerLists } from '../columns/lists.ts';
 import { carryOut } from './carry-out.ts';
 import { creationOperations } from './creation.ts';
+import type { Event, Operation } from './draft.ts';
 import { eventTask } from './event-task.ts';
-import type { Event, Operation } from './operation.ts';
 import type { BatchUpdate, JobUpdate } from './row-update.ts';
 import type { LifecycleTables } from './transaction.ts';
 import { batchUpdate, jobUpdate } from './update.ts';
 
-export type { Event } from './operation.ts';
+export type { Event } from './draft.ts';
 
 export interface LifecycleOptions {
   /** Milliseconds since 1970. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import type { BatchRow } from '../../schemas/batch-row.ts';
-import type { JobRow } from '../../schemas/job-row.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
-import { type BlockEdit, blockEdits, type Head, headKey } from '../lists/column-items.ts';
-import type { ListDescription } from '../lists/list-description.ts';
-import type { OwnerLists } from '../lists/owner-lists.ts';
+import { type BlockEdit, blockEdits, type Head, headKey } from '../columns/column-items.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { OwnerLists } from '../columns/lists.ts';
 import type { Draft, EventMark } from './draft.ts';
 
 export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;

@@ -1,9 +1,9 @@
 import { CorruptData, InvalidInput, NotFound } from '../../errors.ts';
-import type { BatchRow } from '../../schemas/batch-row.ts';
-import type { JobRow } from '../../schemas/job-row.ts';
-import type { OwnerLists } from '../lists/owner-lists.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+import type { Event, Operation } from './draft.ts';
 import { batchIn, jobIn, withRows } from './draft.ts';
-import type { Event, Operation } from './operation.ts';
 import { type BatchUpdate, type JobUpdate, updatedRow } from './row-update.ts';
 
 /** `now`: a canonical time, which counts where no event gives another. */

@@ -1,8 +1,8 @@
 /** Building blocks for a list's parameters: how each becomes a condition, and where each order is found. */
 
 import { toMicroseconds } from '../../timestamp.ts';
-import type { ListDescription } from './list-description.ts';
-import type { Condition, ListQuery, Order } from './list-query.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { Condition, ListQuery, Order } from './query.ts';
 
 type Filter = (value: never) => Condition;
 

@@ -1,11 +1,11 @@
 /** From the items of a read to whole columns, and the check that none is missing. */
 
 import { CorruptData } from '../../errors.ts';
-import type { Column } from './list-description.ts';
-import { unpackIntegers } from './packed-integers.ts';
-import { uuidCount } from './packed-uuids.ts';
+import type { Column } from '../columns/list-description.ts';
+import { unpackIntegers } from '../columns/packed-integers.ts';
+import { uuidCount } from '../columns/packed-uuids.ts';
+import type { Item } from '../dynamodb/table-reads.ts';
 import type { ColumnData } from './select.ts';
-import type { Item } from './table-reads.ts';
 
 /** Reads disagree with each other, because a write passed between them or an index lags: read again. */
 export class StaleRead extends Error {}

@@ -1,10 +1,9 @@
-import type { Page } from '../page.ts';
-import { columnValue, type Row, setValues } from './column-items.ts';
-import { type Dictionaries, withTextsOf } from './facets.ts';
+import { columnValue, type Row, setValues } from '../columns/column-items.ts';
+import { type Dictionaries, withTextsOf } from '../columns/facets.ts';
+import type { Column, ListDescription, PositionSets } from '../columns/list-description.ts';
 import { byKind } from './joined-columns.ts';
-import type { Column, ListDescription, PositionSets } from './list-description.ts';
-import type { ListQuery } from './list-query.ts';
 import { columnsPlan } from './plan.ts';
+import type { ListQuery, Page } from './query.ts';
 import { select } from './select.ts';
 
 /** The page of a query whose candidates are all in memory: their columns are made from them, and the same selection runs. */

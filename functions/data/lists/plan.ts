@@ -1,7 +1,7 @@
 /** Which reads answer a query: pure, decided from the query alone, table-tested. */
 
-import type { ListDescription } from './list-description.ts';
-import type { ListQuery, Order } from './list-query.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { ListQuery, Order } from './query.ts';
 
 export type Plan =
   /** All rows in creation order: the page is a range of sequence numbers, the total is the head's. */

@@ -1,10 +1,10 @@
 /** From columns to the page: which rows match, how many, and which of them stand on the page. Pure. */
 
 import { CorruptData } from '../../errors.ts';
-import { type Dictionaries, indexOfFacet } from './facets.ts';
-import type { FacetColumn, ListDescription } from './list-description.ts';
-import type { Condition, ListQuery } from './list-query.ts';
-import { uuidAt } from './packed-uuids.ts';
+import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
+import type { FacetColumn, ListDescription } from '../columns/list-description.ts';
+import { uuidAt } from '../columns/packed-uuids.ts';
+import type { Condition, ListQuery } from './query.ts';
 
 /** What was read for a query: columns at full length, NaN for null, and the union of each set condition's sets, ascending. */
 export interface ColumnData {

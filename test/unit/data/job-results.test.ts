@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jobResults } from '../../../functions/data/job-results.ts';
+import { jobResults } from '../../../functions/data/results.ts';
 import { recordedReads } from '../../support/recorded-reads.ts';
 
 const alice = 'auth0|alice';

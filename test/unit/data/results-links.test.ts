@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { resultsLinks } from '../../../functions/data/results-links.ts';
+import { resultsLinks } from '../../../functions/data/results.ts';
 import { CorruptData } from '../../../functions/errors.ts';
 
 const alice = 'auth0|alice';

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { CorruptData, MethodNotAllowed, NotFound, PayloadTooLarge, TooBusy } from '../../../functions/errors.ts';
-import { endpoint } from '../../../functions/http/endpoint.ts';
-import { publicEndpoint } from '../../../functions/http/public-endpoint.ts';
+import { endpoint, publicEndpoint } from '../../../functions/http/endpoint.ts';
 import { type Reply, success } from '../../../functions/http/reply.ts';
 import { addToRequestLog } from '../../../functions/request-log.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
 import { ErrorBody } from '../../../functions/schemas/envelope.ts';
-import { JobPath } from '../../../functions/schemas/job-path.ts';
+import { JobPath } from '../../../functions/schemas/job.ts';
 import { gatewayEvent, lambdaContext } from '../../support/gateway-event.ts';
 
 const userId = 'auth0|alice';

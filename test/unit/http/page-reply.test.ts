@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../functions/errors.ts';
-import { pageReply } from '../../../functions/http/page-reply.ts';
+import { pageReply } from '../../../functions/http/reply.ts';
 
 /** The page that a list of `total` numbers answers with. */
 function pageOf(total: number, offset: number, limit: number) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, PayloadTooLarge } from '../../../functions/errors.ts';
-import { readBody } from '../../../functions/http/read-body.ts';
+import { readBody } from '../../../functions/http/input.ts';
 import { gatewayEvent } from '../../support/gateway-event.ts';
 
 const bodyOf = (body: unknown, isBase64Encoded = false) =>

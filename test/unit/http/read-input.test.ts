@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { InvalidInput } from '../../../functions/errors.ts';
-import { readInput } from '../../../functions/http/read-input.ts';
+import { readInput } from '../../../functions/http/input.ts';
 import { gatewayEvent } from '../../support/gateway-event.ts';
 
 /** Takes whatever it is given, and shows it. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCompactJws, readJsonObject } from '../../../functions/identity/compact-jws.ts';
-import { TokenRefused } from '../../../functions/identity/token-refused.ts';
+import { readCompactJws, readJsonObject, TokenRefused } from '../../../functions/identity/compact-jws.ts';
 import { encoded } from '../../support/token-issuer.ts';
 
 describe('readCompactJws', () => {

@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { TokenRefused } from '../../../functions/identity/compact-jws.ts';
 import { keySource } from '../../../functions/identity/key-source.ts';
-import { TokenRefused } from '../../../functions/identity/token-refused.ts';
 import { tokenVerifier } from '../../../functions/identity/token-verifier.ts';
 import {
   audience,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCompactJws } from '../../../functions/identity/compact-jws.ts';
-import { TokenRefused } from '../../../functions/identity/token-refused.ts';
+import { readCompactJws, TokenRefused } from '../../../functions/identity/compact-jws.ts';
 import { verificationKey } from '../../../functions/identity/verification-key.ts';
 import { issuerKey, signedToken } from '../../support/token-issuer.ts';
 

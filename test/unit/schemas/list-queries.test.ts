@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
-import { inputFaults } from '../../../functions/http/input-faults.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
+import { inputFaults } from '../../../functions/schemas/input-faults.ts';
 import { JobListQuery } from '../../../functions/schemas/job-list-query.ts';
 
 const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inputFaults } from '../../../functions/http/input-faults.ts';
+import { inputFaults } from '../../../functions/schemas/input-faults.ts';
 import { QuizSubmissions } from '../../../functions/schemas/quiz-submissions.ts';
 
 function faultsOf(text: string | undefined) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BatchUpdate, updatedRow } from '../../../../functions/data/lifecycle/row-update.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
-import type { BatchRow } from '../../../../functions/schemas/batch-row.ts';
+import type { BatchRow } from '../../../../functions/schemas/batch.ts';
 import { uuid } from '../../../support/new-batch.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;

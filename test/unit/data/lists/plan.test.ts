@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { batchList } from '../../../../functions/data/lists/batch-list.ts';
-import { jobList } from '../../../../functions/data/lists/job-list.ts';
-import type { ListQuery } from '../../../../functions/data/lists/list-query.ts';
+import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { columnsPlan, idBlockReads, type Plan, plan, planRowReads } from '../../../../functions/data/lists/plan.ts';
+import type { ListQuery } from '../../../../functions/data/lists/query.ts';
 
 const everything: ListQuery = { conditions: [], order: { kind: 'creation' }, direction: 'DESC', offset: 0, limit: 100 };
 const done = { kind: 'facet', facet: 'status', oneOf: ['DONE'] } as const;

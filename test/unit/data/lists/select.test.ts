@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { facetCode } from '../../../../functions/data/lists/facets.ts';
-import type { FacetColumn, ListDescription } from '../../../../functions/data/lists/list-description.ts';
-import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/list-query.ts';
+import { facetCode } from '../../../../functions/data/columns/facets.ts';
+import type { FacetColumn, ListDescription } from '../../../../functions/data/columns/list-description.ts';
+import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
 import { type ColumnData, matchingRows, select } from '../../../../functions/data/lists/select.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 

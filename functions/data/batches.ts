@@ -1,0 +1,59 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Batch } from '../schemas/batch.ts';
+import { BatchOfRow } from '../schemas/batch.ts';
+import type { BatchListQuery } from '../schemas/batch-list-query.ts';
+import type { TableNames } from '../tables.ts';
+import type { Row } from './columns/column-items.ts';
+import { batchList } from './columns/lists.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+import {
+  atLeast,
+  atMost,
+  facetIn,
+  facetIs,
+  idPrefix,
+  ids,
+  inSet,
+  listQuery,
+  notAfter,
+  notBefore,
+} from './lists/filters.ts';
+import type { Page } from './lists/query.ts';
+import { type ListOptions, listReader } from './lists/reader.ts';
+
+const filters = {
+  id: ids,
+  id__starts_with: idPrefix,
+  project_id: facetIn('project_id'),
+  device_type: facetIn('device_type'),
+  status: facetIn('status'),
+  open: facetIs('open'),
+  min_jobs: atLeast('jobs_count'),
+  max_jobs: atMost('jobs_count'),
+  start_date: notBefore('start_datetime'),
+  end_date: notAfter('end_datetime'),
+  queue_priority: facetIn('queue_priority'),
+  tag: inSet('tag'),
+} as const;
+
+/** Reads a user's batches. Costs and guarantees are those of listReader. */
+export function batchRepository(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Columns'>,
+  options?: ListOptions,
+) {
+  const read = listReader(client, tables, batchList, options);
+  return {
+    /** The batches of this user that match, from `offset` on, and how many match in all. */
+    async list(userId: string, query: BatchListQuery): Promise<Page<Batch>> {
+      if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
+      const { items, total } = await read(userId, listQuery(batchList, filters, query));
+      return { items: items.map(batchOf), total };
+    },
+  };
+}
+
+function batchOf(row: Row): Batch {
+  const batch = storedRow(BatchOfRow, row);
+  return { ...batch, complete: !batch.open };
+}

@@ -1,0 +1,77 @@
+import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
+import type { ListDescription } from './list-description.ts';
+import { withRowsPerBlock } from './list-description.ts';
+
+export const batchList = {
+  key: 'b',
+  table: 'Batches',
+  columns: {
+    id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
+    facets: {
+      kind: 'facets',
+      key: 'f',
+      rowsPerBlock: 256,
+      facets: {
+        status: { kind: 'values', attribute: 'status', values: BatchStatus.options },
+        open: { kind: 'values', attribute: 'open', values: [false, true] },
+        queue_priority: { kind: 'values', attribute: 'queue_priority', values: QueuePriority.options },
+        device_type: { kind: 'dictionary', attribute: 'device_type', capacity: 256 },
+        project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
+      },
+    },
+    jobs_count: { kind: 'integer', key: 'n', attribute: 'jobs_count', rowsPerBlock: 256 },
+    updated_at: { kind: 'time', key: 'u', attribute: 'updated_at', rowsPerBlock: 144 },
+    start_datetime: { kind: 'time', key: 's', attribute: 'start_datetime', rowsPerBlock: 144 },
+    end_datetime: { kind: 'time', key: 'e', attribute: 'end_datetime', rowsPerBlock: 144 },
+  },
+  sets: { tag: { key: 't', attribute: 'tags', rowsPerBlock: 4096 } },
+} as const satisfies ListDescription;
+
+export const jobList = {
+  key: 'j',
+  table: 'Jobs',
+  columns: {
+    id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
+    batch_id: { kind: 'uuid', key: 'b', attribute: 'batch_id', rowsPerBlock: 56 },
+    facets: {
+      kind: 'facets',
+      key: 'f',
+      rowsPerBlock: 256,
+      facets: {
+        status: { kind: 'values', attribute: 'status', values: JobStatus.options },
+        origin: { kind: 'values', attribute: 'origin', values: JobOrigin.options },
+        errors: { kind: 'presence', attribute: 'errors' },
+        project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
+      },
+    },
+    creation_order: { kind: 'integer', key: 'o', attribute: 'creation_order', rowsPerBlock: 256 },
+    runs: { kind: 'integer', key: 'r', attribute: 'runs', rowsPerBlock: 256 },
+    updated_at: { kind: 'time', key: 'u', attribute: 'updated_at', rowsPerBlock: 144 },
+    start_timestamp: { kind: 'time', key: 's', attribute: 'start_timestamp', rowsPerBlock: 144 },
+    end_timestamp: { kind: 'time', key: 'e', attribute: 'end_timestamp', rowsPerBlock: 144 },
+  },
+  sets: {
+    batch: {
+      key: 'B',
+      attribute: 'batch_id',
+      rowsPerBlock: 4096,
+      members: {
+        index: 'by_batch',
+        column: 'creation_order',
+        counter: { table: 'Batches', attribute: 'jobs_count' },
+      },
+    },
+  },
+} as const satisfies ListDescription;
+
+/** Both lists of an owner; they are written and recounted together. */
+export interface OwnerLists {
+  readonly batch: ListDescription;
+  readonly job: ListDescription;
+}
+
+/** `rowsPerBlock`: tests force many small blocks. */
+export function ownerLists(rowsPerBlock?: number): OwnerLists {
+  if (rowsPerBlock === undefined) return { batch: batchList, job: jobList };
+  return { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
+}

@@ -1,0 +1,37 @@
+/** A question to a list, in the terms of its description. */
+
+export type Condition =
+  /** The facet's value is one of these. */
+  | { readonly kind: 'facet'; readonly facet: string; readonly oneOf: readonly (string | boolean)[] }
+  /** The column's number lies between the bounds, both inclusive; null never does. */
+  | {
+      readonly kind: 'range';
+      readonly column: string;
+      readonly from?: number | undefined;
+      readonly to?: number | undefined;
+    }
+  /** The row stands in one of these sets. */
+  | { readonly kind: 'set'; readonly sets: string; readonly oneOf: readonly string[] }
+  | { readonly kind: 'ids'; readonly oneOf: readonly string[] }
+  | { readonly kind: 'idPrefix'; readonly prefix: string };
+
+/** Creation order, or the order of a column, or of one facet. Nulls come last both ways; ties follow creation order. */
+export type Order =
+  | { readonly kind: 'creation' }
+  | { readonly kind: 'column'; readonly column: string }
+  | { readonly kind: 'facet'; readonly facet: string };
+
+/** All conditions hold at once. */
+export interface ListQuery {
+  readonly conditions: readonly Condition[];
+  readonly order: Order;
+  readonly direction: 'ASC' | 'DESC';
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** One page of a list: the rows from `offset` on, and how many rows match in all. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}

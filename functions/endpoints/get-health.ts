@@ -1,5 +1,0 @@
-import { publicEndpoint } from '../http/public-endpoint.ts';
-import { success } from '../http/reply.ts';
-
-/** Whether requests reach the service. */
-export const handler = publicEndpoint(() => success({ healthy: true }));

@@ -1,7 +1,0 @@
-/** Writes openapi.json; run by `npm run openapi`. A test compares the file with the document. */
-
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { openApiDocument } from './openapi.ts';
-
-writeFileSync(join(import.meta.dirname, '../openapi.json'), `${JSON.stringify(openApiDocument(), null, 2)}\n`);

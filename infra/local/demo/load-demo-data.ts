@@ -1,0 +1,62 @@
+import type { LocalStack } from '../local-stack.ts';
+import { type DemoData, type DemoDataSize, demoData } from './demo-data.ts';
+
+/** Messages of one delivery: as many as SQS hands to a function. */
+const deliverySize = 10;
+const deliveryPatience = 60_000;
+const progressMilliseconds = 2_000;
+
+/**
+ * Sends the demo data's events to their function and puts its results into the object store, unless they have been loaded
+ * before: then only the results, which an object store in memory has forgotten. `onProgress` is given a line for people
+ * from time to time.
+ */
+export async function loadDemoData(
+  stack: LocalStack,
+  size: DemoDataSize,
+  onProgress: (line: string, done: boolean) => void,
+): Promise<void> {
+  if (size.batches === 0) return;
+  const accounts = demoData(size, Date.now());
+  const bucket = stack.deployment.functions.map(({ environment }) => environment.RESULTS_BUCKET).find(Boolean);
+  for (const { results } of accounts) {
+    for (const { key, content } of results) {
+      await stack.objects.write(`${bucket}/${key}`, {
+        content: Buffer.from(JSON.stringify(content)),
+        contentType: 'application/json',
+        modified: new Date().toUTCString(),
+      });
+    }
+  }
+  if (await isLoaded(stack, accounts[0]!)) return onProgress('The data of an earlier start is there.', true);
+  const total = accounts.reduce((sum, { events }) => sum + events.length, 0);
+  let sent = 0;
+  let shown = 0;
+  // Each account's events one after the other: its creations are in the order of their times. The accounts side by side.
+  await Promise.all(
+    accounts.map(async ({ events }) => {
+      for (let at = 0; at < events.length; at += deliverySize) {
+        const { accepted, failures } = await stack.deliver(events.slice(at, at + deliverySize), deliveryPatience);
+        const [failure] = failures;
+        if (failure !== undefined) throw new Error(`A demo event was not applied: ${failure.reason}`);
+        sent += accepted;
+        const done = sent === total;
+        if (done || Date.now() - shown > progressMilliseconds) {
+          shown = Date.now();
+          onProgress(`Loading demo data: ${sent} of ${total} events`, done);
+        }
+      }
+    }),
+  );
+}
+
+/** The last event of the first account, by far the last of all, says that its youngest batch is running. */
+async function isLoaded(stack: LocalStack, { account, batchIds }: DemoData): Promise<boolean> {
+  const token = await stack.issuer.token(account);
+  const response = await fetch(`${stack.baseUrl}/api/v1/batches?status=RUNNING&id=${batchIds.at(-1)}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  if (!response.ok) throw new Error(`The batch list answered ${response.status}: ${await response.text()}`);
+  const { pagination } = (await response.json()) as { pagination: { total: number } };
+  return pagination.total > 0;
+}

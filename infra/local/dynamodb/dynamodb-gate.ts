@@ -1,0 +1,111 @@
+import { Agent, type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
+import { owner } from '../demo/accounts.ts';
+import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
+import { findPrincipal, type Principals } from '../iam/principals.ts';
+import type { Place } from '../template/template.ts';
+
+/** A request of DynamoDB is at most this large. */
+const requestLimit = 16 * 1024 * 1024;
+
+/** The fields that name tables, in all operations that functions send. */
+interface DynamoDbRequest {
+  readonly TableName?: string;
+  readonly IndexName?: string;
+  readonly RequestItems?: Readonly<Record<string, unknown>>;
+  readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName: string }>>[];
+}
+
+/**
+ * The DynamoDB endpoint that functions are given: passes on to `endpoint` what the caller's role allows and answers the
+ * rest with AccessDeniedException, as DynamoDB does. DynamoDB Local itself allows everyone everything.
+ */
+export async function startDynamoDbGate(endpoint: string, principals: Principals, place: Place): Promise<HttpServer> {
+  const agent = new Agent({ keepAlive: true });
+  const target = new URL(endpoint);
+  const server = await startHttpServer(0, async (request, response) => {
+    const body = await readBody(request, requestLimit);
+    if (body === undefined) return refuse(response, 'ValidationException', 'The request is too large.');
+    const principal = findPrincipal(principals, request.headers);
+    if (principal === undefined) {
+      return refuse(response, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
+    }
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    for (const access of neededAccess(operation, JSON.parse(body.toString()) as DynamoDbRequest, place)) {
+      if (!principal.mayDo(access)) {
+        const message = `User: ${principal.arn} is not authorized to perform: ${access.action} on resource: ${access.resource} because no identity-based policy allows the ${access.action} action`;
+        return refuse(response, 'AccessDeniedException', message);
+      }
+    }
+    await forward(request, body, response);
+  });
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      agent.destroy();
+    },
+  };
+
+  /** A connection that breaks behind the gate breaks before it too: the caller sees what happened. */
+  function forward(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+    return new Promise((resolve) => {
+      const upstream = requestUpstream(
+        {
+          agent,
+          host: target.hostname,
+          port: target.port,
+          method: request.method,
+          path: request.url,
+          // One key for all: without -sharedDb DynamoDB Local keeps a database for each key.
+          headers: {
+            ...request.headers,
+            host: target.host,
+            authorization: request.headers.authorization?.replace(
+              /Credential=[^/]+\//,
+              `Credential=${owner.accessKeyId}/`,
+            ),
+          },
+        },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+          answer.on('error', () => response.destroy());
+        },
+      );
+      upstream.on('error', () => response.destroy());
+      response.on('close', () => {
+        upstream.destroy();
+        resolve();
+      });
+      upstream.end(body);
+    });
+  }
+}
+
+function refuse(response: ServerResponse, type: string, message: string) {
+  response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
+  response.end(JSON.stringify({ __type: `com.amazon.coral.service#${type}`, Message: message, message }));
+}
+
+/** IAM's action and resource for each part of a request; a transaction needs those of its parts. */
+function neededAccess(operation: string, body: DynamoDbRequest, place: Place) {
+  const table = (name: string) =>
+    name.startsWith('arn:') ? name : `arn:aws:dynamodb:${place.region}:${place.accountId}:table/${name}`;
+  const access = (action: string, name: string) => ({ action: `dynamodb:${action}`, resource: table(name) });
+  if (body.TransactItems !== undefined) {
+    const actions: Readonly<Record<string, string>> = {
+      Put: 'PutItem',
+      Update: 'UpdateItem',
+      Delete: 'DeleteItem',
+      ConditionCheck: 'ConditionCheckItem',
+      Get: 'GetItem',
+    };
+    return body.TransactItems.flatMap((item) =>
+      Object.entries(item).map(([part, { TableName }]) => access(actions[part] ?? part, TableName)),
+    );
+  }
+  if (body.RequestItems !== undefined) return Object.keys(body.RequestItems).map((name) => access(operation, name));
+  if (body.TableName === undefined) return [{ action: `dynamodb:${operation}`, resource: '*' }];
+  const index = body.IndexName === undefined ? '' : `/index/${body.IndexName}`;
+  return [access(operation, body.TableName + index)];
+}

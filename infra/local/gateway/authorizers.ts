@@ -1,0 +1,86 @@
+import { isAllowed, type PolicyStatement } from '../iam/policy.ts';
+import { FunctionError } from '../lambda/lambda-function.ts';
+import type { ApiDefinition } from '../template/api-definition.ts';
+import type { Place } from '../template/template.ts';
+import { GatewayProblem } from './gateway-answer.ts';
+import type { GatewayRequest } from './proxy-integration.ts';
+
+/** What functions see of the caller: `principalId` and the authorizer's own values, as text. */
+export type AuthorizerContext = Readonly<Record<string, string | number>>;
+
+interface Verdict {
+  readonly statements: readonly PolicyStatement[];
+  readonly context: AuthorizerContext;
+}
+
+interface AuthorizerResult {
+  readonly principalId?: unknown;
+  readonly policyDocument?: { readonly Statement?: PolicyStatement | readonly PolicyStatement[] };
+  readonly context?: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * The API's token authorizers. A verdict is kept for the authorizer's time to live, by token, for every method of the
+ * stage, as API Gateway does. The returned function throws GatewayProblem for a caller who may not pass.
+ */
+export function createAuthorizers(
+  api: ApiDefinition,
+  place: Place,
+  invoke: (functionArn: string, event: unknown) => Promise<unknown>,
+): (authorizerId: string, request: GatewayRequest) => Promise<AuthorizerContext> {
+  const verdicts = new Map<string, { readonly verdict: Verdict; readonly until: number }>();
+
+  return async (authorizerId, request) => {
+    const authorizer = api.authorizers.find(({ id }) => id === authorizerId)!;
+    const header = request.headers[authorizer.header];
+    const token = Array.isArray(header) ? header.join(',') : (header ?? '');
+    if (token === '' || authorizer.validation?.test(token) === false) throw new GatewayProblem('UNAUTHORIZED');
+    const path = request.path.replace(/^\//, '').replace(/(?<=.)\/$/, '');
+    const methodArn = `arn:aws:execute-api:${place.region}:${place.accountId}:${api.id}/${api.stage}/${request.method}/${path}`;
+    const key = `${authorizerId} ${token}`;
+    const kept = verdicts.get(key);
+    let verdict = kept !== undefined && kept.until > request.time ? kept.verdict : undefined;
+    if (verdict === undefined) {
+      verdict = await ask(authorizer.functionArn, { type: 'TOKEN', authorizationToken: token, methodArn });
+      forget(request.time);
+      if (authorizer.cacheSeconds > 0) {
+        verdicts.set(key, { verdict, until: request.time + authorizer.cacheSeconds * 1000 });
+      }
+    }
+    if (!isAllowed(verdict.statements, { action: 'execute-api:Invoke', resource: methodArn })) {
+      throw new GatewayProblem('ACCESS_DENIED');
+    }
+    return verdict.context;
+  };
+
+  async function ask(functionArn: string, event: unknown): Promise<Verdict> {
+    const started = Date.now();
+    let result: AuthorizerResult | null;
+    try {
+      result = (await invoke(functionArn, event)) as AuthorizerResult | null;
+    } catch (error) {
+      if (!(error instanceof FunctionError)) throw error;
+      throw new GatewayProblem(error.message === 'Unauthorized' ? 'UNAUTHORIZED' : 'AUTHORIZER_FAILURE');
+    }
+    const { principalId, policyDocument, context } = result ?? {};
+    const statements = policyDocument?.Statement;
+    const values = Object.entries(context ?? {});
+    const flat = values.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+    if (typeof principalId !== 'string' || typeof statements !== 'object' || !flat) {
+      throw new GatewayProblem('AUTHORIZER_CONFIGURATION_ERROR');
+    }
+    return {
+      statements: [statements].flat() as PolicyStatement[],
+      context: {
+        ...Object.fromEntries(values.map(([name, value]) => [name, String(value)])),
+        principalId,
+        integrationLatency: Date.now() - started,
+      },
+    };
+  }
+
+  function forget(now: number) {
+    if (verdicts.size < 1_000) return;
+    for (const [key, { until }] of verdicts) if (until <= now) verdicts.delete(key);
+  }
+}

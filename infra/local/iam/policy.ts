@@ -1,0 +1,86 @@
+import { SetupProblem } from '../dynamodb/dynamodb-local.ts';
+
+/** One statement of an IAM policy, its intrinsics resolved. */
+export interface PolicyStatement {
+  readonly Effect: 'Allow' | 'Deny';
+  readonly Action?: string | readonly string[];
+  readonly Resource?: string | readonly string[];
+  readonly Principal?: unknown;
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** What someone wants to do; `conditions` are the values of the condition keys that are known of the request. */
+export interface AccessRequest {
+  readonly action: string;
+  readonly resource: string;
+  readonly conditions?: Readonly<Record<string, string>>;
+}
+
+type Operator = (actual: string, expected: string) => boolean;
+
+const operators: Readonly<Record<string, Operator>> = {
+  Bool: (actual, expected) => actual.toLowerCase() === expected.toLowerCase(),
+  StringEquals: (actual, expected) => actual === expected,
+  StringNotEquals: (actual, expected) => actual !== expected,
+  StringLike: (actual, expected) => matchesPattern(expected, actual),
+  ArnLike: (actual, expected) => matchesPattern(expected, actual),
+  ArnEquals: (actual, expected) => matchesPattern(expected, actual),
+  NumericEquals: (actual, expected) => Number(actual) === Number(expected),
+  NumericLessThan: (actual, expected) => Number(actual) < Number(expected),
+  NumericLessThanEquals: (actual, expected) => Number(actual) <= Number(expected),
+  NumericGreaterThan: (actual, expected) => Number(actual) > Number(expected),
+  NumericGreaterThanEquals: (actual, expected) => Number(actual) >= Number(expected),
+};
+
+/** IAM's decision: some statement allows it and none denies it. */
+export function isAllowed(statements: readonly PolicyStatement[], request: AccessRequest): boolean {
+  return !isDenied(statements, request) && statements.some((each) => each.Effect === 'Allow' && applies(each, request));
+}
+
+/** Whether a statement denies it, as a resource's policy does to everyone whom their own policy allows it. */
+export function isDenied(statements: readonly PolicyStatement[], request: AccessRequest): boolean {
+  return statements.some((each) => each.Effect === 'Deny' && applies(each, request));
+}
+
+/**
+ * The statements, once it is certain that `isAllowed` understands them: a rule that it skipped in silence would let pass
+ * here what AWS refuses. Throws SetupProblem naming `owner` and what is not known.
+ */
+export function checkStatements(owner: string, statements: readonly PolicyStatement[]): readonly PolicyStatement[] {
+  const known = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition']);
+  for (const statement of statements) {
+    const unknown = Object.keys(statement).find((key) => !known.has(key));
+    const operator = Object.keys(statement.Condition ?? {}).find((name) => operators[name] === undefined);
+    if (unknown !== undefined || operator !== undefined) {
+      throw new SetupProblem(`The local stack does not understand ${unknown ?? operator} in the policy of ${owner}.`);
+    }
+  }
+  return statements;
+}
+
+/** IAM's wildcards: `*` any characters, `?` one. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const source = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 's').test(text);
+}
+
+function applies(statement: PolicyStatement, { action, resource, conditions = {} }: AccessRequest): boolean {
+  return (
+    list(statement.Action).some((pattern) => matchesPattern(pattern.toLowerCase(), action.toLowerCase())) &&
+    list(statement.Resource).some((pattern) => matchesPattern(pattern, resource)) &&
+    Object.entries(statement.Condition ?? {}).every(([operator, keys]) =>
+      Object.entries(keys).every(([key, expected]) => {
+        const actual = conditions[key];
+        return actual !== undefined && list(expected).some((each) => operators[operator]?.(actual, String(each)));
+      }),
+    )
+  );
+}
+
+function list<Value>(value: Value | readonly Value[] | undefined): readonly Value[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value as Value];
+}

@@ -1,0 +1,212 @@
+import { SetupProblem } from '../dynamodb/dynamodb-local.ts';
+import { matchesPattern } from '../iam/policy.ts';
+import { checkTemplate } from './mapping-template.ts';
+import type { Place, Resource } from './template.ts';
+
+/** A REST API of API Gateway: what its stage answers to which request. */
+export interface ApiDefinition {
+  readonly id: string;
+  readonly stage: string;
+  readonly resources: readonly ResourceDefinition[];
+  readonly authorizers: readonly AuthorizerDefinition[];
+  /** By response type; those that are not given are API Gateway's own. */
+  readonly gatewayResponses: Readonly<Record<string, GatewayResponseDefinition>>;
+  /** Responses of at least so many bytes are compressed for those who accept it; undefined: never. */
+  readonly minimumCompressionSize?: number;
+  readonly stageVariables: Readonly<Record<string, string>> | null;
+}
+
+/** A path: its segments as declared (`{job_id}`, `{rest+}`), and a method definition by HTTP method or `ANY`. */
+export interface ResourceDefinition {
+  readonly id: string;
+  readonly path: string;
+  readonly segments: readonly string[];
+  readonly methods: Readonly<Record<string, MethodDefinition>>;
+}
+
+export interface MethodDefinition {
+  readonly authorizerId?: string;
+  readonly integration:
+    | { readonly type: 'AWS_PROXY'; readonly functionArn: string; readonly timeoutMilliseconds: number }
+    | { readonly type: 'MOCK'; readonly statusCode: number; readonly responses: readonly MockResponse[] };
+}
+
+/** `headers` are literal values. Without `selects`, a regular expression of the integration's status, it is the default. */
+export interface MockResponse {
+  readonly statusCode: number;
+  readonly selects?: RegExp;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly template: string;
+}
+
+export interface AuthorizerDefinition {
+  readonly id: string;
+  readonly functionArn: string;
+  /** The request header that holds the token, in lower case. */
+  readonly header: string;
+  readonly validation?: RegExp;
+  readonly cacheSeconds: number;
+}
+
+/** `headers` are `'literal'` or `context.…`, as in the template. */
+export interface GatewayResponseDefinition {
+  readonly statusCode?: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly template?: string;
+}
+
+/** The one REST API of the template. Throws SetupProblem for what it uses and this gateway does not do. */
+export function readApi(resources: readonly Resource[], place: Place): ApiDefinition {
+  const ofType = (type: string) => resources.filter((resource) => resource.type === `AWS::ApiGateway::${type}`);
+  const [api, ...otherApis] = ofType('RestApi');
+  const [stage, ...otherStages] = ofType('Stage');
+  if (api === undefined || stage === undefined || otherApis.length + otherStages.length > 0) {
+    throw new SetupProblem('The local stack serves a template with one REST API and one stage.');
+  }
+  if (api.properties.BinaryMediaTypes !== undefined) {
+    throw new SetupProblem('The local gateway does not know binary media types.');
+  }
+  const rootId = api.attributes.RootResourceId!;
+  const segmentsOf = (id: string): readonly string[] => {
+    if (id === rootId) return [];
+    const resource = ofType('Resource').find(({ ref }) => ref === id);
+    if (resource === undefined) throw new SetupProblem(`The template does not declare the API resource ${id}.`);
+    return [...segmentsOf(resource.properties.ParentId), resource.properties.PathPart];
+  };
+  const authorizers = ofType('Authorizer').map(readAuthorizer);
+  const definitions = [rootId, ...ofType('Resource').map(({ ref }) => ref)].map((id): ResourceDefinition => {
+    const segments = segmentsOf(id);
+    const path = `/${segments.join('/')}`;
+    const methods = ofType('Method').filter(({ properties }) => properties.ResourceId === id);
+    return {
+      id,
+      path,
+      segments,
+      methods: Object.fromEntries(
+        methods.map((method) => [method.properties.HttpMethod, readMethod(method, path)] as const),
+      ),
+    };
+  });
+  return {
+    id: api.ref,
+    stage: stage.properties.StageName,
+    resources: definitions,
+    authorizers,
+    gatewayResponses: Object.fromEntries(ofType('GatewayResponse').map(readGatewayResponse)),
+    ...(api.properties.MinimumCompressionSize !== undefined && {
+      minimumCompressionSize: Number(api.properties.MinimumCompressionSize),
+    }),
+    stageVariables: stage.properties.Variables ?? null,
+  };
+
+  function readAuthorizer({ logicalId, ref, properties }: Resource): AuthorizerDefinition {
+    const header = /^method\.request\.header\.(.+)$/.exec(properties.IdentitySource)?.[1];
+    if (properties.Type !== 'TOKEN' || header === undefined) {
+      throw new SetupProblem(`The local gateway knows token authorizers only, not ${logicalId}.`);
+    }
+    const functionArn = functionOf(properties.AuthorizerUri);
+    requirePermission(functionArn, `authorizers/${ref}`);
+    return {
+      id: ref,
+      functionArn,
+      header: header.toLowerCase(),
+      ...(properties.IdentityValidationExpression !== undefined && {
+        validation: new RegExp(properties.IdentityValidationExpression),
+      }),
+      cacheSeconds: properties.AuthorizerResultTtlInSeconds ?? 300,
+    };
+  }
+
+  function readMethod({ logicalId, properties }: Resource, path: string): MethodDefinition {
+    const { AuthorizationType: authorization = 'NONE', AuthorizerId, Integration, HttpMethod } = properties;
+    if (authorization !== 'NONE' && authorization !== 'CUSTOM') {
+      throw new SetupProblem(`The local gateway does not know the authorization ${authorization} of ${logicalId}.`);
+    }
+    if (authorization === 'CUSTOM' && !authorizers.some(({ id }) => id === AuthorizerId)) {
+      throw new SetupProblem(`The template does not declare the authorizer of ${logicalId}.`);
+    }
+    if (properties.ApiKeyRequired === true || properties.RequestValidatorId !== undefined) {
+      throw new SetupProblem(`The local gateway knows neither API keys nor request validators: ${logicalId}.`);
+    }
+    return {
+      ...(authorization === 'CUSTOM' && { authorizerId: AuthorizerId }),
+      integration: Integration.Type === 'MOCK' ? readMock(logicalId, properties) : readProxy(),
+    };
+
+    function readProxy() {
+      if (Integration.Type !== 'AWS_PROXY') {
+        throw new SetupProblem(`The local gateway does not know the integration ${Integration.Type} of ${logicalId}.`);
+      }
+      const functionArn = functionOf(Integration.Uri);
+      const method = HttpMethod === 'ANY' ? 'GET' : HttpMethod;
+      requirePermission(functionArn, `${stage!.properties.StageName}/${method}${path.replace(/\{[^}]*\}/g, 'x')}`);
+      return { type: 'AWS_PROXY' as const, functionArn, timeoutMilliseconds: Integration.TimeoutInMillis ?? 29_000 };
+    }
+  }
+
+  /** API Gateway calls a function only when the function's own policy lets this API and method do so. */
+  function requirePermission(functionArn: string, part: string) {
+    const source = `arn:aws:execute-api:${place.region}:${place.accountId}:${api!.ref}/${part}`;
+    const permitted = resources.some(
+      ({ type, properties }) =>
+        type === 'AWS::Lambda::Permission' &&
+        (properties.FunctionName === functionArn || functionArn.endsWith(`:${properties.FunctionName}`)) &&
+        properties.Action === 'lambda:InvokeFunction' &&
+        properties.Principal === 'apigateway.amazonaws.com' &&
+        (properties.SourceArn === undefined || matchesPattern(properties.SourceArn, source)),
+    );
+    if (!permitted) throw new SetupProblem(`No permission lets API Gateway call ${functionArn} for ${source}.`);
+  }
+}
+
+function readMock(logicalId: string, properties: Resource['properties']): MethodDefinition['integration'] {
+  const requestTemplate = String(properties.Integration.RequestTemplates?.['application/json']);
+  const statusCode = /^\s*\{\s*"?statusCode"?\s*:\s*"?(\d{3})"?\s*\}\s*$/.exec(requestTemplate)?.[1];
+  if (statusCode === undefined) throw new SetupProblem(`The local gateway does not know the template of ${logicalId}.`);
+  const responses = (properties.Integration.IntegrationResponses ?? []).map((response: Resource['properties']) => {
+    const declared = properties.MethodResponses?.find(
+      (each: Resource['properties']) => String(each.StatusCode) === String(response.StatusCode),
+    );
+    return {
+      statusCode: Number(response.StatusCode),
+      ...(response.SelectionPattern !== undefined && { selects: new RegExp(`^(${response.SelectionPattern})$`) }),
+      template: checkTemplate(logicalId, response.ResponseTemplates?.['application/json'] ?? ''),
+      headers: Object.fromEntries(
+        Object.entries<string>(response.ResponseParameters ?? {}).map(([name, value]) => {
+          const literal = /^'(.*)'$/s.exec(value)?.[1];
+          if (declared?.ResponseParameters?.[name] === undefined || literal === undefined) {
+            throw new SetupProblem(`API Gateway refuses ${name} of ${logicalId}: undeclared, or not a literal.`);
+          }
+          return [name.replace('method.response.header.', ''), literal];
+        }),
+      ),
+    };
+  });
+  return { type: 'MOCK', statusCode: Number(statusCode), responses };
+}
+
+function readGatewayResponse({ logicalId, properties }: Resource): [string, GatewayResponseDefinition] {
+  const template = properties.ResponseTemplates?.['application/json'];
+  return [
+    properties.ResponseType,
+    {
+      ...(properties.StatusCode !== undefined && { statusCode: Number(properties.StatusCode) }),
+      headers: Object.fromEntries(
+        Object.entries<string>(properties.ResponseParameters ?? {}).map(([name, value]) => {
+          if (!/^('.*'|context\..+)$/s.test(value)) {
+            throw new SetupProblem(`The local gateway does not know the value ${value} of ${logicalId}.`);
+          }
+          return [name.replace('gatewayresponse.header.', ''), value];
+        }),
+      ),
+      ...(template !== undefined && { template: checkTemplate(logicalId, template) }),
+    },
+  ];
+}
+
+/** The ARN within an integration's URI. */
+function functionOf(uri: string): string {
+  const arn = /:lambda:path\/2015-03-31\/functions\/(arn:.+)\/invocations$/.exec(uri)?.[1];
+  if (arn === undefined) throw new SetupProblem(`The local gateway does not know the integration URI ${uri}.`);
+  return arn;
+}

@@ -1,0 +1,51 @@
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
+import type { TableNames } from '../../functions/tables.ts';
+
+const segments = 4;
+const scanned = ['Columns', 'Batches', 'Jobs'] as const;
+
+/** How far a scan has come: plain data, to be kept and given again. */
+export interface UserScan {
+  readonly users: string[];
+  /** For each table and segment the key to go on from; null once the segment is done, absent before it is begun. */
+  readonly reached: Record<string, Item | null>;
+}
+
+/**
+ * Every user who has any item, in no order: reads all three tables through, keys only, four segments at a time. Adds to `scan`
+ * what each page brings and then calls `onPage`.
+ */
+export async function scanUsers(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  scan: UserScan,
+  onPage: () => Promise<void>,
+): Promise<void> {
+  const users = new Set(scan.users);
+  const scanSegment = async (table: (typeof scanned)[number], segment: number) => {
+    const place = `${table} ${segment}`;
+    while (scan.reached[place] !== null) {
+      const start = scan.reached[place];
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new ScanCommand({
+          TableName: tables[table],
+          ProjectionExpression: 'user_id',
+          Segment: segment,
+          TotalSegments: segments,
+          ...(start !== undefined && { ExclusiveStartKey: start }),
+        }),
+      );
+      for (const { user_id: userId } of Items) {
+        if (users.has(userId)) continue;
+        users.add(userId);
+        scan.users.push(userId);
+      }
+      scan.reached[place] = LastEvaluatedKey ?? null;
+      await onPage();
+    }
+  };
+  for (const table of scanned) {
+    await Promise.all(Array.from({ length: segments }, (_, segment) => scanSegment(table, segment)));
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { readTemplate, type Template } from '../../../../infra/local/template/template.ts';
+
+const place = {
+  accountId: '000000000000',
+  region: 'eu-west-3',
+  stackName: 'Stack',
+  queueEndpoint: 'http://127.0.0.1:9',
+};
+
+/** What an expression in a function's environment is resolved to. */
+function resolved(value: unknown, rest: Partial<Template> = {}): unknown {
+  const template: Template = {
+    ...rest,
+    Resources: {
+      Function: { Type: 'AWS::Lambda::Function', Properties: { Value: value } },
+      Table: { Type: 'AWS::DynamoDB::Table' },
+      Queue: { Type: 'AWS::SQS::Queue' },
+      ...rest.Resources,
+    },
+  };
+  return readTemplate(template, place).find(({ logicalId }) => logicalId === 'Function')?.properties.Value;
+}
+
+describe('readTemplate', () => {
+  it.each([
+    ['a reference', { Ref: 'Table' }, 'Stack-Table'],
+    ['a queue, whose reference is its URL', { Ref: 'Queue' }, 'http://127.0.0.1:9/000000000000/Stack-Queue'],
+    ['a pseudo parameter', { Ref: 'AWS::Region' }, 'eu-west-3'],
+    ['a parameter', { Ref: 'Size' }, 7],
+    ['an attribute', { 'Fn::GetAtt': ['Table', 'Arn'] }, 'arn:aws:dynamodb:eu-west-3:000000000000:table/Stack-Table'],
+    ['an attribute as text', { 'Fn::GetAtt': 'Queue.QueueName' }, 'Stack-Queue'],
+    ['a join', { 'Fn::Join': ['-', ['a', { Ref: 'Table' }]] }, 'a-Stack-Table'],
+    ['a split and a selection', { 'Fn::Select': [1, { 'Fn::Split': ['/', 'a/b/c'] }] }, 'b'],
+    [
+      'a substitution',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+      { 'Fn::Sub': '${Table.Arn}/${AWS::Region}/${!Kept}' },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+      'arn:aws:dynamodb:eu-west-3:000000000000:table/Stack-Table/eu-west-3/${Kept}',
+    ],
+    [
+      'a substitution with values',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+      { 'Fn::Sub': ['${x}:${Table}', { x: { Ref: 'Queue' } }] },
+      'http://127.0.0.1:9/000000000000/Stack-Queue:Stack-Table',
+    ],
+    ['a condition', { 'Fn::If': ['IsEurope', 'yes', 'no'] }, 'yes'],
+    ['no value', [{ Ref: 'AWS::NoValue' }, 1], [1]],
+    ['a mapping', { 'Fn::FindInMap': ['Map', { Ref: 'AWS::Region' }, 'key'] }, 'found'],
+    ['nested objects', { a: [{ b: { Ref: 'Table' } }] }, { a: [{ b: 'Stack-Table' }] }],
+  ])('resolves %s', (_, value, expected) => {
+    const rest = {
+      Parameters: { Size: { Default: 7 } },
+      Conditions: { IsEurope: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] }] } },
+      Mappings: { Map: { 'eu-west-3': { key: 'found' } } },
+    };
+    expect(resolved(value, rest)).toEqual(expected);
+  });
+
+  it('leaves out resources whose condition does not hold', () => {
+    const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] } };
+    const Resources = { Extra: { Type: 'AWS::SQS::Queue', Condition: 'Never' } };
+    expect(readTemplate({ Conditions, Resources }, place)).toEqual([]);
+  });
+
+  it.each([
+    ['an intrinsic', { 'Fn::ImportValue': 'other-stack' }, {}, 'Fn::ImportValue'],
+    ['a reference', { Ref: 'Nothing' }, {}, 'Nothing'],
+    ['an attribute', { 'Fn::GetAtt': ['Table', 'Colour'] }, {}, 'Table.Colour'],
+    ['a parameter without a default', { Ref: 'Size' }, { Parameters: { Size: {} } }, 'Size'],
+    ['a resource type', 1, { Resources: { Mail: { Type: 'AWS::SES::Template' } } }, 'AWS::SES::Template'],
+  ])('names %s that it does not know', (_, value, rest, name) => {
+    expect(() => resolved(value, rest as Partial<Template>)).toThrow(name);
+  });
+});
