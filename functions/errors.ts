@@ -76,6 +76,12 @@ export class CorruptData extends ServiceError {
   readonly status = 500;
 }
 
+/** An owner's columns were written by another description of the list, and no repair has moved them yet. */
+export class OutdatedColumns extends ServiceError {
+  override readonly name = 'OutdatedColumns';
+  readonly status = 500;
+}
+
 /** A batch or job moves out of a final state, or to one that its present state does not lead to. */
 export class IllegalTransition extends ServiceError {
   override readonly name = 'IllegalTransition';

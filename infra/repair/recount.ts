@@ -5,14 +5,12 @@ import {
   blockKey,
   columnPrefix,
   columnValue,
-  emptyHead,
-  Head,
-  headKey,
   type Row,
   setPrefix,
   setValues,
 } from '../../functions/data/columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
+import { emptyHead, Head, headKey } from '../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
 import { packIntegers } from '../../functions/data/columns/packed-integers.ts';
@@ -177,6 +175,7 @@ function columnDifferences(
     Head.safeParse(foundHead).data?.dictionaries ?? {},
   );
   const expectedHead: Head = {
+    ...emptyHead(list),
     next_seq: rows.length,
     last_created_at: rows.reduce<string | null>(
       (latest, { created_at }) => (latest === null || String(created_at) > latest ? String(created_at) : latest),
@@ -185,7 +184,7 @@ function columnDifferences(
     dictionaries: dictionaries as Head['dictionaries'],
   };
   const sameHead = isDeepStrictEqual(
-    foundHead === undefined ? emptyHead : Head.safeParse(foundHead).data,
+    foundHead === undefined ? emptyHead(list) : Head.safeParse(foundHead).data,
     expectedHead,
   );
   const expected = new Map([...expectedColumns(list, rows, dictionaries), ...expectedSets(list, rows)]);

@@ -6,6 +6,7 @@ import {
   paginateQuery,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { Head } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -34,6 +35,8 @@ interface Findings {
 }
 
 type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
+
+const headAttributes = Object.keys(Head.shape);
 
 const mostRecounts = 8;
 const mostRepairs = 5;
@@ -87,10 +90,14 @@ export async function repairUser(
     return differences;
   }
 
+  /** Heads last: their format says that every other item is of it, so an interrupted repair never passes for a done one. */
   async function mendAll(differences: readonly Difference[]): Promise<void> {
-    for (let start = 0; start < differences.length; start += parallelWrites) {
-      const group = differences.slice(start, start + parallelWrites);
-      await Promise.all(group.map((difference) => mend(client, tables, userId, difference)));
+    const isHead = ({ kind }: Difference) => kind === 'head';
+    for (const part of [differences.filter((each) => !isHead(each)), differences.filter(isHead)]) {
+      for (let start = 0; start < part.length; start += parallelWrites) {
+        const group = part.slice(start, start + parallelWrites);
+        await Promise.all(group.map((difference) => mend(client, tables, userId, difference)));
+      }
     }
   }
 }
@@ -109,13 +116,7 @@ export async function readSnapshot(
   tables: RepairTables,
   userId: string,
 ): Promise<Snapshot> {
-  const columns = await readAll(client, tables.Columns, userId, [
-    'key',
-    'v',
-    'next_seq',
-    'last_created_at',
-    'dictionaries',
-  ]);
+  const columns = await readAll(client, tables.Columns, userId, ['key', 'v', ...headAttributes]);
   const batches = await readAll(client, tables.Batches, userId, Object.keys(CountedBatch.shape));
   const jobs = await readAll(client, tables.Jobs, userId, Object.keys(CountedJob.shape));
   return { columns, batches, jobs };
@@ -155,8 +156,8 @@ async function mend(
     if (difference.kind === 'row') await mendRow(client, tables[difference.table], userId, difference);
     if (difference.kind === 'head') {
       const { key, found, expected } = difference;
-      const { next_seq, last_created_at, dictionaries } = found ?? {};
-      const condition = found === undefined ? absent : unchanged({ next_seq, last_created_at, dictionaries });
+      const attributes = Object.fromEntries(headAttributes.map((name) => [name, found?.[name]]));
+      const condition = found === undefined ? absent : unchanged(attributes);
       await client.send(new PutCommand({ TableName, Item: { user_id: userId, key, ...expected }, ...condition }));
     }
     if (difference.kind === 'block') {
@@ -203,9 +204,10 @@ function unchanged(attributes: Readonly<Record<string, unknown>>) {
   const missing = Object.keys(attributes).filter((name) => attributes[name] === undefined);
   return {
     ConditionExpression: [
-      ...present.map(([name]) => `${name} = :${name}`),
-      ...missing.map((name) => `attribute_not_exists(${name})`),
+      ...present.map(([name]) => `#${name} = :${name}`),
+      ...missing.map((name) => `attribute_not_exists(#${name})`),
     ].join(' AND '),
+    ExpressionAttributeNames: Object.fromEntries(Object.keys(attributes).map((name) => [`#${name}`, name])),
     ...(present.length > 0 && {
       ExpressionAttributeValues: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
     }),

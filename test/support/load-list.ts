@@ -1,6 +1,7 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { blockEdits, headKey, type Row } from '../../functions/data/columns/column-items.ts';
+import { blockEdits, type Row } from '../../functions/data/columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
+import { emptyHead, headKey } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
@@ -30,6 +31,7 @@ export async function loadList(
   const head = {
     user_id: userId,
     key: headKey(list),
+    ...emptyHead(list),
     next_seq: rows.length,
     last_created_at: rows.at(-1)?.created_at ?? null,
     dictionaries,

@@ -1,9 +1,7 @@
-/** Keys and forms of the items of the Columns table: heads, blocks of columns, blocks of position sets. */
+/** Keys and forms of the items of the Columns table: blocks of columns, blocks of position sets. */
 
 import { createHash } from 'node:crypto';
-import * as z from 'zod/mini';
 import { CorruptData } from '../../errors.ts';
-import { Count, Timestamp } from '../../schemas/values.ts';
 import { toMicroseconds } from '../../timestamp.ts';
 import { type Dictionaries, facetCode } from './facets.ts';
 import type { Column, ListDescription, PositionSets } from './list-description.ts';
@@ -12,23 +10,6 @@ import { withUuid } from './packed-uuids.ts';
 import { withPosition } from './position-set.ts';
 
 export type Row = Readonly<Record<string, unknown>> & { readonly seq: number };
-
-/**
- * One per owner and list. It changes exactly when rows are created, so `next_seq` is its version. `next_seq` is also the
- * number of rows, as sequence numbers have no gaps.
- */
-export const Head = z.object({
-  next_seq: Count,
-  last_created_at: z.nullable(Timestamp),
-  dictionaries: z.record(z.string(), z.array(z.string())),
-});
-export type Head = z.infer<typeof Head>;
-
-export const emptyHead: Head = { next_seq: 0, last_created_at: null, dictionaries: {} };
-
-export function headKey(list: ListDescription): string {
-  return `${list.key}#head`;
-}
 
 /** Key of the block of a column, or of a set when `prefix` is that of one of its values. */
 export function blockKey(prefix: string, block: number): string {

@@ -1,8 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, CorruptData, TooBusy } from '../../errors.ts';
+import { AlreadyExists, CorruptData, OutdatedColumns, TooBusy } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
-import { Head, headKey } from '../columns/column-items.ts';
+import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
+import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { type Attempt, failureKind, optimistically } from '../dynamodb/attempts.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
@@ -76,7 +77,7 @@ export async function carryOut(
   /** Decides as many of the steps as one transaction holds. */
   async function attempt(steps: readonly Step[]): Promise<Attempt<Progress>> {
     const refusals = new Map<number, Error>();
-    let draft = emptyDraft(await readStored(steps.map(({ operation }) => operation)));
+    let draft = emptyDraft(lists, await readStored(steps.map(({ operation }) => operation)));
     let taken = 0;
     for (const { operation, task } of steps) {
       if (!refusals.has(task)) {
@@ -113,7 +114,10 @@ export async function carryOut(
     const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
     const allBatches = [...batches, ...(await readBatches([...furtherBatches]))];
     return {
-      heads: { batch: headOf(columns.get(headKeys.batch)), job: headOf(columns.get(headKeys.job)) },
+      heads: {
+        batch: currentHead(lists.batch, columns.get(headKeys.batch)),
+        job: currentHead(lists.job, columns.get(headKeys.job)),
+      },
       batches: new Map(allBatches.map((row) => [row.id, row])),
       jobs: new Map(jobRows.map((row) => [row.id, row])),
       marks: new Map(
@@ -151,8 +155,9 @@ export async function carryOut(
   }
 }
 
-/** Whether it was thrown for what one of the steps asks, and not because DynamoDB cannot do anything now. */
+/** Whether it was thrown for what one of the steps asks, and not because nothing of this owner can be written now. */
 function isOfTheSteps(error: Error): boolean {
+  if (error instanceof OutdatedColumns) return false;
   return error instanceof CorruptData || (failureKind(error) === 'final' && !(error instanceof TooBusy));
 }
 
@@ -183,9 +188,6 @@ function isCarriedOut(draft: Draft, event: NonNullable<Operation['event']>): boo
   return true;
 }
 
-function headOf(item: Item | undefined): Head | undefined {
-  if (item === undefined) return undefined;
-  const head = Head.safeParse(item);
-  if (!head.success) throw new CorruptData(`The head ${String(item.key)} of a user is corrupt: ${head.error.message}`);
-  return head.data;
+function currentHead(list: ListDescription, item: Item | undefined): Head | undefined {
+  return item === undefined ? undefined : requireFormat(list, headOf(list, item));
 }

@@ -5,8 +5,8 @@ import type { JobRow } from '../../schemas/job.ts';
 import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
-import type { Head } from '../columns/column-items.ts';
 import { withTextsOf } from '../columns/facets.ts';
+import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import type { Event, Operation } from './draft.ts';
@@ -131,7 +131,7 @@ function numbered<Row extends BatchRow | JobRow>(
   const earliest = head.last_created_at === null ? '' : fromMicroseconds(toMicroseconds(head.last_created_at) + 1);
   const row = make({ seq: head.next_seq, created_at: time > earliest ? time : earliest });
   const dictionaries = withTextsOf(Object.values(list.columns), row, head.dictionaries) as Head['dictionaries'];
-  return [row, { next_seq: head.next_seq + 1, last_created_at: row.created_at, dictionaries }];
+  return [row, { ...head, next_seq: head.next_seq + 1, last_created_at: row.created_at, dictionaries }];
 }
 
 function newBatchRow(userId: string, create: Creation['create'], { seq, created_at }: NewPlace): BatchRow {

@@ -1,7 +1,8 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import { blockEdits, type Head, type Row } from '../columns/column-items.ts';
+import { blockEdits, type Row } from '../columns/column-items.ts';
 import { withTextsOf } from '../columns/facets.ts';
+import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 
@@ -52,10 +53,8 @@ export interface Draft {
   readonly bytes: number;
 }
 
-const emptyHead: Head = { next_seq: 0, last_created_at: null, dictionaries: {} };
-
-export function emptyDraft(stored: Stored): Draft {
-  const heads = { batch: stored.heads.batch ?? emptyHead, job: stored.heads.job ?? emptyHead };
+export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
+  const heads = { batch: stored.heads.batch ?? emptyHead(lists.batch), job: stored.heads.job ?? emptyHead(lists.job) };
   return { stored, heads, batches: new Map(), jobs: new Map(), marks: [], blocks: new Set(), bytes: 0 };
 }
 

@@ -3,17 +3,8 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, TooBusy } from '../../errors.ts';
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { TableNames } from '../../tables.ts';
-import {
-  blockKey,
-  columnPrefix,
-  columnValue,
-  emptyHead,
-  Head,
-  headKey,
-  type Row,
-  setPrefix,
-  setValues,
-} from '../columns/column-items.ts';
+import { blockKey, columnPrefix, columnValue, type Row, setPrefix, setValues } from '../columns/column-items.ts';
+import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
 import { positionsOf } from '../columns/position-set.ts';
@@ -150,7 +141,7 @@ export function listReader(
     { columns, later }: ColumnsPlan,
     consistent: boolean,
   ): Promise<Page<Row>> {
-    const head = readHead(userId, consistent);
+    const head = readHead(userId, consistent).then((found) => requireFormat(list, found));
     const sets = readSets(userId, query.conditions, consistent);
     // Few rows are of one batch, and they lie close together: their columns are read only there.
     const near = isNear(list, query.conditions) ? span(intersect((await Promise.all([sets, head]))[0])) : undefined;
@@ -185,11 +176,7 @@ export function listReader(
   }
 
   async function readHead(userId: string, consistent: boolean): Promise<Head> {
-    const item = await get(nameOf(tables, 'Columns'), { user_id: userId, key: headKey(list) }, consistent);
-    if (item === undefined) return emptyHead;
-    const head = Head.safeParse(item);
-    if (!head.success) throw new CorruptData(`The head of a user's ${list.table} is corrupt: ${head.error.message}`);
-    return head.data;
+    return headOf(list, await get(nameOf(tables, 'Columns'), { user_id: userId, key: headKey(list) }, consistent));
   }
 
   /** For each set condition the rows of any of its values, ascending. */

@@ -1,0 +1,83 @@
+/**
+ * The head item: one per owner and list. It changes exactly when rows are created, so `next_seq` is its version.
+ *
+ * Part of the stored format: what is written today must be read by every later release.
+ */
+
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { CorruptData, OutdatedColumns } from '../../errors.ts';
+import { Count, Timestamp } from '../../schemas/values.ts';
+import type { Column, Facet, ListDescription } from './list-description.ts';
+
+export const Head = z.object({
+  /** Fingerprint of the description that the owner's columns and sets were written by (see formatOf); old heads have none. */
+  format: z.optional(z.string()),
+  /** Also the number of rows, as sequence numbers have no gaps. */
+  next_seq: Count,
+  last_created_at: z.nullable(Timestamp),
+  dictionaries: z.record(z.string(), z.array(z.string())),
+});
+export type Head = z.infer<typeof Head>;
+
+/** Raise it when the same description gives other bytes: another layout of a block, or another rule for what a column holds. */
+const layoutVersion = 1;
+
+export function headKey(list: ListDescription): string {
+  return `${list.key}#head`;
+}
+
+/** The head of an owner without rows. */
+export function emptyHead(list: ListDescription): Head {
+  return { format: formatOf(list), next_seq: 0, last_created_at: null, dictionaries: {} };
+}
+
+/**
+ * The head as it is stored (undefined: there is none), of whatever format. Throws CorruptData when it breaks its schema. Whoever
+ * reads or writes columns with it calls requireFormat first.
+ */
+export function headOf(list: ListDescription, item: Readonly<Record<string, unknown>> | undefined): Head {
+  if (item === undefined) return emptyHead(list);
+  const head = Head.safeParse(item);
+  if (!head.success) throw new CorruptData(`The head of a user's ${list.table} is corrupt: ${head.error.message}`);
+  return head.data;
+}
+
+/** The same head; throws OutdatedColumns when the owner's columns were written by another description. */
+export function requireFormat(list: ListDescription, head: Head): Head {
+  if (head.format === formatOf(list)) return head;
+  throw new OutdatedColumns(
+    `A user's columns of ${list.table} are of another format (${head.format ?? 'none'} instead of ${formatOf(list)}): ` +
+      'npm run repair -- --fix writes them anew.',
+  );
+}
+
+const formats = new WeakMap<ListDescription, string>();
+
+/**
+ * Fingerprint of everything in the description that decides what is stored: 8 characters. Names of columns and facets, and the
+ * order of columns, decide nothing.
+ */
+export function formatOf(list: ListDescription): string {
+  const known = formats.get(list);
+  if (known !== undefined) return known;
+  const blocks = [...Object.values(list.columns).map(columnFormat), ...Object.values(list.sets).map(setsFormat)];
+  const text = JSON.stringify([layoutVersion, list.key, ...blocks.sort()]);
+  const format = createHash('sha256').update(text).digest('base64url').slice(0, 8);
+  formats.set(list, format);
+  return format;
+}
+
+function columnFormat(column: Column): string {
+  const content = column.kind === 'facets' ? Object.values(column.facets).map(facetFormat) : column.attribute;
+  return JSON.stringify([column.key, column.kind, column.rowsPerBlock, content]);
+}
+
+function facetFormat(facet: Facet): unknown[] {
+  const values = facet.kind === 'values' ? facet.values : facet.kind === 'dictionary' ? facet.capacity : null;
+  return [facet.kind, facet.attribute, values];
+}
+
+function setsFormat({ key, attribute, rowsPerBlock }: ListDescription['sets'][string]): string {
+  return JSON.stringify([key, 'sets', rowsPerBlock, attribute]);
+}
