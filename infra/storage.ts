@@ -12,12 +12,10 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { resultsPrefix } from '../functions/results-key.ts';
 import { type TableDescription, type TableName, tables } from '../functions/tables.ts';
 import type { UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
-
-/** Where results lie in the bucket; a link can be signed for nothing else. */
-const resultsPrefix = 'results/';
 
 /** The bucket refuses any request signed longer ago, however long its link claims to be valid. */
 const maximumSignatureAge = Duration.minutes(10);

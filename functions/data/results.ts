@@ -2,6 +2,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { CorruptData } from '../errors.ts';
+import { isResultsKeyOf } from '../results-key.ts';
 import type { TableNames } from '../tables.ts';
 
 /** Where the results of jobs are. */
@@ -35,8 +36,7 @@ export function resultsLinks(bucket: string, validitySeconds: number, client = s
   return {
     /** For an object of this user. Throws when the credentials that sign would expire before the link. */
     async linkTo(userId: string, key: string): Promise<string> {
-      if (!key.startsWith(`results/${userId}/`))
-        throw new CorruptData('The results are not among those of their owner.');
+      if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');
       const { expiration } = await client.config.credentials();
       if (expiration !== undefined && expiration.getTime() < Date.now() + validitySeconds * 1000) {
         throw new Error(`The signing credentials expire at ${expiration.toISOString()}, before the link would.`);

@@ -1,4 +1,5 @@
 import { CorruptData, InvalidInput, NotFound } from '../../errors.ts';
+import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { OwnerLists } from '../columns/lists.ts';
@@ -72,7 +73,7 @@ function recounted(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
 }
 
 function requireOwnResults(userId: string, key: string | null | undefined) {
-  const prefix = `results/${userId}/`;
-  if (typeof key !== 'string' || (key.startsWith(prefix) && key.length > prefix.length)) return;
-  throw new InvalidInput([{ loc: ['results_key'], msg: `Input should be below ${prefix}`, type: 'value_error' }]);
+  if (typeof key !== 'string' || isResultsKeyOf(userId, key)) return;
+  const msg = `Input should be below ${userResultsPrefix(userId)}`;
+  throw new InvalidInput([{ loc: ['results_key'], msg, type: 'value_error' }]);
 }

@@ -1,3 +1,4 @@
+import { userResultsPrefix } from '../../../functions/results-key.ts';
 import type { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../../functions/schemas/values.ts';
 import { type Account, accounts } from './accounts.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
@@ -149,7 +150,7 @@ function accountData(account: Account, { batches, jobsPerBatch }: DemoDataSize, 
       const ran = started && jobStatus !== 'CANCELED';
       const jobEnded = jobStatus !== 'RUNNING' && jobStatus !== 'CANCELING';
       const slot = (endedAt - startedAt) / count;
-      const key = `results/${account.userId}/${job.id}.json`;
+      const key = `${userResultsPrefix(account.userId)}${job.id}.json`;
       updates.push(
         makeEvent('job.updated', job.id, startedAt + slot * (place + 1), {
           job_id: job.id,
