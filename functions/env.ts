@@ -1,5 +1,6 @@
 /** The environment, read at cold start: a missing variable names itself. */
 
+import { type QueueName, type QueueOrDeadLetters, queues } from './queues.ts';
 import { type TableName, type TableNames, tables } from './tables.ts';
 
 /** The value of a variable that must be set. */
@@ -13,4 +14,11 @@ export function requiredEnv(name: string): string {
 export function tableNames<Used extends TableName>(...used: readonly Used[]): TableNames<Used> {
   const names = used.map((name) => [name, requiredEnv(tables[name].environmentVariable)]);
   return Object.fromEntries(names);
+}
+
+/** The URL of a queue, or of its dead-letter queue, that a function sends to. */
+export function queueUrl(used: QueueOrDeadLetters): string {
+  const [name, deadLetters] = used.split('/') as [QueueName, string?];
+  const { environmentVariable, deadLetterVariable } = queues[name];
+  return requiredEnv(deadLetters === undefined ? environmentVariable : deadLetterVariable);
 }

@@ -3,6 +3,7 @@
  * tests each loop over it.
  */
 
+import type { ConsumerName, QueueOrDeadLetters } from './queues.ts';
 import type { TableName, tables } from './tables.ts';
 
 type TableAction =
@@ -20,14 +21,12 @@ type IndexOf<Name extends TableName> = keyof (typeof tables)[Name]['indexes'] & 
 type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[TableName];
 
 /**
- * What a function may do, and nothing more: becomes its IAM policy and its environment (the name of each table it uses,
- * of the results bucket, the URL of the dead-letter queue). A transaction needs the single actions of its parts; `Results`
- * is the results prefix of the bucket, `DeadLetters` the queue for events that can never be applied.
+ * What a function may do, and nothing more. It becomes the function's IAM policy and its environment: the names of the tables,
+ * the URLs of the queues, the name of the results bucket. A transaction needs the actions of its parts. `Results` is the
+ * bucket's prefix of results: a function that signs links to them must name it.
  */
-export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> & {
-  Results?: readonly 'GetObject'[];
-  DeadLetters?: readonly 'SendMessage'[];
-};
+export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
+  Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & { Results?: readonly 'GetObject'[] };
 
 /** A function: `entry` is its file under functions/, without the extension. */
 export interface FunctionDescription {
@@ -83,23 +82,22 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
-/** Deliveries of an event before it is given up: room for a dependency's outage of several minutes. */
-export const maximumDeliveries = 8;
-
-/** Functions that no route names. */
+/** Functions that no route names: the gateway's own and the queues' consumers. */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
   authorizer: { entry: 'authorizer', uses: {} },
   /** Answers a known path asked with another method, 405 with `Allow`, and any other path, 404. */
   methodNotAllowed: { entry: 'endpoints/service/method-not-allowed', uses: {} },
-  /** Applies the lifecycle events that arrive on the queue. */
+  /** Applies the lifecycle events that arrive on the queue `Events`. */
   applyEvents: {
     entry: 'consumers/apply-events',
     uses: {
       Batches: ['BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
-      DeadLetters: ['SendMessage'],
+      'Events/dead_letters': ['SendMessage'],
     },
   },
-} as const satisfies Record<string, FunctionDescription>;
+} as const satisfies Record<string, FunctionDescription> & Record<ConsumerName, FunctionDescription>;
+
+export type OtherFunctionName = keyof typeof otherFunctions;

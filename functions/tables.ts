@@ -2,7 +2,9 @@
  * The DynamoDB tables, their keys and indexes: data only. The stack creates them, the local stack and the tests create
  * them, the repositories read their names from the environment variable given here.
  *
- * Every partition key is the owner, in tables and indexes alike: no read can name another user's row.
+ * `partition` says whose items a partition holds. Where it is the owner, `user_id` comes first in the key of the table and of
+ * each index, so no read can reach another user's row, and any function may use the table. Where it is a device, the key keeps
+ * no users apart: only the functions in `usedBy` may name the table in their `uses`, and each must check what it reads.
  */
 
 type KeyType = 'S' | 'N' | 'B';
@@ -13,8 +15,17 @@ interface IndexKeys {
   readonly sortKeys: readonly string[];
 }
 
+/** Whose items a partition holds: its first key attribute is `user_id` or `device_type`. */
+type Partition =
+  | { readonly partition: 'owner' }
+  | {
+      readonly partition: 'device';
+      /** Names, in routes.ts, of the only functions that may use the table. */
+      readonly usedBy: readonly string[];
+    };
+
 /** One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key attribute. */
-export interface TableDescription {
+export type TableDescription = Partition & {
   readonly environmentVariable: string;
   readonly partitionKey: string;
   readonly sortKey: string;
@@ -23,11 +34,12 @@ export interface TableDescription {
   readonly indexes: Readonly<Record<string, IndexKeys>>;
   /** Attribute (epoch seconds) after which DynamoDB may delete an item; rows have none. */
   readonly timeToLive?: string;
-}
+};
 
 export const tables = {
   Batches: {
     environmentVariable: 'BATCHES_TABLE',
+    partition: 'owner',
     partitionKey: 'user_id',
     sortKey: 'id',
     keyTypes: { user_id: 'S', id: 'S', seq: 'N' },
@@ -35,6 +47,7 @@ export const tables = {
   },
   Jobs: {
     environmentVariable: 'JOBS_TABLE',
+    partition: 'owner',
     partitionKey: 'user_id',
     sortKey: 'id',
     keyTypes: { user_id: 'S', id: 'S', seq: 'N', batch_id: 'S', creation_order: 'N' },
@@ -49,6 +62,7 @@ export const tables = {
    */
   Columns: {
     environmentVariable: 'COLUMNS_TABLE',
+    partition: 'owner',
     partitionKey: 'user_id',
     sortKey: 'key',
     keyTypes: { user_id: 'S', key: 'S' },
@@ -57,6 +71,7 @@ export const tables = {
   },
   Quizzes: {
     environmentVariable: 'QUIZZES_TABLE',
+    partition: 'owner',
     partitionKey: 'user_id',
     sortKey: 'id',
     keyTypes: { user_id: 'S', id: 'S' },

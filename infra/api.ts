@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { type FunctionDescription, otherFunctions, type Route, type RouteName, routes } from '../functions/routes.ts';
 import { type GatewayAnswer, gatewayAnswers, gatewayBody } from './gateway-responses.ts';
 import type { TokenIssuer } from './identity.ts';
-import { ServiceFunction, type UsableResources } from './service-function.ts';
+import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageName, StageSettings } from './stages.ts';
 
 interface ApiProps {
@@ -33,13 +33,15 @@ const authorizerCacheTime = Duration.seconds(60);
 /** How long a link to a job's results is valid. */
 const resultsLinkValidity = Duration.minutes(5);
 
+type FunctionName = RouteName | 'authorizer' | 'methodNotAllowed';
+
 /** The REST API: its routes, each with its function, the authorizer before those that are not public, and its own answers. */
 export class Api extends Construct {
   readonly restApi: RestApi;
   /** Without a trailing slash: a route's path follows it. */
   readonly url: string;
   readonly accessLog: LogGroup;
-  readonly functions: Readonly<Record<RouteName | 'authorizer' | 'methodNotAllowed', ServiceFunction>>;
+  readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, { stage, settings, resources, tokenIssuer }: ApiProps) {
     super(scope, id);
@@ -48,7 +50,7 @@ export class Api extends Construct {
     const { region, urlSuffix } = Stack.of(this);
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stage}`;
 
-    const configuration: Partial<Record<string, Record<string, string>>> = {
+    const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
     };
@@ -56,11 +58,11 @@ export class Api extends Construct {
     this.functions = Object.fromEntries(
       Object.entries<FunctionDescription>({ authorizer, methodNotAllowed, ...routes }).map(([name, description]) => [
         name,
-        new ServiceFunction(this, capitalized(name), {
+        new ServiceFunction(this, capitalize(name), {
           function: description,
           resources,
           settings,
-          environment: configuration[name] ?? {},
+          environment: configuration[name as FunctionName] ?? {},
         }),
       ]),
     ) as typeof this.functions;
@@ -109,10 +111,6 @@ const answersWithoutToken = {
   id: 'AwsSolutions-APIG4',
   reason: 'Public by intent: it gives the health, the description of the API, a 404 or a 405, and reads no data.',
 };
-
-function capitalized(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
-}
 
 function createRestApi(scope: Construct, stageName: StageName, settings: StageSettings, accessLog: LogGroup): RestApi {
   const restApi = new RestApi(scope, 'RestApi', {

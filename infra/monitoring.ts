@@ -21,14 +21,16 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { type MetricName, metricDimension, metricNamespace } from '../functions/metrics.ts';
 import type { Api } from './api.ts';
-import type { Events } from './events.ts';
+import type { Consumers } from './consumers.ts';
+import type { Queues } from './queues.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { Storage } from './storage.ts';
 
 interface MonitoringProps {
   readonly storage: Storage;
   readonly api: Api;
-  readonly events: Events;
+  readonly queues: Queues;
+  readonly consumers: Consumers;
   /** Told of every alarm, once its owner has confirmed the subscription. */
   readonly alarmEmail?: string;
 }
@@ -61,7 +63,8 @@ export class Monitoring extends Construct {
 
 type WatchedMetrics = ReturnType<typeof watchedMetrics>;
 
-function watchedMetrics({ api, events }: MonitoringProps) {
+function watchedMetrics({ api, queues }: MonitoringProps) {
+  const { Events } = queues.queues;
   const fromAccessLog = (name: string, pattern: string): Metric =>
     api.accessLog
       .addMetricFilter(name, {
@@ -81,9 +84,9 @@ function watchedMetrics({ api, events }: MonitoringProps) {
     // The authorizer's error count would not do: API Gateway wants a refused token to be an error of the function.
     authorizerFailures: fromAccessLog('AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),
     jwksAge: ownMetric('JwksAge', api.functions.authorizer, { statistic: Stats.MAXIMUM }),
-    events: events.queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
-    eventAge: events.queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period }),
-    deadLetters: events.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+    events: Events.queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+    eventAge: Events.queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period }),
+    deadLetters: Events.deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
   };
 }
 
@@ -150,12 +153,12 @@ function createAlarm(scope: Construct, name: string, description: AlarmDescripti
 }
 
 /** Rows of the dashboard: alarms, the API, its functions, the database and the keys, the events. */
-function widgets({ storage, api, events }: MonitoringProps, metrics: WatchedMetrics, alarms: Alarm[]): IWidget[][] {
+function widgets({ storage, api, consumers }: MonitoringProps, metrics: WatchedMetrics, alarms: Alarm[]): IWidget[][] {
   const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
     new GraphWidget({ title, left, right, width: 8, height: 6 });
   const ofEach = <Part>(parts: Readonly<Record<string, Part>>, metric: (part: Part) => Metric) =>
     Object.entries(parts).map(([label, part]) => metric(part).with({ label }));
-  const functions = { ...api.functions, applyEvents: events.applyEvents };
+  const functions = { ...api.functions, ...consumers.functions };
   const { listBatches, listJobs } = functions;
   return [
     [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 3 })],

@@ -12,6 +12,7 @@ import {
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { buildSync } from 'esbuild';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -45,8 +46,8 @@ export const esModule = {
 };
 
 /**
- * What the SDK imports when an operation streams events, which DynamoDB and SQS have none of; only S3's client begins with it. In a
- * bundle this import keeps esbuild from leaving out and joining the SDK's modules: an eighth of the start.
+ * What the SDK imports when an operation streams events. DynamoDB and SQS have no such operation; only the client of S3 loads it at
+ * the start. Bundled, it keeps esbuild from leaving out and joining the SDK's modules: an eighth of the start.
  */
 const eventStreams = ['@smithy/core/event-streams'];
 
@@ -58,7 +59,12 @@ const functionsDirectory = join(import.meta.dirname, '../functions');
  */
 export class ServiceFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { uses, entry } = props.function;
+    const { uses } = props.function;
+    const entry = join(functionsDirectory, `${props.function.entry}.ts`);
+    const loadsS3 = importsS3(entry);
+    if (loadsS3 && !('Results' in uses)) {
+      throw new Error(`${props.function.entry} loads the client of S3, but its \`uses\` do not name Results.`);
+    }
     const used = Object.entries(uses).map(([name, actions]) => ({
       ...usableResource(props.resources, name as keyof Uses),
       actions: actions as readonly string[],
@@ -68,7 +74,7 @@ export class ServiceFunction extends NodejsFunction {
       removalPolicy: props.settings.removalPolicy,
     });
     super(scope, id, {
-      entry: join(functionsDirectory, `${entry}.ts`),
+      entry,
       depsLockFilePath: join(functionsDirectory, '../package-lock.json'),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -86,7 +92,7 @@ export class ServiceFunction extends NodejsFunction {
         sourceMap: true,
         sourcesContent: false,
         logLevel: LogLevel.WARNING,
-        externalModules: 'Results' in uses ? [] : eventStreams,
+        externalModules: loadsS3 ? [] : eventStreams,
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(
             functionsDirectory,
@@ -115,8 +121,29 @@ export class ServiceFunction extends NodejsFunction {
   }
 }
 
+/** Whether the file, or anything that it imports from functions/, imports the client of S3. */
+function importsS3(entry: string): boolean {
+  const { metafile } = buildSync({
+    entryPoints: [entry],
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    metafile: true,
+  });
+  return Object.values(metafile.inputs).some(({ imports }) =>
+    imports.some(({ path }) => path === '@aws-sdk/client-s3'),
+  );
+}
+
+/** The id of a function's construct: `ListBatches`. */
+export function capitalize(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 function usableResource(resources: UsableResources, name: keyof Uses): UsableResource {
   const resource = resources[name];
-  if (resource === undefined) throw new Error(`A function uses ${name}, which this part of the stack does not have.`);
+  if (resource === undefined) throw new Error(`A function uses ${name}, which the stack does not have.`);
   return resource;
 }

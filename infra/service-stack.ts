@@ -1,9 +1,10 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Api } from './api.ts';
-import { Events } from './events.ts';
+import { Consumers } from './consumers.ts';
 import { Identity, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
+import { Queues } from './queues.ts';
 import { type StageName, stages } from './stages.ts';
 import { Storage } from './storage.ts';
 
@@ -22,13 +23,15 @@ export class ServiceStack extends Stack {
     const storage = new Storage(this, 'Storage', settings);
     const identity = props.tokenIssuer === undefined ? new Identity(this, 'Identity', settings) : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
-    const { resources } = storage;
+    const queues = new Queues(this, 'Queues');
+    const resources = { ...storage.resources, ...queues.resources };
     const api = new Api(this, 'Api', { stage: props.stage, settings, resources, tokenIssuer });
-    const events = new Events(this, 'Events', { settings, resources });
+    const consumers = new Consumers(this, 'Consumers', { queues, settings, resources });
     const monitoring = new Monitoring(this, 'Monitoring', {
       storage,
       api,
-      events,
+      queues,
+      consumers,
       ...(props.alarmEmail !== undefined && { alarmEmail: props.alarmEmail }),
     });
 
@@ -36,8 +39,12 @@ export class ServiceStack extends Stack {
       ApiUrl: api.url,
       ...Object.fromEntries(Object.entries(storage.tables).map(([name, table]) => [`${name}Table`, table.tableName])),
       ResultsBucket: storage.results.bucketName,
-      EventsQueueUrl: events.queue.queueUrl,
-      DeadLetterQueueUrl: events.deadLetters.queueUrl,
+      ...Object.fromEntries(
+        Object.entries(queues.queues).flatMap(([name, { queue, deadLetters }]) => [
+          [`${name}QueueUrl`, queue.queueUrl],
+          [`${name}DeadLettersUrl`, deadLetters.queueUrl],
+        ]),
+      ),
       AlarmTopic: monitoring.topic.topicArn,
       ...(identity !== undefined && {
         UserPoolId: identity.userPool.userPoolId,

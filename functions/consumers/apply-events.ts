@@ -3,16 +3,16 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { deadLetters } from '../data/dead-letters.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
 import { lifecycle } from '../data/lifecycle/lifecycle.ts';
-import { requiredEnv, tableNames } from '../env.ts';
+import { queueUrl, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import { jsonDepth } from '../json-text.ts';
+import { queues } from '../queues.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
-import { maximumDeliveries } from '../routes.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
 
 const changes = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
-const graves = deadLetters(requiredEnv('DEAD_LETTER_QUEUE_URL'));
+const graves = deadLetters(queueUrl('Events/dead_letters'));
 
 /** Owners whose events are applied at the same time. */
 const parallelOwners = 8;
@@ -110,7 +110,7 @@ async function apply(messages: readonly Message[]): Promise<(Error | undefined)[
 
 /** What the service refuses on purpose stays refused; but what is missing may come, and what was busy may pass. */
 function mustBury(record: SQSRecord, fault: Error): boolean {
-  if (Number(record.attributes.ApproximateReceiveCount) >= maximumDeliveries) return true;
+  if (Number(record.attributes.ApproximateReceiveCount) >= queues.Events.maximumDeliveries) return true;
   return (
     fault instanceof ServiceError && fault.status < 500 && !(fault instanceof NotFound) && !(fault instanceof TooBusy)
   );

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
 import { bundleLimits } from '../support/bundle-limits.ts';
 import { runBundle, withBundles } from '../support/bundles.ts';
@@ -11,7 +12,11 @@ const environmentValues: Record<string, string> = {
   ISSUER: 'https://issuer.example.org/',
   JWKS_URI: 'https://issuer.example.org/.well-known/jwks.json',
   RESULTS_LINK_SECONDS: '300',
-  DEAD_LETTER_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/x',
+  ...Object.fromEntries(
+    Object.values<QueueDescription>(queues)
+      .flatMap(({ environmentVariable, deadLetterVariable }) => [environmentVariable, deadLetterVariable])
+      .map((variable) => [variable, 'https://sqs.eu-west-1.amazonaws.com/1/x']),
+  ),
 };
 
 /** That no authorizer has seen. */

@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { type QueueDescription, type QueueName, queues } from '../../functions/queues.ts';
 import { type FunctionDescription, otherFunctions, routes, type Uses } from '../../functions/routes.ts';
-import { type TableName, tables } from '../../functions/tables.ts';
+import { type TableDescription, type TableName, tables } from '../../functions/tables.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const synthesis = synthesize();
 const { ofType, one, readable } = synthesis;
 
+/** The queue that feeds a function, by the function's name. */
+const queueOf = new Map<string, string>(
+  Object.entries<QueueDescription>(queues).map(([queue, { consumer }]) => [consumer.function, queue]),
+);
+
 const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunctions }).map(([name, description]) => ({
   name,
   description,
-  path: `${name === 'applyEvents' ? 'Events' : 'Api'}/${name[0]!.toUpperCase()}${name.slice(1)}`,
+  path: `${queueOf.has(name) ? 'Consumers' : 'Api'}/${name[0]!.toUpperCase()}${name.slice(1)}`,
 }));
 
 const configuration: Record<string, Record<string, string>> = {
@@ -21,16 +27,17 @@ const configuration: Record<string, Record<string, string>> = {
   getResultsLink: { RESULTS_LINK_SECONDS: '300' },
 };
 
-/** What AWS itself needs of every function: its log and its traces; of the consumer also its queue. */
+/** What AWS needs of every function, its log and its traces, and of a consumer, its queue. */
 function operation(name: string, path: string) {
+  const queue = queueOf.get(name);
   return [
     `logs:CreateLogStream ${path}Log`,
     `logs:PutLogEvents ${path}Log`,
     'xray:PutTelemetryRecords *',
     'xray:PutTraceSegments *',
-    ...(name === 'applyEvents'
-      ? ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Events/Queue`)
-      : []),
+    ...(queue === undefined
+      ? []
+      : ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Queues/${queue}`)),
   ];
 }
 
@@ -40,7 +47,8 @@ function declared(uses: Uses) {
 
 function grant(name: string, action: string) {
   if (name === 'Results') return `s3:${action} Storage/Results/results/*`;
-  if (name === 'DeadLetters') return `sqs:${action} Events/DeadLetters`;
+  const queue = usedQueue(name);
+  if (queue !== undefined) return `sqs:${action} ${queue.path}`;
   return `dynamodb:${action} Storage/${name.replace('/', '/index/')}`;
 }
 
@@ -48,11 +56,22 @@ function environment(uses: Uses) {
   return Object.fromEntries(
     Object.keys(uses).map((name) => {
       if (name === 'Results') return ['RESULTS_BUCKET', 'Storage/Results'];
-      if (name === 'DeadLetters') return ['DEAD_LETTER_QUEUE_URL', 'Events/DeadLetters'];
+      const queue = usedQueue(name);
+      if (queue !== undefined) return [queue.variable, queue.path];
       const table = name.split('/')[0] as TableName;
       return [tables[table].environmentVariable, `Storage/${table}`];
     }),
   );
+}
+
+/** A queue that `uses` names as `Queue` or `Queue/dead_letters`. */
+function usedQueue(used: string) {
+  const [name = '', deadLetters] = used.split('/');
+  if (!Object.hasOwn(queues, name)) return undefined;
+  const { environmentVariable, deadLetterVariable } = queues[name as QueueName];
+  return deadLetters === undefined
+    ? { path: `Queues/${name}`, variable: environmentVariable }
+    : { path: `Queues/${name}DeadLetters`, variable: deadLetterVariable };
 }
 
 /** Every action and resource that the policies of a role allow, one pair a line. */
@@ -106,9 +125,12 @@ describe('the functions', () => {
     });
   });
 
-  it('that signs results links may read results, and nothing else of the bucket', () => {
-    expect(granted('Api/GetResultsLinkRole').filter((line: string) => line.startsWith('s3:'))).toEqual([
-      's3:GetObject Storage/Results/results/*',
-    ]);
+  it('name a table that is not keyed by its owner only where that table names them', () => {
+    for (const { name, description } of functions) {
+      for (const used of Object.keys(description.uses)) {
+        const table = Object.entries<TableDescription>(tables).find(([each]) => each === used.split('/')[0])?.[1];
+        if (table?.partition === 'device') expect(table.usedBy).toContain(name);
+      }
+    }
   });
 });

@@ -30,6 +30,12 @@ describe.each(Object.entries<TableDescription>(tables))('the table %s', (name, d
     );
   });
 
+  it('has its owner or its device first in every key', () => {
+    const first = { owner: 'user_id', device: 'device_type' }[description.partition];
+    expect(description.partitionKey).toBe(first);
+    for (const { partitionKeys } of Object.values(description.indexes)) expect(partitionKeys[0]).toBe(first);
+  });
+
   it('is paid by request, can be restored to any moment and has no name of its own', () => {
     expect(properties.BillingMode).toBe('PAY_PER_REQUEST');
     expect(properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });

@@ -5,7 +5,7 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
-import { maximumDeliveries } from '../../functions/routes.ts';
+import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { startMessageSink } from '../support/message-sink.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
     BATCHES_TABLE: tables.Batches,
     JOBS_TABLE: tables.Jobs,
     COLUMNS_TABLE: tables.Columns,
-    DEAD_LETTER_QUEUE_URL: `${sink.url}/000000000000/dead-letters`,
+    EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
   });
   ({ handler } = await import('../../functions/consumers/apply-events.ts'));
 });
@@ -46,6 +46,8 @@ beforeEach(() => {
   sink.messages.length = 0;
   sink.refusing = false;
 });
+
+const { maximumDeliveries } = queues.Events;
 
 type Event = Record<string, unknown> & { readonly data: Record<string, unknown> };
 

@@ -47,7 +47,7 @@ it('what is deployed works: the bundles serve a batch from its events on', async
     AWS_LAMBDA_LOG_LEVEL: 'FATAL',
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_ENDPOINT_URL_SQS: sink.url,
-    DEAD_LETTER_QUEUE_URL: `${sink.url}/000000000000/dead-letters`,
+    EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     RESULTS_BUCKET: 'results-bucket',
     ...Object.fromEntries(
       Object.entries(tables).map(([name, { environmentVariable }]) => [environmentVariable, names[name as TableName]]),

@@ -30,7 +30,7 @@ const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ h
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('DEAD_LETTER_QUEUE_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('ISSUER', 'https://issuer.example');
 vi.stubEnv('AUDIENCE', 'audience');
 vi.stubEnv('JWKS_URI', 'https://issuer.example/jwks');
@@ -168,7 +168,7 @@ describe('applyEvents', () => {
       ];
       await handler({ Records } as unknown as SQSEvent, lambdaContext());
     }
-    if (sink.messages.length > 0) calls.add('DeadLetters SendMessage');
+    if (sink.messages.length > 0) calls.add('Events/dead_letters SendMessage');
     expect([...calls].sort()).toEqual(declared(otherFunctions.applyEvents.uses).sort());
   });
 });

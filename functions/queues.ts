@@ -1,0 +1,54 @@
+/**
+ * The SQS queues: data only. The stack builds them, each with a queue for its dead letters, before any function, so that
+ * every function may send to them; then it builds each queue's consumer. Functions read a queue's URL from the
+ * environment variable given here.
+ */
+
+/** One queue. The variables hold the URLs of the queue and of its dead-letter queue at run time. */
+export interface QueueDescription {
+  readonly environmentVariable: string;
+  readonly deadLetterVariable: string;
+  /** How long a message waits for a consumer before SQS drops it. */
+  readonly retentionDays: number;
+  /** Deliveries of a message before SQS moves it to the dead-letter queue. */
+  readonly maximumDeliveries: number;
+  /**
+   * How long a delivered message stays hidden before it is delivered again. AWS asks for six times the consumer's timeout,
+   * so that a throttled invocation is retried first.
+   */
+  readonly visibilitySeconds: number;
+  readonly consumer: QueueConsumer;
+}
+
+/** The function that a queue's messages are handed to, by its name in `otherFunctions` of routes.ts. */
+export interface QueueConsumer {
+  readonly function: string;
+  /** Messages in one call, at most. */
+  readonly batchSize: number;
+  /** Calls at the same time, at most. */
+  readonly concurrency: number;
+}
+
+/** How long dead letters are kept: as long as SQS can. */
+export const deadLetterRetentionDays = 14;
+
+export const queues = {
+  /** Lifecycle events of batches and jobs, sent by the machines that run them. */
+  Events: {
+    environmentVariable: 'EVENTS_QUEUE_URL',
+    deadLetterVariable: 'EVENTS_DEAD_LETTERS_URL',
+    retentionDays: 4,
+    // Room for a dependency's outage of several minutes.
+    maximumDeliveries: 8,
+    visibilitySeconds: 90,
+    consumer: { function: 'applyEvents', batchSize: 10, concurrency: 10 },
+  },
+} as const satisfies Record<string, QueueDescription>;
+
+export type QueueName = keyof typeof queues;
+
+/** A queue, or its dead-letter queue as `Queue/dead_letters`. */
+export type QueueOrDeadLetters = QueueName | `${QueueName}/dead_letters`;
+
+/** Names of the functions that queues feed. */
+export type ConsumerName = (typeof queues)[QueueName]['consumer']['function'];

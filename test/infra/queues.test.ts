@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { type QueueDescription, queues } from '../../functions/queues.ts';
+import { synthesize } from '../support/synthesize.ts';
+
+const { ofType, one, readable, outputs } = synthesize();
+const descriptions = Object.entries<QueueDescription>(queues);
+
+describe.each(descriptions)('the queue %s', (name, description) => {
+  const queue = one('AWS::SQS::Queue', `Queues/${name}`).properties;
+  const deadLetters = one('AWS::SQS::Queue', `Queues/${name}DeadLetters`).properties;
+  const [mapping, ...otherMappings] = ofType('AWS::Lambda::EventSourceMapping').filter(
+    ({ properties }) => readable(properties.EventSourceArn) === `Queues/${name}`,
+  );
+
+  it('keeps, hides and gives up messages as its description says', () => {
+    expect(queue.MessageRetentionPeriod).toBe(description.retentionDays * 24 * 3600);
+    expect(queue.VisibilityTimeout).toBe(description.visibilitySeconds);
+    expect(readable(queue.RedrivePolicy.deadLetterTargetArn)).toBe(`Queues/${name}DeadLetters`);
+    expect(queue.RedrivePolicy.maxReceiveCount).toBe(description.maximumDeliveries);
+  });
+
+  it('keeps dead letters for 14 days', () => {
+    expect(deadLetters.MessageRetentionPeriod).toBe(14 * 24 * 3600);
+    expect(deadLetters).not.toHaveProperty('RedrivePolicy');
+  });
+
+  it('feeds its consumer in batches of which each message can fail alone', () => {
+    const { function: consumer, batchSize, concurrency } = description.consumer;
+    expect(otherMappings).toEqual([]);
+    expect(readable(mapping!.properties.FunctionName)).toBe(
+      `Consumers/${consumer[0]!.toUpperCase()}${consumer.slice(1)}`,
+    );
+    expect(mapping!.properties).toMatchObject({
+      BatchSize: batchSize,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: concurrency },
+    });
+  });
+
+  it('hides a message for six times as long as its consumer may take', () => {
+    const { Timeout } = one('AWS::Lambda::Function', readable(mapping!.properties.FunctionName)).properties;
+    expect(queue.VisibilityTimeout).toBeGreaterThanOrEqual(6 * Timeout);
+  });
+
+  it('is among the outputs, with its dead letters', () => {
+    expect(readable(outputs[`${name}QueueUrl`])).toBe(`Queues/${name}`);
+    expect(readable(outputs[`${name}DeadLettersUrl`])).toBe(`Queues/${name}DeadLetters`);
+  });
+});
+
+describe('the queues', () => {
+  it('are those of the fact sheet, each with its dead letters', () => {
+    const paths = ofType('AWS::SQS::Queue').map(({ path }) => path);
+    expect(paths.sort()).toEqual(
+      descriptions.flatMap(([name]) => [`Queues/${name}`, `Queues/${name}DeadLetters`]).sort(),
+    );
+  });
+
+  it.each(ofType('AWS::SQS::Queue'))('are encrypted and take TLS only: $path', ({ path, properties }) => {
+    const policy = ofType('AWS::SQS::QueuePolicy').find((each) => each.properties.Queues.map(readable).includes(path))!;
+    expect(properties.SqsManagedSseEnabled).toBe(true);
+    expect(policy.properties.PolicyDocument.Statement).toEqual([
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Action: 'sqs:*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+    ]);
+  });
+
+  it('feed no function but their consumers', () => {
+    expect(ofType('AWS::Lambda::EventSourceMapping')).toHaveLength(descriptions.length);
+  });
+});
