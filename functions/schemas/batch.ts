@@ -1,4 +1,7 @@
 import * as z from 'zod/mini';
+import { jsonObject, orNull, serialized, Tags, text } from './body-values.ts';
+import { NewJobs } from './job.ts';
+import { UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
 import {
   BatchStatus,
@@ -82,3 +85,21 @@ export const batchDescriptions = {
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
 } satisfies Record<keyof Batch, string>;
+
+/** A batch to be created, with the jobs it starts with. */
+export const NewBatch = z.strictObject({
+  id: UuidText,
+  project_id: UuidText,
+  parent_id: orNull(UuidText),
+  device_type: text(128),
+  queue_priority: QueuePriority,
+  /** Whether it accepts further jobs. */
+  open: z._default(z.boolean(), false),
+  tags: z._default(Tags, []),
+  webhook: orNull(text(2_048)),
+  configuration: orNull(jsonObject(12_000)),
+  backend_configuration: orNull(serialized(24_000)),
+  device_status: orNull(text(256)),
+  jobs: z._default(NewJobs, []),
+});
+export type NewBatch = z.output<typeof NewBatch>;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { distinctItems, jsonObject, orNull } from './body-values.ts';
 import { UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
 import {
@@ -73,3 +74,15 @@ export const JobPath = z.object({ job_id: UuidText });
 
 /** What the OpenAPI document says of them. */
 export const jobPathDescriptions = { job_id: 'Id of the job.' };
+
+/** A job to be created. */
+export const NewJob = z.strictObject({
+  id: UuidText,
+  runs: Count,
+  origin: z._default(JobOrigin, 'UNKNOWN'),
+  parent_id: orNull(UuidText),
+  variables: orNull(jsonObject(32_000)),
+});
+export type NewJob = z.output<typeof NewJob>;
+
+export const NewJobs = distinctItems(NewJob, 5_000);

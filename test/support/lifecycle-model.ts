@@ -2,9 +2,8 @@
 
 import * as fc from 'fast-check';
 import type { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import type { BatchRow } from '../../functions/schemas/batch.ts';
+import type { BatchRow, NewBatch } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
-import type { NewBatch } from '../../functions/schemas/lifecycle-event.ts';
 import { newBatch, newJob } from './new-batch.ts';
 import type { OwnerRows } from './owner-rows.ts';
 

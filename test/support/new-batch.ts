@@ -1,4 +1,5 @@
-import { NewBatch, NewJob } from '../../functions/schemas/lifecycle-event.ts';
+import { NewBatch } from '../../functions/schemas/batch.ts';
+import { NewJob } from '../../functions/schemas/job.ts';
 
 /** The UUID whose last digits are `number` in a family of its own: `b` for batches, `a` for jobs, … */
 export function uuid(family: string, number: number): string {

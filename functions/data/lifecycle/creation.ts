@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AlreadyExists, IllegalTransition, NotFound } from '../../errors.ts';
-import type { BatchRow } from '../../schemas/batch.ts';
-import type { JobRow } from '../../schemas/job.ts';
-import type { NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
+import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
+import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';

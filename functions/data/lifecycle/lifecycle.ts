@@ -5,7 +5,9 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { InvalidInput } from '../../errors.ts';
-import type { LifecycleEvent, NewBatch, NewJob } from '../../schemas/lifecycle-event.ts';
+import type { NewBatch } from '../../schemas/batch.ts';
+import type { NewJob } from '../../schemas/job.ts';
+import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { ownerLists } from '../columns/lists.ts';
 import { carryOut } from './carry-out.ts';
