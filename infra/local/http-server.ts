@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { SetupProblem } from './dynamodb/dynamodb-local.ts';
+import { SetupProblem } from '../setup-problem.ts';
 
 /** A listening server and its way to stop. */
 export interface HttpServer {

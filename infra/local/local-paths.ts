@@ -1,46 +1,72 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './http-server.ts';
-import { type DeadLetter, type Delivery, messageLimit } from './sqs/queues.ts';
+import type { EventIntake } from './sqs/event-intake.ts';
+import { messageLimit, type Queue } from './sqs/queue.ts';
+
+/** What the local stack's own paths begin with. */
+export const localPrefix = '/_local/';
 
 const eventsLimit = 64 * 1024 * 1024;
-const prefix = '/_local/';
 
 /** Milliseconds that an answer waits for further deliveries of events that failed at first. */
 const redeliveryPatience = 1_000;
 
-/** Paths of the local stack's own, which AWS has in other forms: the way to the queue, a look into the dead-letter queue. */
-export const localPaths = { prefix, handle };
+/** Answers one of the local stack's own paths. */
+export type LocalPaths = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * `POST /_local/events`: one lifecycle event or an array of them, answered when each was delivered: how many were accepted,
- * how many wait for another delivery (what they speak of may yet come), and why others failed for good.
- * `GET /_local/dead-letters`: those since the start.
+ * The local stack's own paths, for what AWS has other ways to do:
+ * - `POST /_local/events`: one lifecycle event or an array of them. Answers when each was delivered: how many were
+ *   accepted, how many wait for another delivery (what they are about may yet come), and why others failed for good.
+ * - `GET /_local/dead-letters`: events that were given up since the start.
+ * - `GET /_local/queues`: every queue of the template with the messages that are in it.
  */
-async function handle(
-  path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  deliver: (events: readonly unknown[], patience: number) => Promise<Delivery>,
-  deadLetters: readonly DeadLetter[],
-): Promise<void> {
-  const answer = (status: number, body: unknown) => {
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+export function createLocalPaths(intake: EventIntake, queues: readonly Queue[]): LocalPaths {
+  return async (path, request, response) => {
+    const answer = (status: number, body: unknown) => {
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const body = await readBody(request, eventsLimit);
+    switch (`${request.method} ${path}`) {
+      case `GET ${localPrefix}dead-letters`:
+        return answer(200, intake.deadLetters());
+      case `GET ${localPrefix}queues`:
+        return answer(200, queues.map(describeQueue));
+      case `POST ${localPrefix}events`:
+        return deliverEvents(body, answer);
+      default:
+        return answer(404, {
+          message: `The local stack knows POST ${localPrefix}events, GET ${localPrefix}dead-letters and GET ${localPrefix}queues.`,
+        });
+    }
   };
-  const body = await readBody(request, eventsLimit);
-  if (request.method === 'GET' && path === `${prefix}dead-letters`) return answer(200, deadLetters);
-  if (request.method !== 'POST' || path !== `${prefix}events`) {
-    return answer(404, { message: `The local stack knows POST ${prefix}events and GET ${prefix}dead-letters.` });
+
+  async function deliverEvents(body: Buffer | undefined, answer: (status: number, body: unknown) => void) {
+    if (body === undefined) return answer(413, { message: 'At most 64 MiB of events in one call.' });
+    let value: unknown;
+    try {
+      value = JSON.parse(body.toString());
+    } catch {
+      return answer(400, { message: 'The body is not JSON.' });
+    }
+    const events = Array.isArray(value) ? value : [value];
+    if (events.some((event) => Buffer.byteLength(JSON.stringify(event)) > messageLimit)) {
+      return answer(413, { message: 'An event is larger than a message of SQS may be: 1 MiB.' });
+    }
+    return answer(200, await intake.deliver(events, redeliveryPatience));
   }
-  if (body === undefined) return answer(413, { message: 'At most 64 MiB of events in one call.' });
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString());
-  } catch {
-    return answer(400, { message: 'The body is no JSON.' });
-  }
-  const events = Array.isArray(value) ? value : [value];
-  if (events.some((event) => Buffer.byteLength(JSON.stringify(event)) > messageLimit)) {
-    return answer(413, { message: 'An event is larger than a message of SQS may be: 1 MiB.' });
-  }
-  return answer(200, await deliver(events, redeliveryPatience));
+}
+
+function describeQueue({ definition, messages }: Queue) {
+  return {
+    name: definition.name,
+    url: definition.url,
+    messages: messages().map(({ messageId, body, attributes, groupId, receiveCount }) => ({
+      messageId,
+      body,
+      attributes,
+      ...(groupId !== undefined && { groupId }),
+      receiveCount,
+    })),
+  };
 }

@@ -2,26 +2,28 @@
 
 import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { accounts } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { requireJava, startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
+import { type FrontHandler, startFrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { parseTarget, startHttpServer } from './http-server.ts';
-import { functionPrincipal, ownerPrincipal, type Principal } from './iam/principals.ts';
+import { parseTarget } from './http-server.ts';
+import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
-import { localPaths } from './local-paths.ts';
+import { createLocalPaths, localPrefix } from './local-paths.ts';
 import { directoryObjects, memoryObjects, type ObjectFiles } from './s3/object-files.ts';
 import { startObjectStore } from './s3/object-store.ts';
-import { createEventQueue, type DeadLetter, type Delivery, startQueueEndpoint } from './sqs/queues.ts';
+import { createEventIntake, type EventIntake } from './sqs/event-intake.ts';
+import { startEventSource } from './sqs/event-source.ts';
+import { type QueueService, startQueueService } from './sqs/queue-service.ts';
+import type { AccountContext } from './template/account-context.ts';
 import { type Deployment, readDeployment } from './template/deployment.ts';
 import { synthesize } from './template/synthesize.ts';
-import { type Place, readTemplate } from './template/template.ts';
+import { readTemplate } from './template/template.ts';
 
 export interface LocalStackOptions {
   /** 0: any free one. */
@@ -34,7 +36,7 @@ export interface LocalStackOptions {
   readonly logFile: string;
   /** Called once the port is this stack's. */
   readonly onListening: () => Promise<void>;
-  /** Told of each step, for people. */
+  /** Called with each step, in words for people. */
   readonly onStep: (step: string) => void;
 }
 
@@ -44,163 +46,180 @@ export interface LocalStack {
   readonly objectStoreEndpoint: string;
   readonly issuer: Issuer;
   readonly deployment: Deployment;
-  /** Objects of the store, by bucket and key, past its signatures. */
+  /** Objects of the store by bucket and key, without its checks. */
   readonly objects: ObjectFiles;
-  /** Hands lifecycle events to their function through the queue, and waits as EventQueue.send does. */
-  deliver(events: readonly unknown[], patience: number): Promise<Delivery>;
+  /** The way in for lifecycle events. */
+  readonly events: EventIntake;
   stop(): Promise<void>;
 }
 
 const audience = 'quantum-batch-api';
 const accountId = '000000000000';
+const issuerPath = `${localPrefix}issuer`;
 
-/** Starts everything, without data. When it throws, what was started is stopped. */
+/** Starts everything, without data. When it throws, it has stopped what was started. */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
-  const stops: (() => Promise<unknown>)[] = [];
-  const stop = async () => {
-    for (const each of stops.splice(0).reverse()) await each();
-  };
+  const parts = new AsyncDisposableStack();
   try {
-    return await start(options, stops, stop);
+    return await start(options, parts);
   } catch (error) {
-    await stop();
+    await parts.disposeAsync();
     throw error;
   }
 }
 
-async function start(
-  options: LocalStackOptions,
-  stops: (() => Promise<unknown>)[],
-  stop: () => Promise<void>,
-): Promise<LocalStack> {
-  const { port, dataDirectory, logFile, onStep } = options;
+async function start(options: LocalStackOptions, parts: AsyncDisposableStack): Promise<LocalStack> {
+  const { port, dataDirectory, onStep } = options;
   if (options.dynamodbEndpoint === undefined) requireJava();
   const region = process.env.AWS_REGION ?? 'us-east-1';
-  const kept = (name: string) => (dataDirectory === undefined ? undefined : join(dataDirectory, name));
-
-  // The issuer's address is part of the template, so the port comes first; whoever asks before all is ready, waits.
-  const ready = Promise.withResolvers<(request: IncomingMessage, response: ServerResponse) => Promise<void>>();
-  const unreadable = { handle: (_: NodeJS.ErrnoException, socket: Socket): void => void socket.destroy() };
-  const server = await startHttpServer(
-    port,
-    async (request, response) => (await ready.promise)(request, response),
-    (error, socket) => unreadable.handle(error, socket),
-  );
-  stops.push(server.stop);
+  const front = await startFrontServer(port);
+  parts.defer(front.stop);
   await options.onListening();
-  const issuerPath = `${localPaths.prefix}issuer`;
-  const keyFile = kept('issuer-key.json');
   const issuer = await createIssuer({
-    url: server.url + issuerPath,
+    url: front.url + issuerPath,
     audience,
     accounts,
-    ...(keyFile !== undefined && { keyFile }),
+    ...(dataDirectory !== undefined && { keyFile: join(dataDirectory, 'issuer-key.json') }),
   });
 
   onStep(
-    options.dynamodbEndpoint === undefined
-      ? 'Starting DynamoDB Local, synthesizing the stack'
-      : 'Synthesizing the stack',
+    `${options.dynamodbEndpoint === undefined ? 'Starting DynamoDB Local, synthesizing' : 'Synthesizing'} the stack`,
   );
-  const directory = await mkdtemp(join(tmpdir(), 'quantum-batch-api-'));
-  const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
-  process.once('exit', removeDirectory);
-  stops.push(async () => {
-    process.removeListener('exit', removeDirectory);
-    removeDirectory();
-  });
-  const databaseFiles = kept('dynamodb');
-  if (databaseFiles !== undefined) await mkdir(databaseFiles, { recursive: true });
-  const [database, synthesis] = await bothOrNeither(
-    options.dynamodbEndpoint === undefined
-      ? startDynamoDbLocal(databaseFiles === undefined ? {} : { dataDirectory: databaseFiles })
-      : Promise.resolve({ endpoint: options.dynamodbEndpoint, stop: async () => {} }),
-    synthesize(directory, { stage: 'dev', issuer: issuer.url, audience }),
-  );
-  stops.push(database.stop);
+  const [database, synthesis] = await startDatabaseAndSynthesize(options, issuer.url, parts);
 
   onStep('Starting the functions');
-  const principals = new Map<string, Principal>();
-  const deadLetters: DeadLetter[] = [];
-  const found: { deployment?: Deployment } = {};
-  const queueEndpoint = await startQueueEndpoint(() => found.deployment?.queues ?? [], principals, deadLetters);
-  stops.push(queueEndpoint.stop);
-  const place: Place = { accountId, region, stackName: synthesis.stackName, queueEndpoint: queueEndpoint.url };
-  const deployment = readDeployment(readTemplate(synthesis.template, place), synthesis.assets, place);
-  found.deployment = deployment;
-
   const owner = ownerPrincipal(accountId);
-  principals.set(owner.credentials.accessKeyId, owner);
+  const principals = new Map<string, Principal>([[owner.credentials.accessKeyId, owner]]);
+  const queueService = await startQueueService(principals);
+  parts.defer(queueService.stop);
+  const account: AccountContext = {
+    accountId,
+    region,
+    stackName: synthesis.stackName,
+    queueEndpoint: queueService.url,
+  };
+  const deployment = readDeployment(readTemplate(synthesis.template, account), synthesis.assets, account);
+  queueService.create(deployment.queues);
   await createTables(database.endpoint, region, deployment.tables);
-  const gate = await startDynamoDbGate(database.endpoint, principals, place);
-  stops.push(gate.stop);
-  const objectDirectory = kept('objects');
-  const objects = objectDirectory === undefined ? memoryObjects() : directoryObjects(objectDirectory);
+  const gate = await startDynamoDbGate(database.endpoint, principals, account);
+  parts.defer(gate.stop);
+  const objects = dataDirectory === undefined ? memoryObjects() : directoryObjects(join(dataDirectory, 'objects'));
   const store = await startObjectStore({ buckets: deployment.buckets, principals, files: objects });
-  stops.push(store.stop);
+  parts.defer(store.stop);
 
-  await mkdir(dirname(logFile), { recursive: true });
-  const log = createWriteStream(logFile);
-  stops.push(() => new Promise((resolve) => log.end(resolve)));
-  const functions = deployment.functions.map((definition): LambdaFunction => {
-    const principal = functionPrincipal(definition);
-    const { accessKeyId, secretAccessKey, sessionToken = '' } = principal.credentials;
-    principals.set(accessKeyId, principal);
-    const environment = {
-      AWS_REGION: region,
-      AWS_DEFAULT_REGION: region,
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-      AWS_SESSION_TOKEN: sessionToken,
+  const log = await openLog(options.logFile, parts);
+  const functions = deployment.functions.map((definition) => {
+    const principal = assumeRole(definition.roleArn, definition.name, definition.statements);
+    principals.set(principal.credentials.accessKeyId, principal);
+    const variables = {
+      ...credentialVariables(principal, region),
       AWS_ENDPOINT_URL_DYNAMODB: gate.url,
       AWS_ENDPOINT_URL_S3: store.url,
-      AWS_ENDPOINT_URL_SQS: queueEndpoint.url,
+      AWS_ENDPOINT_URL_SQS: queueService.url,
     };
-    return lambdaFunction(definition, environment, (line) => log.write(`${definition.name} ${line}\n`));
+    return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
   });
-  stops.push(() => Promise.all(functions.map((each) => each.stop())));
+  parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
   await Promise.all(functions.map((each) => each.warm()));
+  startEventSources(deployment, queueService, functions, parts);
 
-  const [source, ...otherSources] = deployment.eventSources;
-  if (source === undefined || otherSources.length > 0) throw new Error('The local stack runs one event source.');
-  const queue = deployment.queues.find(({ arn }) => arn === source.queueArn)!;
-  const consumer = functions.find(({ definition }) => definition.arn === source.functionArn)!;
-  const events = createEventQueue(source, queue, consumer, deadLetters);
-  const deliverEvents = (given: readonly unknown[], patience: number) =>
-    events.send(
-      given.map((event) => JSON.stringify(event)),
-      patience,
-    );
-
-  const gateway = createGateway(deployment.api, functions, place);
-  unreadable.handle = gateway.handleUnreadable;
-  ready.resolve(async (request, response) => {
-    const { path } = parseTarget(request.url ?? '/');
-    if (path.startsWith(`${issuerPath}/`)) return issuer.handle(path.slice(issuerPath.length), request, response);
-    if (path.startsWith(localPaths.prefix))
-      return localPaths.handle(path, request, response, deliverEvents, deadLetters);
-    return gateway.handle(request, response);
-  });
+  const events = eventIntake(deployment, queueService);
+  const gateway = createGateway(deployment.api, functions, account);
+  const localPaths = createLocalPaths(events, queueService.queues());
+  front.open({ ...gateway, handle: frontHandle });
   return {
-    baseUrl: server.url,
+    baseUrl: front.url,
     dynamodbEndpoint: database.endpoint,
     objectStoreEndpoint: store.url,
     issuer,
     deployment,
     objects,
-    deliver: deliverEvents,
-    stop,
+    events,
+    stop: () => parts.disposeAsync(),
+  };
+
+  async function frontHandle(...[request, response]: Parameters<FrontHandler['handle']>) {
+    const { path } = parseTarget(request.url ?? '/');
+    if (path.startsWith(`${issuerPath}/`)) return issuer.handle(path.slice(issuerPath.length), request, response);
+    if (path.startsWith(localPrefix)) return localPaths(path, request, response);
+    return gateway.handle(request, response);
+  }
+}
+
+/** Side by side, since each takes seconds. When one fails, both have ended. */
+async function startDatabaseAndSynthesize(
+  { dataDirectory, dynamodbEndpoint }: LocalStackOptions,
+  issuer: string,
+  parts: AsyncDisposableStack,
+) {
+  const [database, synthesis] = await Promise.allSettled([
+    startDatabase(dataDirectory, dynamodbEndpoint, parts),
+    synthesize(await temporaryDirectory(parts), { stage: 'dev', issuer, audience }),
+  ]);
+  if (database.status === 'rejected') throw database.reason;
+  if (synthesis.status === 'rejected') throw synthesis.reason;
+  return [database.value, synthesis.value] as const;
+}
+
+async function startDatabase(
+  dataDirectory: string | undefined,
+  endpoint: string | undefined,
+  parts: AsyncDisposableStack,
+): Promise<{ readonly endpoint: string }> {
+  if (endpoint !== undefined) return { endpoint };
+  const files = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb');
+  if (files !== undefined) await mkdir(files, { recursive: true });
+  const database = await startDynamoDbLocal(files === undefined ? {} : { dataDirectory: files });
+  parts.defer(database.stop);
+  return database;
+}
+
+/** Removed with the other parts, or at the latest when this process ends. */
+async function temporaryDirectory(parts: AsyncDisposableStack): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'quantum-batch-api-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', remove);
+  parts.defer(async () => {
+    process.removeListener('exit', remove);
+    remove();
+  });
+  return directory;
+}
+
+async function openLog(file: string, parts: AsyncDisposableStack): Promise<(line: string) => void> {
+  await mkdir(dirname(file), { recursive: true });
+  const stream = createWriteStream(file);
+  parts.defer(() => new Promise((resolve) => stream.end(resolve)));
+  return (line) => stream.write(`${line}\n`);
+}
+
+function credentialVariables({ credentials }: Principal, region: string): Record<string, string> {
+  return {
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_SESSION_TOKEN: credentials.sessionToken ?? '',
   };
 }
 
-/** Both results; when one fails, the database that the other started is stopped. */
-async function bothOrNeither<Database extends { stop(): Promise<void> }, Other>(
-  database: Promise<Database>,
-  other: Promise<Other>,
-): Promise<[Database, Other]> {
-  const [first, second] = await Promise.allSettled([database, other]);
-  if (first.status === 'rejected') throw first.reason;
-  if (second.status === 'fulfilled') return [first.value, second.value];
-  await first.value.stop();
-  throw second.reason;
+function startEventSources(
+  { eventSources }: Deployment,
+  queueService: QueueService,
+  functions: readonly LambdaFunction[],
+  parts: AsyncDisposableStack,
+) {
+  for (const source of eventSources) {
+    const target = functions.find(({ definition }) => definition.arn === source.functionArn)!;
+    const stop = startEventSource(source, queueService.find(source.queueArn), target);
+    parts.defer(async () => stop());
+  }
+}
+
+/** The queue that the template's outputs name, and its dead letters. */
+function eventIntake({ outputs }: Deployment, queueService: QueueService): EventIntake {
+  return createEventIntake(
+    queueService.find(outputs.EventsQueueUrl ?? ''),
+    queueService.find(outputs.DeadLetterQueueUrl ?? ''),
+  );
 }

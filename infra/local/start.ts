@@ -6,9 +6,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SetupProblem } from '../setup-problem.ts';
 import { accounts } from './demo/accounts.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
-import { SetupProblem } from './dynamodb/dynamodb-local.ts';
 import { type LocalStack, startLocalStack } from './local-stack.ts';
 
 const stateDirectory = resolve('.local');

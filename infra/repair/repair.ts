@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type TableNames, tables } from '../../functions/tables.ts';
-import { SetupProblem } from '../local/dynamodb/dynamodb-local.ts';
+import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
 import { repairUser } from './repair-user.ts';
 import { scanUsers, type UserScan } from './scan-users.ts';

@@ -36,7 +36,10 @@ export async function loadDemoData(
   await Promise.all(
     accounts.map(async ({ events }) => {
       for (let at = 0; at < events.length; at += deliverySize) {
-        const { accepted, failures } = await stack.deliver(events.slice(at, at + deliverySize), deliveryPatience);
+        const { accepted, failures } = await stack.events.deliver(
+          events.slice(at, at + deliverySize),
+          deliveryPatience,
+        );
         const [failure] = failures;
         if (failure !== undefined) throw new Error(`A demo event was not applied: ${failure.reason}`);
         sent += accepted;

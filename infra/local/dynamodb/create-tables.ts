@@ -4,7 +4,7 @@ import {
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { owner } from '../demo/accounts.ts';
+import { owner } from '../iam/owner.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
 /** Creates the tables that are not there yet, as the template describes them. */

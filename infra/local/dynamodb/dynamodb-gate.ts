@@ -1,8 +1,8 @@
 import { Agent, type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
-import { owner } from '../demo/accounts.ts';
 import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
+import { owner } from '../iam/owner.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
-import type { Place } from '../template/template.ts';
+import type { AccountContext } from '../template/account-context.ts';
 
 /** A request of DynamoDB is at most this large. */
 const requestLimit = 16 * 1024 * 1024;
@@ -19,7 +19,11 @@ interface DynamoDbRequest {
  * The DynamoDB endpoint that functions are given: passes on to `endpoint` what the caller's role allows and answers the
  * rest with AccessDeniedException, as DynamoDB does. DynamoDB Local itself allows everyone everything.
  */
-export async function startDynamoDbGate(endpoint: string, principals: Principals, place: Place): Promise<HttpServer> {
+export async function startDynamoDbGate(
+  endpoint: string,
+  principals: Principals,
+  account: AccountContext,
+): Promise<HttpServer> {
   const agent = new Agent({ keepAlive: true });
   const target = new URL(endpoint);
   const server = await startHttpServer(0, async (request, response) => {
@@ -30,7 +34,7 @@ export async function startDynamoDbGate(endpoint: string, principals: Principals
       return refuse(response, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
     }
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    for (const access of neededAccess(operation, JSON.parse(body.toString()) as DynamoDbRequest, place)) {
+    for (const access of neededAccess(operation, JSON.parse(body.toString()) as DynamoDbRequest, account)) {
       if (!principal.mayDo(access)) {
         const message = `User: ${principal.arn} is not authorized to perform: ${access.action} on resource: ${access.resource} because no identity-based policy allows the ${access.action} action`;
         return refuse(response, 'AccessDeniedException', message);
@@ -88,9 +92,9 @@ function refuse(response: ServerResponse, type: string, message: string) {
 }
 
 /** IAM's action and resource for each part of a request; a transaction needs those of its parts. */
-function neededAccess(operation: string, body: DynamoDbRequest, place: Place) {
+function neededAccess(operation: string, body: DynamoDbRequest, account: AccountContext) {
   const table = (name: string) =>
-    name.startsWith('arn:') ? name : `arn:aws:dynamodb:${place.region}:${place.accountId}:table/${name}`;
+    name.startsWith('arn:') ? name : `arn:aws:dynamodb:${account.region}:${account.accountId}:table/${name}`;
   const access = (action: string, name: string) => ({ action: `dynamodb:${action}`, resource: table(name) });
   if (body.TransactItems !== undefined) {
     const actions: Readonly<Record<string, string>> = {

@@ -3,9 +3,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-
-/** What a person must change before it can run: printed as one sentence, without a stack. */
-export class SetupProblem extends Error {}
+import { SetupProblem } from '../../setup-problem.ts';
 
 /** A running DynamoDB Local and its way to stop. */
 export interface DynamoDbLocal {

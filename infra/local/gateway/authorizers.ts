@@ -1,12 +1,9 @@
 import { isAllowed, type PolicyStatement } from '../iam/policy.ts';
-import { FunctionError } from '../lambda/lambda-function.ts';
+import { FunctionError } from '../lambda/function-error.ts';
+import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition } from '../template/api-definition.ts';
-import type { Place } from '../template/template.ts';
 import { GatewayProblem } from './gateway-answer.ts';
-import type { GatewayRequest } from './proxy-integration.ts';
-
-/** What functions see of the caller: `principalId` and the authorizer's own values, as text. */
-export type AuthorizerContext = Readonly<Record<string, string | number>>;
+import type { AuthorizerContext, GatewayRequest } from './gateway-request.ts';
 
 interface Verdict {
   readonly statements: readonly PolicyStatement[];
@@ -25,7 +22,7 @@ interface AuthorizerResult {
  */
 export function createAuthorizers(
   api: ApiDefinition,
-  place: Place,
+  account: AccountContext,
   invoke: (functionArn: string, event: unknown) => Promise<unknown>,
 ): (authorizerId: string, request: GatewayRequest) => Promise<AuthorizerContext> {
   const verdicts = new Map<string, { readonly verdict: Verdict; readonly until: number }>();
@@ -36,7 +33,7 @@ export function createAuthorizers(
     const token = Array.isArray(header) ? header.join(',') : (header ?? '');
     if (token === '' || authorizer.validation?.test(token) === false) throw new GatewayProblem('UNAUTHORIZED');
     const path = request.path.replace(/^\//, '').replace(/(?<=.)\/$/, '');
-    const methodArn = `arn:aws:execute-api:${place.region}:${place.accountId}:${api.id}/${api.stage}/${request.method}/${path}`;
+    const methodArn = `arn:aws:execute-api:${account.region}:${account.accountId}:${api.id}/${api.stage}/${request.method}/${path}`;
     const key = `${authorizerId} ${token}`;
     const kept = verdicts.get(key);
     let verdict = kept !== undefined && kept.until > request.time ? kept.verdict : undefined;

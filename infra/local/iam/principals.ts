@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { owner } from '../demo/accounts.ts';
-import type { FunctionDefinition } from '../template/deployment.ts';
-import { type AccessRequest, isAllowed } from './policy.ts';
+import { owner } from './owner.ts';
+import { type AccessRequest, isAllowed, type PolicyStatement } from './policy.ts';
 import type { Credentials } from './sigv4.ts';
 
-/** Someone who may call the local services: a function in its role, or the owner. */
+/** Someone who may call the local services: a function in its role, or the account's owner. */
 export interface Principal {
   readonly arn: string;
   readonly credentials: Credentials;
@@ -15,16 +14,16 @@ export interface Principal {
 /** All of them, by access key id. */
 export type Principals = ReadonlyMap<string, Principal>;
 
-/** The function in its role: with keys of its own, so that a request with them is known as its. */
-export function functionPrincipal(definition: FunctionDefinition): Principal {
+/** A session of the role with new keys, so that requests made with them are known as its. */
+export function assumeRole(roleArn: string, sessionName: string, statements: readonly PolicyStatement[]): Principal {
   return {
-    arn: `${definition.roleArn.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/${definition.name}`,
+    arn: `${roleArn.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/${sessionName}`,
     credentials: {
       accessKeyId: `ASIA${randomBytes(8).toString('hex').toUpperCase()}`,
       secretAccessKey: randomBytes(20).toString('hex'),
       sessionToken: randomBytes(24).toString('base64url'),
     },
-    mayDo: (request) => isAllowed(definition.statements, request),
+    mayDo: (request) => isAllowed(statements, request),
   };
 }
 
@@ -32,7 +31,7 @@ export function ownerPrincipal(accountId: string): Principal {
   return { arn: `arn:aws:iam::${accountId}:root`, credentials: owner, mayDo: () => true };
 }
 
-/** Who signed the request, by the key id in its Authorization header; the signature itself is not looked at. */
+/** Who signed the request, by the key id in its Authorization header; the signature itself is not checked. */
 export function findPrincipal(principals: Principals, headers: IncomingHttpHeaders): Principal | undefined {
   const id = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1];
   return id === undefined ? undefined : principals.get(id);

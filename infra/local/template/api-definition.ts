@@ -1,7 +1,8 @@
-import { SetupProblem } from '../dynamodb/dynamodb-local.ts';
+import { SetupProblem } from '../../setup-problem.ts';
 import { matchesPattern } from '../iam/policy.ts';
+import type { AccountContext } from './account-context.ts';
 import { checkTemplate } from './mapping-template.ts';
-import type { Place, Resource } from './template.ts';
+import type { Resource } from './template.ts';
 
 /** A REST API of API Gateway: what its stage answers to which request. */
 export interface ApiDefinition {
@@ -55,108 +56,139 @@ export interface GatewayResponseDefinition {
   readonly template?: string;
 }
 
+/** The template's API, and what its parts need of the rest of the template. */
+interface ApiTemplate {
+  readonly resources: readonly Resource[];
+  readonly account: AccountContext;
+  readonly api: Resource;
+  readonly stage: Resource;
+}
+
 /** The one REST API of the template. Throws SetupProblem for what it uses and this gateway does not do. */
-export function readApi(resources: readonly Resource[], place: Place): ApiDefinition {
-  const ofType = (type: string) => resources.filter((resource) => resource.type === `AWS::ApiGateway::${type}`);
-  const [api, ...otherApis] = ofType('RestApi');
-  const [stage, ...otherStages] = ofType('Stage');
+export function readApi(resources: readonly Resource[], account: AccountContext): ApiDefinition {
+  const template = findApi(resources, account);
+  const { api, stage } = template;
+  const authorizers = apiParts(template, 'Authorizer').map((resource) => readAuthorizer(template, resource));
+  const resourceIds = [api.attributes.RootResourceId!, ...apiParts(template, 'Resource').map(({ ref }) => ref)];
+  return {
+    id: api.ref,
+    stage: stage.properties.StageName,
+    resources: resourceIds.map((id) => readResource(template, id, authorizers)),
+    authorizers,
+    gatewayResponses: Object.fromEntries(apiParts(template, 'GatewayResponse').map(readGatewayResponse)),
+    ...(api.properties.MinimumCompressionSize !== undefined && {
+      minimumCompressionSize: Number(api.properties.MinimumCompressionSize),
+    }),
+    stageVariables: stage.properties.Variables ?? null,
+  };
+}
+
+function findApi(resources: readonly Resource[], account: AccountContext): ApiTemplate {
+  const [api, ...otherApis] = resources.filter(({ type }) => type === 'AWS::ApiGateway::RestApi');
+  const [stage, ...otherStages] = resources.filter(({ type }) => type === 'AWS::ApiGateway::Stage');
   if (api === undefined || stage === undefined || otherApis.length + otherStages.length > 0) {
     throw new SetupProblem('The local stack serves a template with one REST API and one stage.');
   }
   if (api.properties.BinaryMediaTypes !== undefined) {
     throw new SetupProblem('The local gateway does not know binary media types.');
   }
-  const rootId = api.attributes.RootResourceId!;
-  const segmentsOf = (id: string): readonly string[] => {
-    if (id === rootId) return [];
-    const resource = ofType('Resource').find(({ ref }) => ref === id);
-    if (resource === undefined) throw new SetupProblem(`The template does not declare the API resource ${id}.`);
-    return [...segmentsOf(resource.properties.ParentId), resource.properties.PathPart];
-  };
-  const authorizers = ofType('Authorizer').map(readAuthorizer);
-  const definitions = [rootId, ...ofType('Resource').map(({ ref }) => ref)].map((id): ResourceDefinition => {
-    const segments = segmentsOf(id);
-    const path = `/${segments.join('/')}`;
-    const methods = ofType('Method').filter(({ properties }) => properties.ResourceId === id);
-    return {
-      id,
-      path,
-      segments,
-      methods: Object.fromEntries(
-        methods.map((method) => [method.properties.HttpMethod, readMethod(method, path)] as const),
-      ),
-    };
-  });
+  return { resources, account, api, stage };
+}
+
+function apiParts({ resources }: ApiTemplate, type: string): readonly Resource[] {
+  return resources.filter((resource) => resource.type === `AWS::ApiGateway::${type}`);
+}
+
+function readResource(
+  template: ApiTemplate,
+  id: string,
+  authorizers: readonly AuthorizerDefinition[],
+): ResourceDefinition {
+  const segments = segmentsOf(template, id);
+  const path = `/${segments.join('/')}`;
+  const methods = apiParts(template, 'Method').filter(({ properties }) => properties.ResourceId === id);
   return {
-    id: api.ref,
-    stage: stage.properties.StageName,
-    resources: definitions,
-    authorizers,
-    gatewayResponses: Object.fromEntries(ofType('GatewayResponse').map(readGatewayResponse)),
-    ...(api.properties.MinimumCompressionSize !== undefined && {
-      minimumCompressionSize: Number(api.properties.MinimumCompressionSize),
+    id,
+    path,
+    segments,
+    methods: Object.fromEntries(
+      methods.map((method) => {
+        requireKnownAuthorization(method, authorizers);
+        return [method.properties.HttpMethod, readMethod(template, method, path)] as const;
+      }),
+    ),
+  };
+}
+
+function segmentsOf(template: ApiTemplate, id: string): readonly string[] {
+  if (id === template.api.attributes.RootResourceId) return [];
+  const resource = apiParts(template, 'Resource').find(({ ref }) => ref === id);
+  if (resource === undefined) throw new SetupProblem(`The template does not declare the API resource ${id}.`);
+  return [...segmentsOf(template, resource.properties.ParentId), resource.properties.PathPart];
+}
+
+function readAuthorizer(template: ApiTemplate, { logicalId, ref, properties }: Resource): AuthorizerDefinition {
+  const header = /^method\.request\.header\.(.+)$/.exec(properties.IdentitySource)?.[1];
+  if (properties.Type !== 'TOKEN' || header === undefined) {
+    throw new SetupProblem(`The local gateway knows token authorizers only, not ${logicalId}.`);
+  }
+  const functionArn = functionArnOf(properties.AuthorizerUri);
+  requirePermission(template, functionArn, `authorizers/${ref}`);
+  return {
+    id: ref,
+    functionArn,
+    header: header.toLowerCase(),
+    ...(properties.IdentityValidationExpression !== undefined && {
+      validation: new RegExp(properties.IdentityValidationExpression),
     }),
-    stageVariables: stage.properties.Variables ?? null,
+    cacheSeconds: properties.AuthorizerResultTtlInSeconds ?? 300,
+  };
+}
+
+function requireKnownAuthorization({ logicalId, properties }: Resource, authorizers: readonly AuthorizerDefinition[]) {
+  const { AuthorizationType: authorization = 'NONE', AuthorizerId } = properties;
+  if (authorization !== 'NONE' && authorization !== 'CUSTOM') {
+    throw new SetupProblem(`The local gateway does not know the authorization ${authorization} of ${logicalId}.`);
+  }
+  if (authorization === 'CUSTOM' && !authorizers.some(({ id }) => id === AuthorizerId)) {
+    throw new SetupProblem(`The template does not declare the authorizer of ${logicalId}.`);
+  }
+  if (properties.ApiKeyRequired === true || properties.RequestValidatorId !== undefined) {
+    throw new SetupProblem(`The local gateway knows neither API keys nor request validators: ${logicalId}.`);
+  }
+}
+
+function readMethod(template: ApiTemplate, { logicalId, properties }: Resource, path: string): MethodDefinition {
+  const { Integration } = properties;
+  return {
+    ...(properties.AuthorizationType === 'CUSTOM' && { authorizerId: properties.AuthorizerId }),
+    integration: Integration.Type === 'MOCK' ? readMock(logicalId, properties) : readProxy(),
   };
 
-  function readAuthorizer({ logicalId, ref, properties }: Resource): AuthorizerDefinition {
-    const header = /^method\.request\.header\.(.+)$/.exec(properties.IdentitySource)?.[1];
-    if (properties.Type !== 'TOKEN' || header === undefined) {
-      throw new SetupProblem(`The local gateway knows token authorizers only, not ${logicalId}.`);
+  function readProxy() {
+    if (Integration.Type !== 'AWS_PROXY') {
+      throw new SetupProblem(`The local gateway does not know the integration ${Integration.Type} of ${logicalId}.`);
     }
-    const functionArn = functionOf(properties.AuthorizerUri);
-    requirePermission(functionArn, `authorizers/${ref}`);
-    return {
-      id: ref,
-      functionArn,
-      header: header.toLowerCase(),
-      ...(properties.IdentityValidationExpression !== undefined && {
-        validation: new RegExp(properties.IdentityValidationExpression),
-      }),
-      cacheSeconds: properties.AuthorizerResultTtlInSeconds ?? 300,
-    };
+    const functionArn = functionArnOf(Integration.Uri);
+    const method = properties.HttpMethod === 'ANY' ? 'GET' : properties.HttpMethod;
+    const examplePath = path.replace(/\{[^}]*\}/g, 'x');
+    requirePermission(template, functionArn, `${template.stage.properties.StageName}/${method}${examplePath}`);
+    return { type: 'AWS_PROXY' as const, functionArn, timeoutMilliseconds: Integration.TimeoutInMillis ?? 29_000 };
   }
+}
 
-  function readMethod({ logicalId, properties }: Resource, path: string): MethodDefinition {
-    const { AuthorizationType: authorization = 'NONE', AuthorizerId, Integration, HttpMethod } = properties;
-    if (authorization !== 'NONE' && authorization !== 'CUSTOM') {
-      throw new SetupProblem(`The local gateway does not know the authorization ${authorization} of ${logicalId}.`);
-    }
-    if (authorization === 'CUSTOM' && !authorizers.some(({ id }) => id === AuthorizerId)) {
-      throw new SetupProblem(`The template does not declare the authorizer of ${logicalId}.`);
-    }
-    if (properties.ApiKeyRequired === true || properties.RequestValidatorId !== undefined) {
-      throw new SetupProblem(`The local gateway knows neither API keys nor request validators: ${logicalId}.`);
-    }
-    return {
-      ...(authorization === 'CUSTOM' && { authorizerId: AuthorizerId }),
-      integration: Integration.Type === 'MOCK' ? readMock(logicalId, properties) : readProxy(),
-    };
-
-    function readProxy() {
-      if (Integration.Type !== 'AWS_PROXY') {
-        throw new SetupProblem(`The local gateway does not know the integration ${Integration.Type} of ${logicalId}.`);
-      }
-      const functionArn = functionOf(Integration.Uri);
-      const method = HttpMethod === 'ANY' ? 'GET' : HttpMethod;
-      requirePermission(functionArn, `${stage!.properties.StageName}/${method}${path.replace(/\{[^}]*\}/g, 'x')}`);
-      return { type: 'AWS_PROXY' as const, functionArn, timeoutMilliseconds: Integration.TimeoutInMillis ?? 29_000 };
-    }
-  }
-
-  /** API Gateway calls a function only when the function's own policy lets this API and method do so. */
-  function requirePermission(functionArn: string, part: string) {
-    const source = `arn:aws:execute-api:${place.region}:${place.accountId}:${api!.ref}/${part}`;
-    const permitted = resources.some(
-      ({ type, properties }) =>
-        type === 'AWS::Lambda::Permission' &&
-        (properties.FunctionName === functionArn || functionArn.endsWith(`:${properties.FunctionName}`)) &&
-        properties.Action === 'lambda:InvokeFunction' &&
-        properties.Principal === 'apigateway.amazonaws.com' &&
-        (properties.SourceArn === undefined || matchesPattern(properties.SourceArn, source)),
-    );
-    if (!permitted) throw new SetupProblem(`No permission lets API Gateway call ${functionArn} for ${source}.`);
-  }
+/** API Gateway calls a function only when the function's own policy lets this API and method do so. */
+function requirePermission({ resources, account, api }: ApiTemplate, functionArn: string, source: string) {
+  const sourceArn = `arn:aws:execute-api:${account.region}:${account.accountId}:${api.ref}/${source}`;
+  const isPermitted = resources.some(
+    ({ type, properties }) =>
+      type === 'AWS::Lambda::Permission' &&
+      (properties.FunctionName === functionArn || functionArn.endsWith(`:${properties.FunctionName}`)) &&
+      properties.Action === 'lambda:InvokeFunction' &&
+      properties.Principal === 'apigateway.amazonaws.com' &&
+      (properties.SourceArn === undefined || matchesPattern(properties.SourceArn, sourceArn)),
+  );
+  if (!isPermitted) throw new SetupProblem(`No permission lets API Gateway call ${functionArn} for ${sourceArn}.`);
 }
 
 function readMock(logicalId: string, properties: Resource['properties']): MethodDefinition['integration'] {
@@ -205,7 +237,7 @@ function readGatewayResponse({ logicalId, properties }: Resource): [string, Gate
 }
 
 /** The ARN within an integration's URI. */
-function functionOf(uri: string): string {
+function functionArnOf(uri: string): string {
   const arn = /:lambda:path\/2015-03-31\/functions\/(arn:.+)\/invocations$/.exec(uri)?.[1];
   if (arn === undefined) throw new SetupProblem(`The local gateway does not know the integration URI ${uri}.`);
   return arn;

@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import type { CreateTableCommandInput, TimeToLiveSpecification } from '@aws-sdk/client-dynamodb';
-import { SetupProblem } from '../dynamodb/dynamodb-local.ts';
+import { SetupProblem } from '../../setup-problem.ts';
 import { checkStatements, isAllowed, type PolicyStatement } from '../iam/policy.ts';
+import type { AccountContext } from './account-context.ts';
 import { type ApiDefinition, readApi } from './api-definition.ts';
-import type { Place, Resource } from './template.ts';
+import type { ResolvedTemplate, Resource } from './template.ts';
 
 /** What the template deploys, in the terms of the parts that run it here. */
 export interface Deployment {
-  readonly place: Place;
   readonly tables: readonly TableDefinition[];
   readonly buckets: readonly BucketDefinition[];
   readonly queues: readonly QueueDefinition[];
   readonly functions: readonly FunctionDefinition[];
   readonly eventSources: readonly EventSourceDefinition[];
   readonly api: ApiDefinition;
+  /** The template's outputs, by name. */
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 export interface TableDefinition {
@@ -28,8 +30,18 @@ export interface BucketDefinition {
 }
 
 export interface QueueDefinition {
+  readonly name: string;
   readonly arn: string;
   readonly url: string;
+  /** How long a received message stays hidden from other receivers, on AWS. */
+  readonly visibilityTimeoutSeconds: number;
+  /** Undefined for a standard queue. */
+  readonly fifo?: {
+    /** A message without deduplication id has its body's hash. */
+    readonly deduplicatesByContent: boolean;
+    /** The same deduplication id in two groups are two messages. */
+    readonly deduplicatesPerGroup: boolean;
+  };
   /** Where a message goes after `maxReceiveCount` deliveries. */
   readonly redrive?: { readonly deadLetterArn: string; readonly maxReceiveCount: number };
 }
@@ -49,11 +61,14 @@ export interface FunctionDefinition {
   readonly statements: readonly PolicyStatement[];
 }
 
+/** An event source mapping from a queue to a function. */
 export interface EventSourceDefinition {
   readonly queueArn: string;
   readonly functionArn: string;
   readonly batchSize: number;
-  /** The function names the messages that failed; without this one failure is the whole batch's. */
+  /** Invocations at the same time; undefined: as many as the function may have. */
+  readonly maximumConcurrency?: number;
+  /** The function names the messages that failed; without this, one failure fails the whole batch. */
   readonly reportsItemFailures: boolean;
 }
 
@@ -62,110 +77,137 @@ export interface AssetManifest {
   readonly files: Readonly<Record<string, { readonly source: { readonly path: string } }>>;
 }
 
+/** The assets manifest and the directory that its paths are relative to. */
+export interface Assets {
+  readonly manifest: AssetManifest;
+  readonly directory: string;
+}
+
 /**
  * Reads what the template's resources deploy. Throws SetupProblem where AWS would deploy something that cannot work: a
  * function without its bundle, a queue its function may not read, an API without permission to call its function.
  */
 export function readDeployment(
-  resources: readonly Resource[],
-  assets: { readonly manifest: AssetManifest; readonly directory: string },
-  place: Place,
+  { resources, outputs }: ResolvedTemplate,
+  assets: Assets,
+  account: AccountContext,
 ): Deployment {
   const ofType = (type: string) => resources.filter((resource) => resource.type === type);
-  const functions = ofType('AWS::Lambda::Function').map((resource) => readFunction(resource));
+  const functions = ofType('AWS::Lambda::Function').map((resource) => readFunction(resource, resources, assets));
   const queues = ofType('AWS::SQS::Queue').map(readQueue);
-  const eventSources = ofType('AWS::Lambda::EventSourceMapping').map(readEventSource);
   return {
-    place,
     functions,
     queues,
-    eventSources,
+    eventSources: ofType('AWS::Lambda::EventSourceMapping').map((resource) =>
+      readEventSource(resource, functions, queues),
+    ),
     tables: ofType('AWS::DynamoDB::Table').map(readTable),
-    buckets: ofType('AWS::S3::Bucket').map(readBucket),
-    api: readApi(resources, place),
+    buckets: ofType('AWS::S3::Bucket').map((resource) => readBucket(resource, resources)),
+    api: readApi(resources, account),
+    outputs,
   };
+}
 
-  function readFunction({ logicalId, ref, attributes, properties }: Resource): FunctionDefinition {
-    const asset = assets.manifest.files[String(properties.Code?.S3Key).replace(/\.zip$/, '')];
-    if (asset === undefined) throw new SetupProblem(`The assets do not hold the bundle of ${logicalId}.`);
-    return {
-      name: ref,
-      arn: attributes.Arn!,
-      directory: join(assets.directory, asset.source.path),
-      handler: properties.Handler,
-      timeoutSeconds: properties.Timeout ?? 3,
-      memoryMegabytes: properties.MemorySize ?? 128,
-      ...(properties.ReservedConcurrentExecutions !== undefined && {
-        reservedConcurrency: properties.ReservedConcurrentExecutions,
-      }),
-      environment: properties.Environment?.Variables ?? {},
-      roleArn: properties.Role,
-      statements: readRole(properties.Role),
-    };
-  }
+function readFunction(
+  { logicalId, ref, attributes, properties }: Resource,
+  resources: readonly Resource[],
+  assets: Assets,
+): FunctionDefinition {
+  const asset = assets.manifest.files[String(properties.Code?.S3Key).replace(/\.zip$/, '')];
+  if (asset === undefined) throw new SetupProblem(`The assets do not hold the bundle of ${logicalId}.`);
+  return {
+    name: ref,
+    arn: attributes.Arn!,
+    directory: join(assets.directory, asset.source.path),
+    handler: properties.Handler,
+    timeoutSeconds: properties.Timeout ?? 3,
+    memoryMegabytes: properties.MemorySize ?? 128,
+    ...(properties.ReservedConcurrentExecutions !== undefined && {
+      reservedConcurrency: properties.ReservedConcurrentExecutions,
+    }),
+    environment: properties.Environment?.Variables ?? {},
+    roleArn: properties.Role,
+    statements: readRole(properties.Role, resources),
+  };
+}
 
-  function readRole(roleArn: string): readonly PolicyStatement[] {
-    const role = ofType('AWS::IAM::Role').find(({ attributes }) => attributes.Arn === roleArn);
-    if (role === undefined) throw new SetupProblem(`The template does not declare the role ${roleArn}.`);
-    const managed = (role.properties.ManagedPolicyArns ?? []).find(
-      (arn: string) => !/service-role\/AWSLambdaBasicExecutionRole$|AWSXRayDaemonWriteAccess$/.test(arn),
-    );
-    if (managed !== undefined) throw new SetupProblem(`The local stack does not know the managed policy ${managed}.`);
-    const policies = [
-      ...(role.properties.Policies ?? []),
-      ...ofType('AWS::IAM::Policy')
-        .filter(({ properties }) => properties.Roles?.includes(role.ref))
-        .map(({ properties }) => properties),
-    ];
-    return checkStatements(
-      role.logicalId,
-      policies.flatMap((policy) => policy.PolicyDocument.Statement),
-    );
+function readRole(roleArn: string, resources: readonly Resource[]): readonly PolicyStatement[] {
+  const role = resources.find(({ type, attributes }) => type === 'AWS::IAM::Role' && attributes.Arn === roleArn);
+  if (role === undefined) throw new SetupProblem(`The template does not declare the role ${roleArn}.`);
+  const unknownPolicy = (role.properties.ManagedPolicyArns ?? []).find(
+    (arn: string) => !/service-role\/AWSLambdaBasicExecutionRole$|AWSXRayDaemonWriteAccess$/.test(arn),
+  );
+  if (unknownPolicy !== undefined) {
+    throw new SetupProblem(`The local stack does not know the managed policy ${unknownPolicy}.`);
   }
+  const attached = resources
+    .filter(({ type, properties }) => type === 'AWS::IAM::Policy' && properties.Roles?.includes(role.ref))
+    .map(({ properties }) => properties);
+  const policies = [...(role.properties.Policies ?? []), ...attached];
+  return checkStatements(
+    role.logicalId,
+    policies.flatMap((policy) => policy.PolicyDocument.Statement),
+  );
+}
 
-  function readBucket({ ref }: Resource): BucketDefinition {
-    const policies = ofType('AWS::S3::BucketPolicy').filter(({ properties }) => properties.Bucket === ref);
-    return {
-      name: ref,
-      policy: checkStatements(
-        ref,
-        policies.flatMap(({ properties }) => properties.PolicyDocument.Statement),
-      ),
-    };
-  }
-
-  function readEventSource({ logicalId, properties }: Resource): EventSourceDefinition {
-    const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
-    const queueArn: string = properties.EventSourceArn;
-    if (target === undefined || !queues.some(({ arn }) => arn === queueArn)) {
-      throw new SetupProblem(`The local stack knows event sources from a queue to a function only, not ${logicalId}.`);
-    }
-    for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
-      if (!isAllowed(target.statements, { action, resource: queueArn })) {
-        throw new SetupProblem(`The role of ${target.name} does not allow ${action}, which its event source needs.`);
-      }
-    }
-    return {
-      queueArn,
-      functionArn: target.arn,
-      batchSize: properties.BatchSize ?? 10,
-      reportsItemFailures: properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
-    };
-  }
+function readBucket({ ref }: Resource, resources: readonly Resource[]): BucketDefinition {
+  const policies = resources.filter(
+    ({ type, properties }) => type === 'AWS::S3::BucketPolicy' && properties.Bucket === ref,
+  );
+  return {
+    name: ref,
+    policy: checkStatements(
+      ref,
+      policies.flatMap(({ properties }) => properties.PolicyDocument.Statement),
+    ),
+  };
 }
 
 function readQueue({ ref, attributes, properties }: Resource): QueueDefinition {
   const redrive = properties.RedrivePolicy;
   return {
+    name: attributes.QueueName!,
     url: ref,
     arn: attributes.Arn!,
+    visibilityTimeoutSeconds: properties.VisibilityTimeout ?? 30,
+    ...(properties.FifoQueue === true && {
+      fifo: {
+        deduplicatesByContent: properties.ContentBasedDeduplication === true,
+        deduplicatesPerGroup: properties.DeduplicationScope === 'messageGroup',
+      },
+    }),
     ...(redrive !== undefined && {
       redrive: { deadLetterArn: redrive.deadLetterTargetArn, maxReceiveCount: Number(redrive.maxReceiveCount) },
     }),
   };
 }
 
-/** The properties are CreateTable's own, but for those that other calls set. */
+function readEventSource(
+  { logicalId, properties }: Resource,
+  functions: readonly FunctionDefinition[],
+  queues: readonly QueueDefinition[],
+): EventSourceDefinition {
+  const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
+  const queueArn: string = properties.EventSourceArn;
+  if (target === undefined || !queues.some(({ arn }) => arn === queueArn)) {
+    throw new SetupProblem(`The local stack knows event sources from a queue to a function only, not ${logicalId}.`);
+  }
+  for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
+    if (!isAllowed(target.statements, { action, resource: queueArn })) {
+      throw new SetupProblem(`The role of ${target.name} does not allow ${action}, which its event source needs.`);
+    }
+  }
+  const maximumConcurrency = properties.ScalingConfig?.MaximumConcurrency;
+  return {
+    queueArn,
+    functionArn: target.arn,
+    batchSize: properties.BatchSize ?? 10,
+    ...(maximumConcurrency !== undefined && { maximumConcurrency }),
+    reportsItemFailures: properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
+  };
+}
+
+/** The properties are CreateTable's own, except those that other calls set. */
 function readTable({ ref, properties }: Resource): TableDefinition {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, LocalSecondaryIndexes } = properties;
   return {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SetupProblem } from '../dynamodb/dynamodb-local.ts';
-import { compileCache } from '../lambda/compile-cache.ts';
+import { SetupProblem } from '../../setup-problem.ts';
+import { compileCache } from '../compile-cache.ts';
 import type { AssetManifest } from './deployment.ts';
 import type { Template } from './template.ts';
 

@@ -13,7 +13,7 @@ import type { HttpServer } from '../../../../infra/local/http-server.ts';
 import { isAllowed, type PolicyStatement } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
 
-const place = { accountId: '1', region: 'eu-west-3', stackName: 'Stack', queueEndpoint: '' };
+const account = { accountId: '1', region: 'eu-west-3', stackName: 'Stack', queueEndpoint: '' };
 const credentials = { accessKeyId: 'ROLE', secretAccessKey: 'x' };
 const table = 'arn:aws:dynamodb:eu-west-3:1:table/T';
 const key = { id: { S: 'a' } };
@@ -33,7 +33,7 @@ describe('startDynamoDbGate', () => {
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
     const principal: Principal = { arn: 'role', credentials, mayDo: (request) => isAllowed(statements, request) };
     const { port } = upstream.address() as AddressInfo;
-    gate = await startDynamoDbGate(`http://127.0.0.1:${port}`, new Map([['ROLE', principal]]), place);
+    gate = await startDynamoDbGate(`http://127.0.0.1:${port}`, new Map([['ROLE', principal]]), account);
     client = new DynamoDBClient({ endpoint: gate.url, region: 'eu-west-3', credentials, maxAttempts: 1 });
   });
   afterAll(async () => {

@@ -1,15 +1,17 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGateway, findResource } from '../../../../infra/local/gateway/gateway.ts';
+import { createGateway } from '../../../../infra/local/gateway/gateway.ts';
+import { findResource } from '../../../../infra/local/gateway/routing.ts';
 import { type HttpServer, startHttpServer } from '../../../../infra/local/http-server.ts';
-import { FunctionError, type LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
+import { FunctionError } from '../../../../infra/local/lambda/function-error.ts';
+import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import type {
   ApiDefinition,
   MethodDefinition,
   ResourceDefinition,
 } from '../../../../infra/local/template/api-definition.ts';
 
-const place = { accountId: '1', region: 'eu-west-3', stackName: 'Stack', queueEndpoint: '' };
+const account = { accountId: '1', region: 'eu-west-3', stackName: 'Stack', queueEndpoint: '' };
 
 const resource = (path: string, methods: Record<string, MethodDefinition>): ResourceDefinition => ({
   id: path,
@@ -95,7 +97,7 @@ describe('createGateway', () => {
         return verdict(authorizationToken);
       }),
     ];
-    server = await startHttpServer(0, createGateway(api, functions, place).handle);
+    server = await startHttpServer(0, createGateway(api, functions, account).handle);
   });
   afterAll(() => server.stop());
 

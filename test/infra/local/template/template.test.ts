@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTemplate, type Template } from '../../../../infra/local/template/template.ts';
 
-const place = {
+const account = {
   accountId: '000000000000',
   region: 'eu-west-3',
   stackName: 'Stack',
@@ -19,7 +19,7 @@ function resolved(value: unknown, rest: Partial<Template> = {}): unknown {
       ...rest.Resources,
     },
   };
-  return readTemplate(template, place).find(({ logicalId }) => logicalId === 'Function')?.properties.Value;
+  return readTemplate(template, account).resources.find(({ logicalId }) => logicalId === 'Function')?.properties.Value;
 }
 
 describe('readTemplate', () => {
@@ -61,7 +61,7 @@ describe('readTemplate', () => {
   it('leaves out resources whose condition does not hold', () => {
     const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] } };
     const Resources = { Extra: { Type: 'AWS::SQS::Queue', Condition: 'Never' } };
-    expect(readTemplate({ Conditions, Resources }, place)).toEqual([]);
+    expect(readTemplate({ Conditions, Resources }, account).resources).toEqual([]);
   });
 
   it.each([

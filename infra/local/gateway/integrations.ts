@@ -1,0 +1,48 @@
+import { FunctionError } from '../lambda/function-error.ts';
+import type { AccountContext } from '../template/account-context.ts';
+import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
+import { renderTemplate, type TemplateContext } from '../template/mapping-template.ts';
+import { type Answer, GatewayProblem } from './gateway-answer.ts';
+import { type ProxyRequest, proxyEvent } from './proxy-event.ts';
+import { proxyResponse } from './proxy-response.ts';
+
+type Integration = MethodDefinition['integration'];
+
+/** Calls the function with this ARN. Throws GatewayProblem when there is none, FunctionError when it fails. */
+export type InvokeFunction = (functionArn: string, event: unknown) => Promise<unknown>;
+
+/** What a Lambda proxy integration answers. Throws GatewayProblem when the function fails or takes too long. */
+export async function answerByFunction(
+  { functionArn, timeoutMilliseconds }: Integration & { type: 'AWS_PROXY' },
+  request: ProxyRequest,
+  stage: { readonly api: ApiDefinition; readonly account: AccountContext; readonly invoke: InvokeFunction },
+): Promise<Answer> {
+  const event = proxyEvent(stage.api, stage.account, request);
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new GatewayProblem('INTEGRATION_TIMEOUT')), timeoutMilliseconds);
+  try {
+    return proxyResponse(await Promise.race([stage.invoke(functionArn, event), timeout.promise]));
+  } catch (error) {
+    if (!(error instanceof FunctionError)) throw error;
+    if (error.errorType === 'RequestTooLargeException') throw new GatewayProblem('REQUEST_TOO_LARGE');
+    throw new GatewayProblem('DEFAULT_5XX', 502);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a mock integration answers: the response that its status selects. */
+export function answerByMock(
+  { statusCode, responses }: Integration & { type: 'MOCK' },
+  context: TemplateContext,
+): Answer {
+  const response =
+    responses.find(({ selects }) => selects?.test(String(statusCode))) ??
+    responses.find(({ selects }) => selects === undefined);
+  if (response === undefined) throw new GatewayProblem('API_CONFIGURATION_ERROR');
+  const headers = Object.entries(response.headers);
+  if (!headers.some(([name]) => name.toLowerCase() === 'content-type')) {
+    headers.push(['Content-Type', 'application/json']);
+  }
+  return { status: response.statusCode, headers, body: Buffer.from(renderTemplate(response.template, context)) };
+}

@@ -1,0 +1,57 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Message, Queue } from './queue.ts';
+
+/** What became of the events of one call; those neither accepted nor failed wait for their next delivery. */
+export interface Delivery {
+  readonly accepted: number;
+  readonly pending: number;
+  readonly failures: readonly { readonly messageId: string; readonly reason: string }[];
+}
+
+/** A message that was given up: by its queue, or by the function that could not apply it. */
+export interface DeadLetter {
+  /** The message's id in the queue that it was sent to. */
+  readonly messageId: string;
+  readonly body: string;
+  readonly reason: string;
+}
+
+/** Hands events to a queue and reports what its consumer makes of them. */
+export interface EventIntake {
+  /** Sends each event as a message. Returns when all have left the queue, or all were tried and `patience` milliseconds passed. */
+  deliver(events: readonly unknown[], patience: number): Promise<Delivery>;
+  /** Since the start. */
+  deadLetters(): readonly DeadLetter[];
+}
+
+export function createEventIntake(queue: Queue, deadLetterQueue: Queue): EventIntake {
+  return { deliver, deadLetters };
+
+  async function deliver(events: readonly unknown[], patience: number): Promise<Delivery> {
+    const messages = events.map((event) => queue.send({ body: JSON.stringify(event) }));
+    await Promise.all(messages.map(({ tried }) => tried.promise));
+    const settled = new Set<Message>();
+    const all = messages.map((message) => message.settled.promise.then(() => settled.add(message)));
+    await Promise.race([Promise.all(all), wait(patience, undefined, { ref: false })]);
+    const letters = new Map(deadLetters().map((letter) => [letter.messageId, letter]));
+    const failures = messages.flatMap(({ messageId }) => {
+      const letter = letters.get(messageId);
+      return letter === undefined ? [] : [{ messageId, reason: letter.reason }];
+    });
+    const failedIds = new Set(failures.map(({ messageId }) => messageId));
+    return {
+      accepted: messages.filter((message) => settled.has(message) && !failedIds.has(message.messageId)).length,
+      pending: messages.filter((message) => !settled.has(message)).length,
+      failures,
+    };
+  }
+
+  /** A message that the function itself sent says in its attributes which one it was, and why. */
+  function deadLetters(): DeadLetter[] {
+    return deadLetterQueue.messages().map(({ messageId, body, attributes, failure }) => ({
+      messageId: attributes.message_id ?? messageId,
+      body,
+      reason: attributes.reason ?? failure ?? '',
+    }));
+  }
+}

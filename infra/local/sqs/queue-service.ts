@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
+import { findPrincipal, type Principals } from '../iam/principals.ts';
+import type { QueueDefinition } from '../template/deployment.ts';
+import { md5 } from './md5.ts';
+import { createQueue, InvalidMessage, messageLimit, type Queue } from './queue.ts';
+
+/** The local SQS: the account's queues, and the endpoint through which functions send to them. */
+export interface QueueService extends HttpServer {
+  create(definitions: readonly QueueDefinition[]): void;
+  /** In the order of the template. */
+  queues(): readonly Queue[];
+  /** The queue with this ARN or URL; throws when there is none. */
+  find(arnOrUrl: string): Queue;
+}
+
+interface SendMessageRequest {
+  readonly QueueUrl: string;
+  readonly MessageBody: string;
+  readonly MessageAttributes?: Readonly<Record<string, { readonly StringValue?: string }>>;
+  readonly MessageGroupId?: string;
+  readonly MessageDeduplicationId?: string;
+}
+
+/** Starts without queues: their URLs need the endpoint's address. */
+export async function startQueueService(principals: Principals): Promise<QueueService> {
+  const all: Queue[] = [];
+  const byName = (arnOrUrl: string) =>
+    all.find(({ definition }) => definition.arn === arnOrUrl || definition.url === arnOrUrl);
+  const server = await startHttpServer(0, answer);
+  return {
+    ...server,
+    queues: () => all,
+    create(definitions) {
+      for (const definition of definitions) {
+        all.push(createQueue(definition, () => byName(definition.redrive?.deadLetterArn ?? '')));
+      }
+    },
+    find(arnOrUrl) {
+      const queue = byName(arnOrUrl);
+      if (queue === undefined) throw new Error(`The template has no queue ${arnOrUrl}.`);
+      return queue;
+    },
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    const send = (status: number, body: unknown) => {
+      response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+    };
+    const refuse = (code: string, message: string) => send(400, { __type: `com.amazonaws.sqs#${code}`, message });
+    // The body stands within JSON, whose escapes make it up to six times as long.
+    const body = await readBody(request, 6 * messageLimit + 65_536);
+    const operation = String(request.headers['x-amz-target']).split('.')[1];
+    if (body === undefined) return refuse('InvalidMessageContents', 'The message is too large.');
+    if (operation !== 'SendMessage') {
+      return refuse('UnsupportedOperation', `The local queues do not know ${operation}.`);
+    }
+    const parameters = JSON.parse(body.toString()) as SendMessageRequest;
+    const queue = byName(parameters.QueueUrl);
+    if (queue === undefined) return refuse('QueueDoesNotExist', 'The specified queue does not exist.');
+    const principal = findPrincipal(principals, request.headers);
+    if (principal?.mayDo({ action: 'sqs:SendMessage', resource: queue.definition.arn }) !== true) {
+      return refuse('AccessDeniedException', `User: ${principal?.arn} is not authorized to perform: sqs:SendMessage`);
+    }
+    try {
+      send(200, sendMessage(queue, parameters));
+    } catch (error) {
+      if (!(error instanceof InvalidMessage)) throw error;
+      refuse(error.code, error.message);
+    }
+  }
+}
+
+function sendMessage(queue: Queue, parameters: SendMessageRequest) {
+  const { MessageBody, MessageAttributes = {}, MessageGroupId, MessageDeduplicationId } = parameters;
+  const { messageId, sequenceNumber } = queue.send({
+    body: MessageBody,
+    attributes: Object.fromEntries(
+      Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
+    ),
+    ...(MessageGroupId !== undefined && { groupId: MessageGroupId }),
+    ...(MessageDeduplicationId !== undefined && { deduplicationId: MessageDeduplicationId }),
+  });
+  return {
+    MessageId: messageId,
+    MD5OfMessageBody: md5(MessageBody),
+    ...(sequenceNumber !== undefined && { SequenceNumber: sequenceNumber }),
+  };
+}

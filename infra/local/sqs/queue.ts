@@ -1,0 +1,238 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { QueueDefinition } from '../template/deployment.ts';
+
+/** What a sender gives. */
+export interface NewMessage {
+  readonly body: string;
+  /** Message attributes of type String. */
+  readonly attributes?: Readonly<Record<string, string>>;
+  /** FIFO queues ask for one: its messages are received in the order in which they were sent. */
+  readonly groupId?: string;
+  /** A FIFO queue keeps only the first message of five minutes that has it. */
+  readonly deduplicationId?: string;
+}
+
+/** A message in a queue. */
+export interface Message {
+  readonly messageId: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Of a FIFO queue's messages only, as the two that follow. */
+  readonly groupId?: string;
+  readonly deduplicationId?: string;
+  readonly sequenceNumber?: string;
+  /** Milliseconds since 1970. */
+  readonly sentAt: number;
+  firstReceivedAt?: number;
+  receiveCount: number;
+  /** Why its last delivery failed, where that is known. */
+  failure?: string;
+  /** Fulfilled when its first delivery is over. */
+  readonly tried: PromiseWithResolvers<void>;
+  /** Fulfilled when it has left the queue. */
+  readonly settled: PromiseWithResolvers<'deleted' | 'redriven'>;
+}
+
+/** A queue as SQS has them: what is received stays hidden until it is deleted or released. */
+export interface Queue {
+  readonly definition: QueueDefinition;
+  /**
+   * The message, or the one with the same deduplication id that was sent within the last five minutes. Throws
+   * InvalidMessage for what SQS refuses.
+   */
+  send(message: NewMessage): Message;
+  /**
+   * Up to `most` visible messages, the oldest first, hidden from now on. A FIFO queue gives none of a group of which
+   * one is hidden. What has been received as often as the redrive policy allows goes to the dead-letter queue instead.
+   */
+  receive(most: number): Message[];
+  delete(message: Message): void;
+  /** Ends a delivery: the message is visible again after so many milliseconds. */
+  release(message: Message, delay: number): void;
+  /** All of its messages, hidden ones too. */
+  messages(): readonly Message[];
+  /** Calls the listener whenever messages have become visible. */
+  onVisible(listener: () => void): void;
+  /** Takes over a message that another queue gave up. */
+  takeOver(message: Message): void;
+}
+
+/** SQS refuses the message; `code` is its error's. */
+export class InvalidMessage extends Error {
+  override readonly name = 'InvalidMessage';
+  readonly code: 'InvalidMessageContents' | 'InvalidParameterValue' | 'MissingParameter';
+
+  constructor(code: InvalidMessage['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** SQS's limit of body and attributes together: 1 MiB. */
+export const messageLimit = 1_048_576;
+
+const deduplicationMilliseconds = 5 * 60_000;
+
+/** Messages that are received one batch at a time. In a standard queue every message is a group of its own. */
+interface Group {
+  readonly messages: Message[];
+  hidden: number;
+}
+
+/** An empty queue; `deadLetters` finds the queue that its redrive policy names. */
+export function createQueue(definition: QueueDefinition, deadLetters: () => Queue | undefined): Queue {
+  const { fifo } = definition;
+  const maximumReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
+  const groups = new Map<string, Group>();
+  const recentlySent = new Map<string, Message>();
+  const listeners: (() => void)[] = [];
+  let lastSequenceNumber = 0n;
+
+  return {
+    definition,
+    send,
+    receive,
+    delete: remove,
+    release,
+    takeOver: add,
+    messages: () => [...groups.values()].flatMap((group) => group.messages),
+    onVisible: (listener) => void listeners.push(listener),
+  };
+
+  function send({ body, attributes = {}, groupId, deduplicationId }: NewMessage): Message {
+    requireAllowedSize(body, attributes);
+    const common = {
+      messageId: randomUUID(),
+      body,
+      attributes,
+      sentAt: Date.now(),
+      receiveCount: 0,
+      tried: Promise.withResolvers<void>(),
+      settled: Promise.withResolvers<'deleted' | 'redriven'>(),
+    };
+    if (fifo === undefined) {
+      add(common);
+      return common;
+    }
+    const ids = fifoIds(groupId, deduplicationId ?? (fifo.deduplicatesByContent ? sha256(body) : undefined));
+    const deduplicationKey = fifo.deduplicatesPerGroup ? JSON.stringify(ids) : ids.deduplicationId;
+    forgetOldDeduplicationIds();
+    const known = recentlySent.get(deduplicationKey);
+    if (known !== undefined) return known;
+    lastSequenceNumber += 1n;
+    const message = { ...common, ...ids, sequenceNumber: String(lastSequenceNumber).padStart(20, '0') };
+    recentlySent.set(deduplicationKey, message);
+    add(message);
+    return message;
+  }
+
+  function receive(most: number): Message[] {
+    const received: Message[] = [];
+    for (const [name, group] of groups) {
+      if (received.length === most) break;
+      if (group.hidden > 0) continue;
+      while (group.messages[0] !== undefined && group.messages[0].receiveCount >= maximumReceives) {
+        redrive(group.messages.shift()!);
+      }
+      const batch = group.messages.slice(0, most - received.length);
+      for (const message of batch) {
+        message.receiveCount += 1;
+        message.firstReceivedAt ??= Date.now();
+      }
+      group.hidden = batch.length;
+      received.push(...batch);
+      // To the end of the line: every group has its turn.
+      groups.delete(name);
+      if (group.messages.length > 0) groups.set(name, group);
+    }
+    return received;
+  }
+
+  function remove(message: Message) {
+    const group = groups.get(groupName(message));
+    const index = group?.messages.indexOf(message) ?? -1;
+    if (group === undefined || index < 0) return;
+    group.messages.splice(index, 1);
+    group.hidden -= 1;
+    if (group.messages.length === 0) groups.delete(groupName(message));
+    message.tried.resolve();
+    message.settled.resolve('deleted');
+    if (group.hidden === 0) announce();
+  }
+
+  function release(message: Message, delay: number) {
+    message.tried.resolve();
+    const show = () => {
+      const group = groups.get(groupName(message));
+      if (group?.messages.includes(message) !== true) return;
+      group.hidden -= 1;
+      if (group.hidden === 0) announce();
+    };
+    setTimeout(show, delay).unref();
+  }
+
+  function add(message: Message) {
+    const group = groups.get(groupName(message)) ?? { messages: [], hidden: 0 };
+    group.messages.push(message);
+    groups.set(groupName(message), group);
+    announce();
+  }
+
+  function redrive(message: Message) {
+    message.settled.resolve('redriven');
+    deadLetters()?.takeOver({ ...message, receiveCount: 0 });
+  }
+
+  function announce() {
+    for (const listener of listeners) listener();
+  }
+
+  function groupName({ groupId, messageId }: Message): string {
+    return fifo === undefined ? messageId : (groupId ?? '');
+  }
+
+  function forgetOldDeduplicationIds() {
+    const oldest = Date.now() - deduplicationMilliseconds;
+    // A Map lists in the order of insertion: the first that is young enough ends the search.
+    for (const [key, { sentAt }] of recentlySent) {
+      if (sentAt > oldest) break;
+      recentlySent.delete(key);
+    }
+  }
+}
+
+function requireAllowedSize(body: string, attributes: Readonly<Record<string, string>>) {
+  const parts = [body, ...Object.entries(attributes).flat()];
+  if (body === '') throw new InvalidMessage('MissingParameter', 'The request must contain the parameter MessageBody.');
+  if (parts.reduce((size, part) => size + Buffer.byteLength(part), 0) > messageLimit) {
+    throw new InvalidMessage('InvalidMessageContents', 'Body and attributes are larger than 1 MiB.');
+  }
+}
+
+/** Up to 128 ASCII letters, digits and punctuation characters. */
+const idPattern = /^[!-~]{1,128}$/;
+
+function fifoIds(groupId: string | undefined, deduplicationId: string | undefined) {
+  if (groupId === undefined) {
+    throw new InvalidMessage('MissingParameter', 'The request must contain the parameter MessageGroupId.');
+  }
+  if (deduplicationId === undefined) {
+    throw new InvalidMessage(
+      'InvalidParameterValue',
+      'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly',
+    );
+  }
+  for (const id of [groupId, deduplicationId]) {
+    if (!idPattern.test(id)) {
+      throw new InvalidMessage(
+        'InvalidParameterValue',
+        'MessageGroupId and MessageDeduplicationId can only include alphanumeric and punctuation characters. 1 to 128 in length',
+      );
+    }
+  }
+  return { groupId, deduplicationId };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
