@@ -216,10 +216,8 @@ function startEventSources(
   }
 }
 
-/** The queue that the template's outputs name, and its dead letters. */
+/** The way into the queue that the template's output names. */
 function eventIntake({ outputs }: Deployment, queueService: QueueService): EventIntake {
-  return createEventIntake(
-    queueService.find(outputs.EventsQueueUrl ?? ''),
-    queueService.find(outputs.DeadLetterQueueUrl ?? ''),
-  );
+  const queue = queueService.find(outputs.EventsQueueUrl ?? '');
+  return createEventIntake(queue, queueService.find(queue.definition.redrive?.deadLetterArn ?? ''));
 }

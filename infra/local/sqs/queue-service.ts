@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SetupProblem } from '../../setup-problem.ts';
 import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
@@ -10,7 +11,7 @@ export interface QueueService extends HttpServer {
   create(definitions: readonly QueueDefinition[]): void;
   /** In the order of the template. */
   queues(): readonly Queue[];
-  /** The queue with this ARN or URL; throws when there is none. */
+  /** The queue with this ARN or URL; throws SetupProblem when there is none. */
   find(arnOrUrl: string): Queue;
 }
 
@@ -38,7 +39,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
     },
     find(arnOrUrl) {
       const queue = byName(arnOrUrl);
-      if (queue === undefined) throw new Error(`The template has no queue ${arnOrUrl}.`);
+      if (queue === undefined) throw new SetupProblem(`The template has no queue with the ARN or URL "${arnOrUrl}".`);
       return queue;
     },
   };
