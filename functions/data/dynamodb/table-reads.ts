@@ -5,10 +5,10 @@ import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
+  type NativeAttributeValue,
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { NativeAttributeValue } from '@aws-sdk/util-dynamodb';
 import { TooBusy } from '../../errors.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
