@@ -1,4 +1,4 @@
-import { type Event, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { type CallOptions, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { quizRepository } from '../../functions/data/quizzes.ts';
 import { jobResults } from '../../functions/data/results.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
@@ -32,7 +32,11 @@ interface Subject {
 interface RequestCase {
   readonly name: string;
   readonly budget?: Partial<Units>;
-  readonly run: (repositories: ReturnType<typeof repositoriesOf>, subject: Subject, event?: Event) => Promise<unknown>;
+  readonly run: (
+    repositories: ReturnType<typeof repositoriesOf>,
+    subject: Subject,
+    options?: CallOptions,
+  ) => Promise<unknown>;
   /** False where no event asks for it. */
   readonly events?: false;
 }
@@ -60,81 +64,81 @@ const cases: readonly RequestCase[] = [
   {
     name: 'createBatch, no jobs',
     budget: { writeUnits: batchUnits },
-    run: ({ changes, userId }, subject, event) => changes.createBatch(userId, batchOf(1, subject, 0), event),
+    run: ({ changes, userId }, subject, options) => changes.createBatch(userId, batchOf(1, subject, 0), options),
   },
   {
     name: 'createBatch, no jobs, 1 tag',
-    run: ({ changes, userId }, subject, event) =>
-      changes.createBatch(userId, batchOf(2, subject, 0, ['calibration']), event),
+    run: ({ changes, userId }, subject, options) =>
+      changes.createBatch(userId, batchOf(2, subject, 0, ['calibration']), options),
   },
   ...[1, 10, 50].map(
     (jobs): RequestCase => ({
       name: `createBatch, ${jobs} job${jobs === 1 ? '' : 's'}`,
       budget: { writeUnits: batchUnits + jobs * jobUnits },
-      run: ({ changes, userId }, subject, event) =>
-        changes.createBatch(userId, batchOf(jobs + 2, subject, jobs), event),
+      run: ({ changes, userId }, subject, options) =>
+        changes.createBatch(userId, batchOf(jobs + 2, subject, jobs), options),
     }),
   ),
   {
     name: 'createBatches, 10 of 1 job',
     budget: { writeUnits: 10 * (batchUnits + jobUnits) },
-    run: ({ changes, userId }, subject, event) =>
+    run: ({ changes, userId }, subject, options) =>
       changes.createBatches(
         userId,
         Array.from({ length: 10 }, (_, at) => batchOf(100 + at, subject, 1)),
-        event,
+        options,
       ),
   },
   ...[1, 10].map(
     (jobs): RequestCase => ({
       name: `addJobs, ${jobs} job${jobs === 1 ? '' : 's'}`,
-      run: ({ changes, userId }, { openBatch, number }, event) =>
-        changes.addJobs(userId, openBatch, jobsOf(200 + jobs, number, jobs), event),
+      run: ({ changes, userId }, { openBatch, number }, options) =>
+        changes.addJobs(userId, openBatch, jobsOf(200 + jobs, number, jobs), options),
     }),
   ),
   {
     name: 'recordBatchStatus, RUNNING and its time',
     budget: { writeUnits: 10 },
-    run: ({ changes, userId }, { pendingBatch }, event) =>
-      changes.recordBatchStatus(userId, pendingBatch, { status: 'RUNNING', start_datetime: now() }, event),
+    run: ({ changes, userId }, { pendingBatch }, options) =>
+      changes.recordBatchStatus(userId, pendingBatch, { status: 'RUNNING', start_datetime: now() }, options),
   },
   {
     name: 'recordBatchStatus, PAUSED',
     budget: { writeUnits: 10 },
-    run: ({ changes, userId }, { pendingBatch }, event) =>
-      changes.recordBatchStatus(userId, pendingBatch, { status: 'PAUSED' }, event),
+    run: ({ changes, userId }, { pendingBatch }, options) =>
+      changes.recordBatchStatus(userId, pendingBatch, { status: 'PAUSED' }, options),
   },
   {
     name: 'recordBatchStatus, DONE and its time',
     budget: { writeUnits: 10 },
-    run: ({ changes, userId }, { pendingBatch }, event) =>
-      changes.recordBatchStatus(userId, pendingBatch, { status: 'DONE', end_datetime: now() }, event),
+    run: ({ changes, userId }, { pendingBatch }, options) =>
+      changes.recordBatchStatus(userId, pendingBatch, { status: 'DONE', end_datetime: now() }, options),
   },
   {
     name: 'recordJobStatus, RUNNING and its time',
     budget: { writeUnits: 18 },
-    run: ({ changes, userId }, { pendingJob }, event) =>
-      changes.recordJobStatus(userId, pendingJob, { status: 'RUNNING', start_timestamp: now() }, event),
+    run: ({ changes, userId }, { pendingJob }, options) =>
+      changes.recordJobStatus(userId, pendingJob, { status: 'RUNNING', start_timestamp: now() }, options),
   },
   {
     name: 'recordJobStatus, DONE, its time and results',
     budget: { writeUnits: 18 },
-    run: ({ changes, userId }, { pendingJob }, event) =>
+    run: ({ changes, userId }, { pendingJob }, options) =>
       changes.recordJobStatus(
         userId,
         pendingJob,
         { status: 'DONE', end_timestamp: now(), results_key: resultsKey(userId) },
-        event,
+        options,
       ),
   },
   {
     name: 'setTags, one more',
-    run: ({ changes, userId, tagsOf }, { pendingBatch }, event) =>
-      changes.setTags(userId, pendingBatch, [...tagsOf(pendingBatch), 'measured'], event),
+    run: ({ changes, userId, tagsOf }, { pendingBatch }, options) =>
+      changes.setTags(userId, pendingBatch, [...tagsOf(pendingBatch), 'measured'], options),
   },
   {
     name: 'closeBatch',
-    run: ({ changes, userId }, { openBatch }, event) => changes.closeBatch(userId, openBatch, event),
+    run: ({ changes, userId }, { openBatch }, options) => changes.closeBatch(userId, openBatch, options),
   },
   {
     name: 'results_link',
@@ -169,7 +173,7 @@ export async function* measureRequests(bench: Bench): AsyncGenerator<RequestResu
     const byEvent: Units[] = [];
     for (const [at, subject] of subjects.entries()) {
       const event = at < half ? undefined : { id: `${name} ${at}`, digest: name, time: now() };
-      const { cost } = await bench.measure(() => run(repositories, subject, event));
+      const { cost } = await bench.measure(() => run(repositories, subject, { event }));
       (event === undefined ? plain : byEvent).push(cost);
     }
     const cost = dearest(plain);

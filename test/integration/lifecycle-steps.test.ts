@@ -105,9 +105,11 @@ describe('addJobs with more jobs than one transaction holds', () => {
     const userId = 'added';
     const event = { id: 'jobs', digest: 'jobs', time: '2026-03-01T11:00:00.000000Z' };
     await writer().createBatch(userId, newBatch(0, { open: true }));
-    await expect(dyingWriter(1).addJobs(userId, batch.id, jobs, event)).rejects.toThrow('killed');
-    await writer().closeBatch(userId, batch.id, { id: 'close', digest: 'close', time: '2026-03-01T11:30:00.000000Z' });
-    await writer().addJobs(userId, batch.id, jobs, event);
+    await expect(dyingWriter(1).addJobs(userId, batch.id, jobs, { event })).rejects.toThrow('killed');
+    await writer().closeBatch(userId, batch.id, {
+      event: { id: 'close', digest: 'close', time: '2026-03-01T11:30:00.000000Z' },
+    });
+    await writer().addJobs(userId, batch.id, jobs, { event });
     const { batches, jobs: rows } = await sound(userId);
     expect(batches).toMatchObject([{ jobs_count: 200, open: false }]);
     expect(rows.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));

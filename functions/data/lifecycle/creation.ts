@@ -7,106 +7,140 @@ import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import type { OwnerLists } from '../columns/lists.ts';
-import type { Event, Operation } from './draft.ts';
-import { batchIn, type Draft, jobIn, withRows } from './draft.ts';
+import { batchIn, type Draft, type EventReference, jobIn, type Operation, type Owner, withRows } from './draft.ts';
 
-/** A batch and jobs that it shall have: to be created where `create` says what it is, else only to be added to. */
+/** Jobs for a batch. With `create` the batch itself is created too; without it, the batch must exist. */
 export interface Creation {
   readonly batchId: string;
-  readonly create?: Omit<NewBatch, 'jobs'>;
+  readonly create?: NewBatchContent;
   readonly jobs: readonly NewJob[];
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
   readonly time: string;
 }
 
-/** As many as fit one transaction in nearly every case: few rows are read in vain, hardly any operation is halved. */
+type NewBatchContent = Omit<NewBatch, 'jobs'>;
+
+/** As many as fit into one transaction in nearly every case: few rows are read in vain, hardly any operation is halved. */
 const jobsAtOnce = 50;
 
-/** The creation as operations in their order; several where one transaction would not hold it. The event goes with the last. */
-export function creationOperations(lists: OwnerLists, userId: string, creation: Creation, event?: Event): Operation[] {
+/** The creation as operations in their order: several where one transaction would not hold it. The event goes with the last. */
+export function creationOperations(owner: Owner, creation: Creation, event?: EventReference): Operation[] {
   const { jobs } = creation;
-  if (jobs.length <= jobsAtOnce) return [creationOperation(lists, userId, creation, true, event)];
-  const part = { ...creation, jobs: jobs.slice(0, jobsAtOnce) };
+  if (jobs.length <= jobsAtOnce) return [creationOperation(owner, { ...creation, isLast: true, event })];
+  const part = { ...creation, jobs: jobs.slice(0, jobsAtOnce), isLast: false };
   const rest = { ...creation, jobs: jobs.slice(jobsAtOnce) };
-  return [creationOperation(lists, userId, part, false), ...creationOperations(lists, userId, rest, event)];
+  return [creationOperation(owner, part), ...creationOperations(owner, rest, event)];
 }
 
-/** `isLast`: no further jobs of the same creation follow. */
-function creationOperation(
-  lists: OwnerLists,
-  userId: string,
-  creation: Creation,
-  isLast: boolean,
-  event?: Event,
-): Operation {
-  const { batchId, jobs } = creation;
+/** A creation, or some of its jobs. */
+interface CreationPart extends Creation {
+  /** No further jobs of the same creation follow. */
+  readonly isLast: boolean;
+  readonly event?: EventReference | undefined;
+}
+
+function creationOperation(owner: Owner, part: CreationPart): Operation {
+  const { batchId, create, jobs, event } = part;
   return {
     batchIds: [batchId],
     jobIds: jobs.map((job) => job.id),
     event,
-    apply: (draft) => withCreation(lists, userId, draft, creation, isLast),
+    apply(draft) {
+      const batch = batchIn(draft, batchId);
+      if (create === undefined) return growBatch(owner, { draft, part, batch });
+      return batch === undefined
+        ? startBatch(owner, { draft, part, create })
+        : continueBatch(owner, { draft, part, create, batch });
+    },
     halves() {
       if (jobs.length < 2) return undefined;
       const middle = jobs.length >> 1;
       return [
-        creationOperation(lists, userId, { ...creation, jobs: jobs.slice(0, middle) }, false),
-        creationOperation(lists, userId, { ...creation, jobs: jobs.slice(middle) }, isLast, event),
+        creationOperation(owner, { ...part, jobs: jobs.slice(0, middle), isLast: false, event: undefined }),
+        creationOperation(owner, { ...part, jobs: jobs.slice(middle) }),
       ];
     },
   };
 }
 
-function withCreation(lists: OwnerLists, userId: string, draft: Draft, creation: Creation, isLast: boolean): Draft {
-  const { batchId, create, time } = creation;
-  const before = batchIn(draft, batchId);
-  const missing = missingJobs(draft, creation, before);
-  if (before !== undefined && missing.length === 0) return draft;
-  const [batch, batchHead] =
-    before === undefined
-      ? numbered(draft.heads.batch, lists.batch, time, (place) => newBatchRow(userId, create, place))
-      : [{ ...before, rev: before.rev + 1 }, draft.heads.batch];
-  const { creating, ...settled } = batch;
-  const isCreating = before === undefined ? !isLast : creating === true && !(isLast && create !== undefined);
-  const grown: BatchRow = {
-    ...settled,
-    ...(isCreating && { creating: true }),
-    jobs_count: batch.jobs_count + missing.length,
-    jobs_count_per_status: {
-      ...batch.jobs_count_per_status,
-      PENDING: batch.jobs_count_per_status.PENDING + missing.length,
-    },
-  };
-  const jobs: JobRow[] = [];
-  let jobHead = draft.heads.job;
-  for (const job of missing) {
-    const order = batch.jobs_count + jobs.length;
-    const [row, head] = numbered(jobHead, lists.job, time, (place) => newJobRow(grown, job, order, place));
-    jobs.push(row);
-    jobHead = head;
-  }
-  return withRows(lists, draft, { batches: [grown], jobs, heads: { batch: batchHead, job: jobHead } });
+interface Step {
+  readonly draft: Draft;
+  readonly part: CreationPart;
 }
 
-/** Those that are not there yet. Throws where the creation contradicts what is. */
-function missingJobs(draft: Draft, { batchId, create, jobs, time }: Creation, batch: BatchRow | undefined): NewJob[] {
-  if (batch === undefined && create === undefined) throw new NotFound(`There is no batch ${batchId}.`);
-  if (batch !== undefined && create !== undefined) requireSame(batch, batchContent(create));
-  const missing = jobs.filter((job) => {
+/** The batch is new: it is created with these jobs, and counts as incomplete (`creating`) while further jobs are to follow. */
+function startBatch(owner: Owner, { draft, part, create }: Step & { readonly create: NewBatchContent }): Draft {
+  const jobs = findMissingJobs(draft, part);
+  const [batch, head] = placeRow({
+    head: draft.heads.batch,
+    list: owner.lists.batch,
+    time: part.time,
+    make: (place) => newBatchRow(owner.userId, create, place),
+  });
+  const started: BatchRow = part.isLast ? batch : { ...batch, creating: true };
+  const placed = { ...draft, heads: { ...draft.heads, batch: head } };
+  return withNewJobs(owner, placed, { batch: started, jobs, time: part.time });
+}
+
+/** The same creation came before: an incomplete batch gets the jobs that it lacks, a complete one lacks none. */
+function continueBatch(
+  owner: Owner,
+  { draft, part, create, batch }: Step & { readonly create: NewBatchContent; readonly batch: BatchRow },
+): Draft {
+  requireSame(batch, batchContent(create));
+  const jobs = findMissingJobs(draft, part);
+  if (jobs.length === 0) return draft;
+  if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);
+  const { creating, ...complete } = batch;
+  const continued = { ...(part.isLast ? complete : batch), rev: batch.rev + 1 };
+  return withNewJobs(owner, draft, { batch: continued, jobs, time: part.time });
+}
+
+/** Jobs are added to a batch that exists and was open at that time. An incomplete batch stays incomplete. */
+function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {
+  if (batch === undefined) throw new NotFound(`There is no batch ${part.batchId}.`);
+  const jobs = findMissingJobs(draft, part);
+  if (jobs.length === 0) return draft;
+  const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
+  const wasOpen = batch.open || toMicroseconds(part.time) <= closedAt;
+  if (!wasOpen) throw new IllegalTransition(`The batch ${batch.id} is closed for jobs.`);
+  return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, time: part.time });
+}
+
+/** Those that do not exist yet. Throws AlreadyExists when a job exists with other content or in another batch. */
+function findMissingJobs(draft: Draft, { batchId, jobs }: Creation): NewJob[] {
+  return jobs.filter((job) => {
     const row = jobIn(draft, job.id);
     if (row !== undefined) requireSame(row, { batch_id: batchId, ...jobContent(job) });
     return row === undefined;
   });
-  if (batch === undefined || missing.length === 0) return missing;
-  if (create !== undefined && batch.creating !== true) {
-    throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);
-  }
-  const wasOpen = batch.open || toMicroseconds(time) <= (batch.written_at.open ?? Number.NEGATIVE_INFINITY);
-  if (create === undefined && !wasOpen) throw new IllegalTransition(`The batch ${batch.id} is closed for jobs.`);
-  return missing;
 }
 
-/** Batches and jobs that were created with an id never change in these respects. */
+/** The draft with this batch, which these jobs are added to and counted in. */
+function withNewJobs(
+  { lists }: Owner,
+  draft: Draft,
+  { batch, jobs, time }: { readonly batch: BatchRow; readonly jobs: readonly NewJob[]; readonly time: string },
+): Draft {
+  const counts = batch.jobs_count_per_status;
+  const grown: BatchRow = {
+    ...batch,
+    jobs_count: batch.jobs_count + jobs.length,
+    jobs_count_per_status: { ...counts, PENDING: counts.PENDING + jobs.length },
+  };
+  const rows: JobRow[] = [];
+  let head = draft.heads.job;
+  for (const job of jobs) {
+    const creation_order = batch.jobs_count + rows.length;
+    const make = (place: NewPlace) => newJobRow(grown, job, { ...place, creation_order });
+    const [row, headAfter] = placeRow({ head, list: lists.job, time, make });
+    rows.push(row);
+    head = headAfter;
+  }
+  return withRows(lists, draft, { batches: [grown], jobs: rows, heads: { ...draft.heads, job: head } });
+}
+
+/** Throws AlreadyExists where the row differs from this content, which never changes once it is created. */
 function requireSame(row: BatchRow | JobRow, content: Readonly<Record<string, unknown>>) {
   for (const [name, value] of Object.entries(content)) {
     if (!isDeepStrictEqual((row as Readonly<Record<string, unknown>>)[name], value)) {
@@ -121,20 +155,21 @@ interface NewPlace {
 }
 
 /** A new row at the head's next place, and the head after it. */
-function numbered<Row extends BatchRow | JobRow>(
-  head: Head,
-  list: ListDescription,
-  time: string,
-  make: (place: NewPlace) => Row,
-): [Row, Head] {
+function placeRow<Row extends BatchRow | JobRow>({ head, list, time, make }: Placement<Row>): [Row, Head] {
   const earliest = head.last_created_at === null ? '' : fromMicroseconds(toMicroseconds(head.last_created_at) + 1);
   const row = make({ seq: head.next_seq, created_at: time > earliest ? time : earliest });
   const dictionaries = withTextsOf(Object.values(list.columns), row, head.dictionaries) as Head['dictionaries'];
   return [row, { ...head, next_seq: head.next_seq + 1, last_created_at: row.created_at, dictionaries }];
 }
 
-function newBatchRow(userId: string, create: Creation['create'], { seq, created_at }: NewPlace): BatchRow {
-  if (create === undefined) throw new RangeError('Only a batch that is described can be created.');
+interface Placement<Row> {
+  readonly head: Head;
+  readonly list: ListDescription;
+  readonly time: string;
+  readonly make: (place: NewPlace) => Row;
+}
+
+function newBatchRow(userId: string, create: NewBatchContent, { seq, created_at }: NewPlace): BatchRow {
   const noJobs = Object.fromEntries(JobStatus.options.map((status) => [status, 0]));
   return {
     user_id: userId,
@@ -155,28 +190,26 @@ function newBatchRow(userId: string, create: Creation['create'], { seq, created_
   };
 }
 
-function newJobRow(batch: BatchRow, job: NewJob, creationOrder: number, { seq, created_at }: NewPlace): JobRow {
+function newJobRow(batch: BatchRow, job: NewJob, place: NewPlace & Pick<JobRow, 'creation_order'>): JobRow {
   return {
     user_id: batch.user_id,
     batch_id: batch.id,
     project_id: batch.project_id,
     ...jobContent(job),
     status: 'PENDING',
-    creation_order: creationOrder,
-    created_at,
-    updated_at: created_at,
+    ...place,
+    updated_at: place.created_at,
     start_timestamp: null,
     end_timestamp: null,
     errors: null,
     results_key: null,
-    seq,
     rev: 0,
     written_at: {},
   };
 }
 
 /** What never changes once the batch is created. */
-function batchContent(batch: Omit<NewBatch, 'jobs'>) {
+function batchContent(batch: NewBatchContent) {
   return {
     id: batch.id,
     project_id: batch.project_id,

@@ -6,20 +6,34 @@ import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 
-/** The event that asks for an operation. Without one, it is asked for directly, and now. */
-export interface Event extends EventMark {
+/** Whose rows are written, and how they are listed. */
+export interface Owner {
+  readonly userId: string;
+  readonly lists: OwnerLists;
+}
+
+/** An event as it is remembered, in the transaction that carries it out: so it is carried out once. */
+export interface ProcessedEvent {
+  readonly id: string;
+  /** Of the content: tells a repetition from another event of the same id. */
+  readonly digest: string;
+}
+
+/** The event that asks for an operation. */
+export interface EventReference extends ProcessedEvent {
   readonly time: string;
 }
 
-/** A change of one owner's rows that is made wholly or not at all. */
+/** A change of one owner's rows that is made in full or not at all. */
 export interface Operation {
-  /** The rows that it looks at: read before. */
+  /** The rows that it needs: read before. */
   readonly batchIds: readonly string[];
   readonly jobIds: readonly string[];
-  readonly event?: Event | undefined;
-  /** The draft with the change; the same draft when it is so already. Throws where it may not be. */
+  /** Absent: the operation is asked for by a direct call. */
+  readonly event?: EventReference | undefined;
+  /** The draft with the change; the same draft when there is nothing to change. Throws when the change is not allowed. */
   apply(draft: Draft): Draft;
-  /** Two operations that do the same one after the other, for when no transaction holds it; undefined: it is small. */
+  /** The operation as two that follow each other, for when no transaction holds it; undefined when it cannot be split. */
   halves?(): readonly [Operation, Operation] | undefined;
 }
 
@@ -30,32 +44,25 @@ export interface Stored {
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly jobs: ReadonlyMap<string, JobRow>;
   /** Digests of those events that have been carried out, by their ids. */
-  readonly marks: ReadonlyMap<string, string>;
+  readonly processedEvents: ReadonlyMap<string, string>;
 }
 
-/** The event that asks for a change: remembered in the same transaction, so that it is carried out once. */
-export interface EventMark {
-  readonly id: string;
-  /** Tells the event again from another one of the same id. */
-  readonly digest: string;
-}
-
-/** What one transaction is to change, decided so far, on top of what is stored. Never changed itself. */
+/** What one transaction is to change, on top of what is stored. Immutable. */
 export interface Draft {
   readonly stored: Stored;
   readonly heads: { readonly batch: Head; readonly job: Head };
   /** The rows that differ from those stored. */
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly jobs: ReadonlyMap<string, JobRow>;
-  readonly marks: readonly EventMark[];
-  /** Keys of the blocks that may change with them, and the size of the rows: at least as many and as much as it will be. */
+  readonly processedEvents: readonly ProcessedEvent[];
+  /** Upper bounds for the transaction: keys of all blocks that may change, and the size of the rows in bytes. */
   readonly blocks: ReadonlySet<string>;
   readonly bytes: number;
 }
 
 export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
   const heads = { batch: stored.heads.batch ?? emptyHead(lists.batch), job: stored.heads.job ?? emptyHead(lists.job) };
-  return { stored, heads, batches: new Map(), jobs: new Map(), marks: [], blocks: new Set(), bytes: 0 };
+  return { stored, heads, batches: new Map(), jobs: new Map(), processedEvents: [], blocks: new Set(), bytes: 0 };
 }
 
 export function batchIn(draft: Draft, id: string): BatchRow | undefined {
@@ -86,21 +93,24 @@ export function withRows(
   };
 }
 
-/** Which blocks change does not depend on the owner's dictionaries: those of the row itself do. */
+/**
+ * Only the keys of the edits count here, so any dictionaries serve that hold the texts of both `before` and `after`. Those made of
+ * `after` alone do, because texts in dictionaries (project, device type) never change once a row is created.
+ */
 function addBlockKeys(keys: Set<string>, list: ListDescription, before: Row | undefined, after: Row) {
-  for (const { key } of blockEdits(list, before, after, withTextsOf(Object.values(list.columns), after, {})))
-    keys.add(key);
+  const dictionaries = withTextsOf(Object.values(list.columns), after, {});
+  for (const { key } of blockEdits(list, before, after, dictionaries)) keys.add(key);
 }
 
 /** DynamoDB's bounds on a transaction are 100 items and 4 MB; blocks are small. */
-const mostItems = 100;
-const mostBytes = 3_500_000;
+const maximumItems = 100;
+const maximumBytes = 3_500_000;
 
 /** Whether one transaction can hold the draft. */
 export function fits(draft: Draft): boolean {
   const heads = 2;
-  const items = heads + draft.batches.size + draft.jobs.size + draft.blocks.size + draft.marks.length;
-  return items <= mostItems && draft.bytes <= mostBytes;
+  const items = heads + draft.batches.size + draft.jobs.size + draft.blocks.size + draft.processedEvents.length;
+  return items <= maximumItems && draft.bytes <= maximumBytes;
 }
 
 export function changesNothing(draft: Draft): boolean {

@@ -6,53 +6,42 @@ import type { TableNames } from '../../tables.ts';
 import { type BlockEdit, blockEdits } from '../columns/column-items.ts';
 import { type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import type { OwnerLists } from '../columns/lists.ts';
-import type { Draft, EventMark } from './draft.ts';
+import type { Draft, Owner, ProcessedEvent } from './draft.ts';
 
 export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** How long an event is remembered: longer than any queue keeps a message (14 days). */
-const markSeconds = 15 * 24 * 3600;
+/** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
+const processedEventSeconds = 15 * 24 * 3600;
+
+export interface TransactionContent {
+  readonly draft: Draft;
+  /** The stored bytes of those of the draft's blocks that exist, by their keys. */
+  readonly blocks: ReadonlyMap<string, Uint8Array>;
+  readonly tables: LifecycleTables;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
 
 /**
- * The transaction that makes the draft true: its rows, the heads, and every block of columns and sets that differs afterwards, each
- * conditional on being what was read. `blocks` are those stored of the draft's blocks, `now` milliseconds since 1970.
+ * The transaction that stores the draft: its rows, the heads, every block of columns and sets that differs afterwards, and the
+ * events as processed. Each write is conditional on the item being as it was read.
  */
-export function transactionOf(
-  lists: OwnerLists,
-  tables: LifecycleTables,
-  userId: string,
-  draft: Draft,
-  blocks: ReadonlyMap<string, Uint8Array>,
-  now: number,
-): TransactWriteCommandInput {
+export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
+  const { draft, tables } = content;
   const { stored } = draft;
-  const edits = [
-    ...[...draft.batches.values()].flatMap((row) =>
-      blockEdits(lists.batch, stored.batches.get(row.id), row, draft.heads.batch.dictionaries),
-    ),
-    ...[...draft.jobs.values()].flatMap((row) =>
-      blockEdits(lists.job, stored.jobs.get(row.id), row, draft.heads.job.dictionaries),
-    ),
-  ];
   return {
     ClientRequestToken: randomUUID(),
     TransactItems: [
-      ...Array.from(draft.batches.values(), (row) => rowWrite(tables.Batches, stored.batches.get(row.id), row)),
-      ...Array.from(draft.jobs.values(), (row) => rowWrite(tables.Jobs, stored.jobs.get(row.id), row)),
-      ...headWrites(tables, userId, lists.batch, stored.heads.batch, draft.heads.batch),
-      ...headWrites(tables, userId, lists.job, stored.heads.job, draft.heads.job),
-      ...[...Map.groupBy(edits, (edit) => edit.key)].flatMap(([key, ofBlock]) =>
-        blockWrites(tables, userId, key, ofBlock, blocks.get(key)),
-      ),
-      ...draft.marks.map((mark) => markWrite(tables, userId, mark, now)),
+      ...Array.from(draft.batches.values(), (row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
+      ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
+      ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
     ],
   };
 }
 
-function rowWrite(table: string, before: BatchRow | JobRow | undefined, after: BatchRow | JobRow): Write {
+function writeRow(table: string, before: BatchRow | JobRow | undefined, after: BatchRow | JobRow): Write {
   return {
     Put: {
       TableName: table,
@@ -64,46 +53,72 @@ function rowWrite(table: string, before: BatchRow | JobRow | undefined, after: B
   };
 }
 
+/** A write of an item of the Columns table. */
+interface ColumnWrite {
+  readonly key: string;
+  /** Undefined: the item is deleted. */
+  readonly item: Readonly<Record<string, unknown>> | undefined;
+  readonly condition: {
+    readonly ConditionExpression: string;
+    readonly ExpressionAttributeNames?: Record<string, string>;
+    readonly ExpressionAttributeValues?: Record<string, unknown>;
+  };
+}
+
 const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
-function headWrites(
-  tables: LifecycleTables,
-  userId: string,
-  list: ListDescription,
-  before: Head | undefined,
-  after: Head,
-): Write[] {
+function inColumns(tables: LifecycleTables, { userId }: Owner, { key, item, condition }: ColumnWrite): Write {
+  const [TableName, Key] = [tables.Columns, { user_id: userId, key }];
+  return item === undefined
+    ? { Delete: { TableName, Key, ...condition } }
+    : { Put: { TableName, Item: { ...Key, ...item }, ...condition } };
+}
+
+function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionContent): ColumnWrite[] {
+  const { stored, heads } = draft;
+  const edits = [
+    ...[...draft.batches.values()].flatMap((row) =>
+      blockEdits(lists.batch, stored.batches.get(row.id), row, heads.batch.dictionaries),
+    ),
+    ...[...draft.jobs.values()].flatMap((row) =>
+      blockEdits(lists.job, stored.jobs.get(row.id), row, heads.job.dictionaries),
+    ),
+  ];
+  return [
+    ...writeHead(lists.batch, stored.heads.batch, heads.batch),
+    ...writeHead(lists.job, stored.heads.job, heads.job),
+    ...[...Map.groupBy(edits, (edit) => edit.key)].flatMap(([key, ofBlock]) =>
+      writeBlock(key, ofBlock, blocks.get(key)),
+    ),
+    ...draft.processedEvents.map((event) => rememberEvent(event, now)),
+  ];
+}
+
+function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
   if (after.next_seq === (before?.next_seq ?? 0)) return [];
   const condition =
     before === undefined
       ? absent
       : { ConditionExpression: 'next_seq = :next', ExpressionAttributeValues: { ':next': before.next_seq } };
-  const item = { user_id: userId, key: headKey(list), ...after };
-  return [{ Put: { TableName: tables.Columns, Item: item, ...condition } }];
+  return [{ key: headKey(list), item: after, condition }];
 }
 
-function blockWrites(
-  tables: LifecycleTables,
-  userId: string,
-  key: string,
-  edits: readonly BlockEdit[],
-  old: Uint8Array | undefined,
-): Write[] {
-  const block = edits.reduce<Uint8Array | undefined>((bytes, edit) => edit.apply(bytes), old);
-  const TableName = tables.Columns;
+function writeBlock(key: string, edits: readonly BlockEdit[], before: Uint8Array | undefined): ColumnWrite[] {
+  const after = edits.reduce<Uint8Array | undefined>((bytes, edit) => edit.apply(bytes), before);
+  if (before === undefined && after === undefined) return [];
   const condition =
-    old === undefined ? absent : { ConditionExpression: 'v = :old', ExpressionAttributeValues: { ':old': old } };
-  if (block !== undefined) return [{ Put: { TableName, Item: { user_id: userId, key, v: block }, ...condition } }];
-  return old === undefined ? [] : [{ Delete: { TableName, Key: { user_id: userId, key }, ...condition } }];
+    before === undefined
+      ? absent
+      : { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': before } };
+  return [{ key, item: after && { v: after }, condition }];
 }
 
-function markWrite(tables: LifecycleTables, userId: string, { id, digest }: EventMark, now: number): Write {
-  const expires_at = Math.floor(now / 1000) + markSeconds;
-  const item = { user_id: userId, key: markKey(id), digest, expires_at };
-  return { Put: { TableName: tables.Columns, Item: item, ...absent } };
+function rememberEvent({ id, digest }: ProcessedEvent, now: number): ColumnWrite {
+  const expires_at = Math.floor(now / 1000) + processedEventSeconds;
+  return { key: processedEventKey(id), item: { digest, expires_at }, condition: absent };
 }
 
 /** Key of the item that remembers an event. */
-export function markKey(eventId: string): string {
+export function processedEventKey(eventId: string): string {
   return `event#${eventId}`;
 }

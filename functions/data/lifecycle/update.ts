@@ -1,65 +1,60 @@
-import { CorruptData, InvalidInput, NotFound } from '../../errors.ts';
+import { CorruptData, type InputFault, InvalidInput, NotFound } from '../../errors.ts';
 import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import type { Event, Operation } from './draft.ts';
-import { batchIn, jobIn, withRows } from './draft.ts';
-import { type BatchUpdate, type JobUpdate, updatedRow } from './row-update.ts';
+import { batchIn, type EventReference, jobIn, type Operation, withRows } from './draft.ts';
+import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
-/** `now`: a canonical time, which counts where no event gives another. */
-export function batchUpdate(
-  lists: OwnerLists,
-  batchId: string,
-  update: BatchUpdate,
-  now: string,
-  event?: Event,
-): Operation {
+interface UpdateRequest<Update> {
+  readonly id: string;
+  readonly update: Update;
+  /** The present, as a canonical time: counts where no event asks. */
+  readonly now: string;
+  readonly event?: EventReference | undefined;
+}
+
+export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdate>): Operation {
+  const { id, update, event } = request;
   return {
-    batchIds: [batchId],
+    batchIds: [id],
     jobIds: [],
     event,
     apply(draft) {
-      const before = batchIn(draft, batchId);
-      if (before === undefined) throw new NotFound(`There is no batch ${batchId}.`);
-      const after = updatedRow(before, update, { time: event?.time ?? now, event: event !== undefined });
+      const before = batchIn(draft, id);
+      if (before === undefined) throw new NotFound(`There is no batch ${id}.`);
+      const after = updateRow(before, update, sourceOf(request));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
     },
   };
 }
 
-/**
- * As batchUpdate; the counts of the job's batch move with its status. Throws InvalidInput when `results_key` is not below the owner's
- * `results/{user_id}/`: a link is signed for whatever key a job names, and that of another owner must never get there.
- */
-export function jobUpdate(
-  lists: OwnerLists,
-  userId: string,
-  jobId: string,
-  update: JobUpdate,
-  now: string,
-  event?: Event,
-): Operation {
-  requireOwnResults(userId, update.results_key);
+/** As updateBatch; the counts of the job's batch move with its status. `results_key` must be the owner's: see requireOwnResults. */
+export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>): Operation {
+  const { id, update, event } = request;
   return {
     batchIds: [],
-    jobIds: [jobId],
+    jobIds: [id],
     event,
     apply(draft) {
-      const before = jobIn(draft, jobId);
-      if (before === undefined) throw new NotFound(`There is no job ${jobId}.`);
-      const after = updatedRow(before, update, { time: event?.time ?? now, event: event !== undefined });
+      const before = jobIn(draft, id);
+      if (before === undefined) throw new NotFound(`There is no job ${id}.`);
+      const after = updateRow(before, update, sourceOf(request));
       if (after === before) return draft;
       if (after.status === before.status) return withRows(lists, draft, { jobs: [after] });
       const batch = batchIn(draft, before.batch_id);
-      if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
-      return withRows(lists, draft, { batches: [recounted(batch, before, after)], jobs: [after] });
+      if (batch === undefined) throw new CorruptData(`The batch of the job ${id} is missing.`);
+      return withRows(lists, draft, { batches: [moveCount(batch, before, after)], jobs: [after] });
     },
   };
 }
 
-/** The batch with one of its jobs in another status. It is not updated by that itself: `updated_at` stays. */
-function recounted(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
+function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
+  return event === undefined ? { kind: 'direct call', time: now } : { kind: 'event', time: event.time };
+}
+
+/** The batch with one of its jobs in another status. That is no update of the batch itself: `updated_at` stays. */
+function moveCount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
   const counts = batch.jobs_count_per_status;
   return {
     ...batch,
@@ -72,8 +67,12 @@ function recounted(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
   };
 }
 
-function requireOwnResults(userId: string, key: string | null | undefined) {
+/**
+ * Throws InvalidInput at `loc` when the key does not lie below the owner's `results/{user_id}/`: a link is signed for whatever key
+ * a job names, so another owner's must never get there.
+ */
+export function requireOwnResults(userId: string, key: string | null | undefined, loc: InputFault['loc']): void {
   if (typeof key !== 'string' || isResultsKeyOf(userId, key)) return;
   const msg = `Input should be below ${userResultsPrefix(userId)}`;
-  throw new InvalidInput([{ loc: ['results_key'], msg, type: 'value_error' }]);
+  throw new InvalidInput([{ loc, msg, type: 'value_error' }]);
 }

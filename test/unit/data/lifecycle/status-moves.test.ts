@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchStages, jobStages, statusMove } from '../../../../functions/data/lifecycle/row-update.ts';
+import { batchStages, jobStages, statusMove } from '../../../../functions/data/lifecycle/update-row.ts';
 import { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
 
 const batchEnds = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BatchUpdate, updatedRow } from '../../../../functions/data/lifecycle/row-update.ts';
+import { type BatchUpdate, updateRow } from '../../../../functions/data/lifecycle/update-row.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
 import type { BatchRow } from '../../../../functions/schemas/batch.ts';
 import { uuid } from '../../../support/new-batch.ts';
@@ -30,11 +30,11 @@ const row: BatchRow = {
   written_at: {},
 };
 const byEvent = (before: BatchRow, update: BatchUpdate, second: number) =>
-  updatedRow(before, update, { time: at(second), event: true });
+  updateRow(before, update, { time: at(second), kind: 'event' });
 const directly = (before: BatchRow, update: BatchUpdate, second: number) =>
-  updatedRow(before, update, { time: at(second), event: false });
+  updateRow(before, update, { time: at(second), kind: 'direct call' });
 
-describe('updatedRow', () => {
+describe('updateRow', () => {
   it('sets what is given, its time, and the next revision', () => {
     expect(byEvent(row, { status: 'RUNNING', start_datetime: at(11) }, 12)).toMatchObject({
       status: 'RUNNING',

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { InvalidInput } from '../../errors.ts';
+import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
+import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
+import { creationOperations } from './creation.ts';
+import type { EventReference, Operation, Owner } from './draft.ts';
+import { requireOwnResults, updateBatch, updateJob } from './update.ts';
+
+/** Clocks differ. An event from far ahead would make every later row of the owner appear to be from the future. */
+const maximumSecondsAhead = 300;
+
+/**
+ * The operations that an event asks for. Throws InvalidInput when the event is more than 5 minutes ahead of `now` (milliseconds
+ * since 1970), or names results that are not its owner's.
+ */
+export function eventOperations(owner: Owner, event: LifecycleEvent, now: number): Operation[] {
+  const { id, time } = event;
+  if (toMicroseconds(time) > (now + maximumSecondsAhead * 1000) * 1000) {
+    const msg = `Input should be at most ${maximumSecondsAhead} s in the future`;
+    throw new InvalidInput([{ loc: ['body', 'time'], msg, type: 'datetime_future' }]);
+  }
+  const digest = createHash('sha256').update(JSON.stringify(event)).digest('base64url');
+  const reference: EventReference = { id, time, digest };
+  const asked = { now: fromMicroseconds(now * 1000), event: reference };
+  switch (event.type) {
+    case 'batch.created': {
+      const { jobs, ...create } = event.data;
+      return creationOperations(owner, { batchId: create.id, create, jobs, time }, reference);
+    }
+    case 'jobs.added': {
+      const { batch_id: batchId, jobs } = event.data;
+      return creationOperations(owner, { batchId, jobs, time }, reference);
+    }
+    case 'batch.updated': {
+      const { batch_id, ...update } = event.data;
+      return [updateBatch(owner.lists, { id: batch_id, update, ...asked })];
+    }
+    case 'job.updated': {
+      const { job_id, ...update } = event.data;
+      requireOwnResults(owner.userId, update.results_key, ['body', 'data', 'results_key']);
+      return [updateJob(owner.lists, { id: job_id, update, ...asked })];
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** Reads what a transaction is decided from. All reads are strongly consistent: its conditions would fail on stale ones. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CorruptData } from '../../errors.ts';
+import { BatchRow } from '../../schemas/batch.ts';
+import { JobRow } from '../../schemas/job.ts';
+import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+import { type Item, tableReads } from '../dynamodb/table-reads.ts';
+import type { Operation, Owner, Stored } from './draft.ts';
+import { type LifecycleTables, processedEventKey } from './transaction.ts';
+
+/** BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for each operation. */
+export const maximumRowsRead = 96;
+
+export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTables, { userId, lists }: Owner) {
+  const { batchGet } = tableReads(client);
+  return {
+    /** The rows that the operations need, the batches of these jobs, the heads, and the events processed before. */
+    async readStored(operations: readonly Operation[]): Promise<Stored> {
+      const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
+      const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
+      const eventIds = new Set(operations.flatMap(({ event }) => (event === undefined ? [] : [event.id])));
+      const headKeys = { batch: headKey(lists.batch), job: headKey(lists.job) };
+      const [columns, batches, jobs] = await Promise.all([
+        readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
+        readBatches([...batchIds]),
+        batchGet(tables.Jobs, Array.from(jobIds, rowKey), true),
+      ]);
+      const jobRows = jobs.map((item) => storedRow(JobRow, item));
+      const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
+      const allBatches = [...batches, ...(await readBatches([...furtherBatches]))];
+      const processedEvents = [...eventIds].flatMap((id) => {
+        const item = columns.get(processedEventKey(id));
+        return item === undefined ? [] : [[id, String(item.digest)] as const];
+      });
+      return {
+        heads: {
+          batch: currentHead(lists.batch, columns.get(headKeys.batch)),
+          job: currentHead(lists.job, columns.get(headKeys.job)),
+        },
+        batches: new Map(allBatches.map((row) => [row.id, row])),
+        jobs: new Map(jobRows.map((row) => [row.id, row])),
+        processedEvents: new Map(processedEvents),
+      };
+    },
+
+    /** The bytes of those blocks that exist, by their keys. */
+    async readBlocks(keys: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
+      const items = await readColumns([...keys]);
+      return new Map(
+        Array.from(items, ([key, { v }]) => {
+          if (!(v instanceof Uint8Array)) throw new CorruptData(`The block ${key} holds no bytes.`);
+          return [key, v];
+        }),
+      );
+    },
+  };
+
+  async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
+    const items = await batchGet(tables.Batches, ids.map(rowKey), true);
+    return items.map((item) => storedRow(BatchRow, item));
+  }
+
+  async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {
+    const columnKeys = keys.map((key) => ({ user_id: userId, key }));
+    const items = await batchGet(tables.Columns, columnKeys, true);
+    return new Map(items.map((item) => [String(item.key), item]));
+  }
+
+  function rowKey(id: string) {
+    return { user_id: userId, id };
+  }
+}
+
+function currentHead(list: ListDescription, item: Item | undefined): Head | undefined {
+  return item === undefined ? undefined : requireFormat(list, headOf(list, item));
+}

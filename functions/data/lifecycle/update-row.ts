@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from 'node:util';
+import { IllegalTransition } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
+import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
+
+/**
+ * The stages of a life. A status moves to any later stage (events may be lost or late). Between two statuses of the same stage the
+ * later time decides: RUNNING and PAUSED take turns. The last stage is final: it never changes.
+ */
+type Stages<Status extends string> = Readonly<Record<Status, 0 | 1 | 2 | 3>>;
+
+const finalStage = 3;
+
+export const batchStages: Stages<BatchStatus> = {
+  PENDING: 0,
+  RUNNING: 1,
+  PAUSED: 1,
+  CANCELING: 2,
+  DONE: 3,
+  CANCELED: 3,
+  TIMED_OUT: 3,
+  ERROR: 3,
+};
+
+export const jobStages: Stages<JobStatus> = { PENDING: 0, RUNNING: 1, CANCELING: 2, DONE: 3, ERROR: 3, CANCELED: 3 };
+
+/**
+ * What it means to set a row in status `current` to `next`:
+ * - `moves`: the row moves there;
+ * - `same`: it is there already;
+ * - `behind`: it has got further: to a later stage, or by a later update within the same stage;
+ * - `illegal`: it has reached another end.
+ */
+export function statusMove<Status extends string>(
+  stages: Stages<Status>,
+  current: Status,
+  next: Status,
+  isOlder: boolean,
+): 'moves' | 'same' | 'behind' | 'illegal' {
+  if (next === current) return 'same';
+  if (stages[next] > stages[current]) return 'moves';
+  if (stages[next] < stages[current]) return 'behind';
+  if (stages[next] === finalStage) return 'illegal';
+  return isOlder ? 'behind' : 'moves';
+}
+
+/** What an update may set of a batch; `open: false` closes it, nothing opens it again. */
+export type BatchUpdate = Partial<
+  Pick<BatchRow, 'status' | 'tags' | 'start_datetime' | 'end_datetime' | 'device_status'>
+> & { open?: false };
+
+export type JobUpdate = Partial<
+  Pick<JobRow, 'status' | 'start_timestamp' | 'end_timestamp' | 'errors' | 'results_key'>
+>;
+
+/**
+ * What asks for an update. An event takes effect at its own time, so a late one changes only what no newer event has set. A direct
+ * call is newer than everything before it, and what it asks for must be possible.
+ */
+export interface UpdateSource {
+  readonly kind: 'event' | 'direct call';
+  readonly time: string;
+}
+
+/** One value to set, and since when it holds, in microseconds since 1970. */
+interface FieldUpdate {
+  readonly field: string;
+  readonly value: unknown;
+  readonly at: number;
+  readonly byEvent: boolean;
+}
+
+/**
+ * The row after the update; the same object when nothing changes. Throws IllegalTransition when the row has reached another final
+ * status, and when a direct call asks for a status behind the present one.
+ */
+export function updateRow<Row extends BatchRow | JobRow>(
+  row: Row,
+  update: BatchUpdate | JobUpdate,
+  source: UpdateSource,
+): Row {
+  const byEvent = source.kind === 'event';
+  const at = effectiveTime(row, source);
+  const winning = Object.entries(update).filter(
+    ([field, value]) => value !== undefined && wins(row, { field, value, at, byEvent }),
+  );
+  if (winning.length === 0) return row;
+  const moment = fromMicroseconds(at);
+  return {
+    ...row,
+    ...Object.fromEntries(winning),
+    written_at: { ...row.written_at, ...Object.fromEntries(winning.map(([field]) => [field, at])) },
+    updated_at: moment > row.updated_at ? moment : row.updated_at,
+    rev: row.rev + 1,
+  };
+}
+
+/** An event's own time. For a direct call the present, or the row's latest update where a sender's clock is ahead of ours. */
+function effectiveTime({ written_at }: BatchRow | JobRow, { kind, time }: UpdateSource): number {
+  if (kind === 'event') return toMicroseconds(time);
+  return Math.max(toMicroseconds(time), ...Object.values(written_at));
+}
+
+function wins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
+  if (update.field === 'status') return statusWins(row, update);
+  if (update.field === 'open') return closingWins(row as BatchRow, update);
+  return valueWins(row, update);
+}
+
+/** If two updates set the same field, the later time wins; at the same time, the one that arrives later. */
+function valueWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
+  const present = (row as Readonly<Record<string, unknown>>)[update.field];
+  return isDeepStrictEqual(update.value, present) ? confirms(row, update) : update.at >= setAt(row, update.field);
+}
+
+/** An event that repeats a value moves its time forward: against it, an older event with another value must lose. */
+function confirms(row: BatchRow | JobRow, { field, at, byEvent }: FieldUpdate): boolean {
+  return byEvent && at > setAt(row, field);
+}
+
+/** A batch is closed from its earliest closing on. What is created closed has no such time. */
+function closingWins(row: BatchRow, { at, byEvent }: FieldUpdate): boolean {
+  return row.open || (byEvent && at < setAt(row, 'open'));
+}
+
+/** A status wins by its stage. An event that is behind is ignored; a direct call that is behind is refused. */
+function statusWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
+  const { value: next, at, byEvent } = update;
+  const stages: Stages<string> = 'batch_id' in row ? jobStages : batchStages;
+  const move = statusMove(stages, row.status, String(next), at < setAt(row, 'status'));
+  if (move === 'same') return confirms(row, update);
+  if (move === 'illegal' || (move === 'behind' && !byEvent)) {
+    throw new IllegalTransition(`${row.id} is ${row.status} and cannot become ${next}.`);
+  }
+  return move === 'moves';
+}
+
+function setAt({ written_at }: BatchRow | JobRow, field: string): number {
+  return written_at[field] ?? Number.NEGATIVE_INFINITY;
+}
