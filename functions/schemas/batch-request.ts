@@ -1,0 +1,142 @@
+/**
+ * The bodies by which users create batches and add to them. Members that the service does not know are ignored: later
+ * clients send more. What may be left out may be null.
+ */
+
+import * as z from 'zod/mini';
+import { jsonObject, orNull, Tags, text } from './body-values.ts';
+import { UuidText } from './query-values.ts';
+import { type Sequence, SequenceText, undeclaredVariables } from './sequence.ts';
+import { QueuePriority } from './values.ts';
+
+const maxJobs = 5_000;
+const maxBatches = 100;
+
+/** Faults reported between the jobs and sequences of one body: 5,000 jobs can have a million. */
+const maxFaults = 100;
+const longestName = 256;
+
+/** A job to be created. Emulators choose a number of runs themselves where none is given. */
+export const JobRequest = z.object({
+  runs: orNull(z.int().check(z.gte(1))),
+  variables: orNull(jsonObject(32_000)),
+  /** The job's own; null: the batch's. */
+  sequence: orNull(SequenceText),
+});
+export type JobRequest = z.output<typeof JobRequest>;
+
+const JobRequests = z.array(JobRequest).check(z.maxLength(maxJobs));
+
+/** Jobs to be added to a batch: at least one. Whether they fit the batch's sequence is `jobFaults`' to say. */
+export const AddJobsRequest = JobRequests.check(
+  whole((jobs) => (Array.isArray(jobs) && jobs.length === 0 ? [tooFew([])] : jobFaults(jobs, undefined, []))),
+);
+
+/** A batch to be created. */
+export const CreateBatchRequest = z
+  .object({
+    project_id: UuidText,
+    sequence_builder: orNull(SequenceText),
+    jobs: orEmpty(JobRequests),
+    /** Whether jobs may be added later. */
+    open: z.pipe(
+      z._default(z.nullable(z.boolean()), false),
+      z.transform((open) => open ?? false),
+    ),
+    /** Null: the device that the sequence was made for. */
+    device_type: orNull(text(128)),
+    queue_priority: orNull(QueuePriority),
+    webhook: orNull(text(2_048)),
+    configuration: orNull(jsonObject(12_000)),
+    /** Kept as it is: clients' texts may hold `Infinity`, which is no JSON. */
+    backend_configuration: orNull(text(24_000)),
+    tags: orEmpty(Tags),
+  })
+  .check(
+    whole((batch) => {
+      const { jobs, open, sequence_builder = null } = batch as Partial<Record<string, unknown>>;
+      const isEmpty = open !== true && Array.isArray(jobs) && jobs.length === 0;
+      return isEmpty ? [tooFew(['jobs'])] : jobFaults(jobs, sequence_builder, ['jobs']);
+    }),
+  );
+export type CreateBatchRequest = z.output<typeof CreateBatchRequest>;
+
+/** Batches to be canceled. */
+export const CancelBatchesRequest = z.object({
+  batch_ids: z.pipe(
+    z.array(UuidText).check(z.maxLength(maxBatches)),
+    z.transform((ids) => [...new Set(ids)]),
+  ),
+});
+
+/** The tags that a batch is to have from now on. */
+export const TagsRequest = Tags;
+
+interface Fault {
+  readonly type: string;
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/**
+ * What is wrong between jobs and their sequences. `sequence` is the batch's: null when it has none; undefined when it is not
+ * known yet, and then nothing is said that depends on it. Parts that have faults of their own are passed over.
+ */
+export function* jobFaults(jobs: unknown, sequence: unknown, path: Fault['path']): Generator<Fault> {
+  if (!Array.isArray(jobs)) return;
+  for (const [place, job] of jobs.entries()) {
+    const { sequence: own = null, variables = null } = (job ?? {}) as Partial<Record<keyof JobRequest, unknown>>;
+    const given = isObject(variables) ? variables : {};
+    const at = [...path, place];
+    if (own !== null) {
+      if (Object.keys(given).length === 0) continue;
+      const message = 'A job with a sequence of its own takes no variables';
+      yield { type: 'value_error', path: [...at, 'variables'], message };
+    } else if (sequence === null) {
+      const message = 'Field required: neither the job nor the batch has a sequence';
+      yield { type: 'missing', path: [...at, 'sequence'], message };
+    } else if (isSequence(sequence)) {
+      for (const name of undeclaredVariables(sequence, given)) {
+        const message = 'The sequence declares no such variable';
+        yield { type: 'extra_forbidden', path: [...at, 'variables', printable(name)], message };
+      }
+    }
+  }
+}
+
+function tooFew(path: Fault['path']): Fault {
+  return { type: 'too_short', path, message: 'List should have at least 1 item' };
+}
+
+/** A check of a whole value, also where parts of it have faults: all faults are reported at once. */
+function whole<Value>(faults: (value: unknown) => Iterable<Fault>) {
+  const check = z.check<Value>((payload) => {
+    let found = 0;
+    for (const { type, path, message } of faults(payload.value)) {
+      if (++found > maxFaults) return;
+      payload.issues.push({ code: 'custom', params: { type }, path: [...path], message, input: undefined });
+    }
+  });
+  check._zod.def.when = () => true;
+  return check;
+}
+
+function orEmpty<Item>(list: z.ZodMiniType<Item[], unknown>) {
+  return z.pipe(
+    z._default(z.nullable(list), null),
+    z.transform((items) => items ?? []),
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isSequence(value: unknown): value is Sequence {
+  return isObject(value) && value.variables instanceof Set;
+}
+
+/** A name as a fault shows it: never so long that the answer to a large body is a larger one. */
+function printable(name: string): string {
+  return name.slice(0, longestName).toWellFormed();
+}

@@ -1,0 +1,86 @@
+/**
+ * Pulser sequences, in their abstract representation: the JSON object that the clients send as a text. The service looks at
+ * no more of it than it needs to accept a batch; what only Pulser can judge is left to the device.
+ */
+
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as z from 'zod/mini';
+
+/** As it is stored: gzipped, in an item of at most 400 KB. */
+const maxGzippedBytes = 350 * 1024;
+
+/** A body holds no longer one, so no stored one is longer either. */
+const maxBytes = 6 * 1024 * 1024;
+
+export interface Sequence {
+  /** As it was sent. */
+  readonly text: string;
+  readonly gzipped: Uint8Array;
+  /** Name of the device that it was made for; undefined where it names none. */
+  readonly deviceName: string | undefined;
+  /** Names of the values that a job may give it. */
+  readonly variables: ReadonlySet<string>;
+}
+
+/** Reads the text of a sequence. It is parsed and gzipped once. */
+export const SequenceText = z.pipe(
+  z.string().register(z.globalRegistry, { description: 'A Pulser sequence in its abstract representation.' }),
+  z.transform((text, context): Sequence => {
+    const fault = (type: string, message: string): never => {
+      context.issues.push({ code: 'custom', params: { type }, message, input: undefined });
+      return z.NEVER;
+    };
+    const content = text.isWellFormed() ? jsonObject(text) : undefined;
+    if (content === undefined) return fault('json_invalid', 'A sequence should be the JSON of an object');
+    const gzipped = gzipSync(text);
+    if (gzipped.length > maxGzippedBytes) {
+      return fault('bytes_too_long', `A sequence should have at most ${maxGzippedBytes} bytes once gzipped`);
+    }
+    return sequenceOf(text, gzipped, content);
+  }),
+);
+
+/** A stored sequence. Throws when the bytes are none. */
+export function storedSequence(gzipped: Uint8Array): Sequence {
+  const text = sequenceText(gzipped);
+  const content = jsonObject(text);
+  if (content === undefined) throw new TypeError('A stored sequence is not the JSON of an object.');
+  return sequenceOf(text, gzipped, content);
+}
+
+/** The text of a stored sequence. Throws when the bytes are none. */
+export function sequenceText(gzipped: Uint8Array): string {
+  return gunzipSync(gzipped, { maxOutputLength: maxBytes }).toString();
+}
+
+/** The names among a job's variables that its sequence does not declare. */
+export function undeclaredVariables(sequence: Sequence, variables: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(variables).filter((name) => !sequence.variables.has(name));
+}
+
+function sequenceOf(text: string, gzipped: Uint8Array, content: Readonly<Record<string, unknown>>): Sequence {
+  const { variables, register, device } = content;
+  const names = isObject(variables) ? Object.keys(variables) : [];
+  // The ids of a mappable register's qubits stand under `qid`; a job says under `qubits` which traps they go to.
+  const isMappable = Array.isArray(register) && register.some((qubit) => isObject(qubit) && 'qid' in qubit);
+  const deviceName = isObject(device) ? device.name : device;
+  return {
+    text,
+    gzipped,
+    deviceName: typeof deviceName === 'string' ? deviceName : undefined,
+    variables: new Set(isMappable ? [...names, 'qubits'] : names),
+  };
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const content: unknown = JSON.parse(text);
+    return isObject(content) ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
