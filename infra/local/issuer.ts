@@ -21,6 +21,7 @@ export const tokenSeconds = 12 * 60 * 60;
 
 const grants = ['password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
 const bodyLimit = 65_536;
+const scope = 'openid profile email';
 
 interface IssuerOptions {
   readonly url: string;
@@ -51,7 +52,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
 
   function token(account: Account, seconds = tokenSeconds): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ scope: 'openid profile email' })
+    return new SignJWT({ scope })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
       .setIssuer(url)
       .setAudience(audience)
@@ -118,7 +119,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
         access_token: await token(account, seconds),
         token_type: 'Bearer',
         expires_in: seconds,
-        scope: 'openid profile email',
+        scope,
       },
     };
   }

@@ -95,6 +95,7 @@ export function readDeployment(
   const ofType = (type: string) => resources.filter((resource) => resource.type === type);
   const functions = ofType('AWS::Lambda::Function').map((resource) => readFunction(resource, resources, assets));
   const queues = ofType('AWS::SQS::Queue').map(readQueue);
+  for (const queue of queues) requireDeadLettersOfSameKind(queue, queues);
   return {
     functions,
     queues,
@@ -182,6 +183,14 @@ function readQueue({ ref, attributes, properties }: Resource): QueueDefinition {
   };
 }
 
+function requireDeadLettersOfSameKind({ name, fifo, redrive }: QueueDefinition, queues: readonly QueueDefinition[]) {
+  const deadLetters = queues.find(({ arn }) => arn === redrive?.deadLetterArn);
+  if (redrive === undefined) return;
+  if (deadLetters === undefined || (deadLetters.fifo === undefined) !== (fifo === undefined)) {
+    throw new SetupProblem(`SQS asks for a dead-letter queue of the same kind: ${name}.`);
+  }
+}
+
 function readEventSource(
   { logicalId, properties }: Resource,
   functions: readonly FunctionDefinition[],
@@ -189,8 +198,12 @@ function readEventSource(
 ): EventSourceDefinition {
   const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
   const queueArn: string = properties.EventSourceArn;
-  if (target === undefined || !queues.some(({ arn }) => arn === queueArn)) {
+  const queue = queues.find(({ arn }) => arn === queueArn);
+  if (target === undefined || queue === undefined) {
     throw new SetupProblem(`The local stack knows event sources from a queue to a function only, not ${logicalId}.`);
+  }
+  if (queue.fifo !== undefined && (properties.BatchSize > 10 || properties.MaximumBatchingWindowInSeconds > 0)) {
+    throw new SetupProblem(`Lambda reads a FIFO queue in batches of up to 10 and without a window: ${logicalId}.`);
   }
   for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
     if (!isAllowed(target.statements, { action, resource: queueArn })) {

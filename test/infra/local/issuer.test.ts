@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accounts } from '../../../infra/local/demo/accounts.ts';
+import { type HttpServer, startHttpServer } from '../../../infra/local/http-server.ts';
+import { createIssuer, type Issuer, tokenSeconds } from '../../../infra/local/issuer.ts';
+
+const [demo] = accounts;
+const directory = mkdtempSync(join(tmpdir(), 'issuer-'));
+const keyFile = join(directory, 'data/key.json');
+const issuerWithKey = () => createIssuer({ url: 'http://issuer', audience: 'api', accounts, keyFile });
+
+let issuer: Issuer;
+let server: HttpServer;
+beforeAll(async () => {
+  issuer = await issuerWithKey();
+  server = await startHttpServer(0, (request, response) => issuer.handle(request.url ?? '', request, response));
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(directory, { recursive: true });
+});
+
+const get = async (path: string) => (await fetch(server.url + path)).json();
+/** The claims of a token that the issuer's own keys verify. */
+async function verified(token: string) {
+  const keys = createLocalJWKSet((await get('/.well-known/jwks.json')) as JSONWebKeySet);
+  return jwtVerify(token, keys, { issuer: 'http://issuer', audience: 'api' });
+}
+
+describe('tokens', () => {
+  it('carry who, for whom, until when and what for, under the published key', async () => {
+    const { payload, protectedHeader } = await verified(await issuer.token(demo, 60));
+    const now = Math.floor(Date.now() / 1000);
+    expect(payload).toMatchObject({ sub: demo.userId, scope: 'openid profile email', jti: expect.any(String) });
+    expect(payload.exp! - payload.iat!).toBe(60);
+    expect(Math.abs(payload.iat! - now)).toBeLessThanOrEqual(2);
+    expect(protectedHeader).toMatchObject({ alg: 'RS256', typ: 'JWT', kid: expect.any(String) });
+  });
+
+  it('are valid for a working day by default', async () => {
+    const { payload } = await verified(await issuer.token(demo));
+    expect(payload.exp! - payload.iat!).toBe(tokenSeconds);
+  });
+
+  it('outlive a restart with the same key file, which nobody else can read', async () => {
+    const token = await (await issuerWithKey()).token(demo);
+    expect((await verified(token)).payload.sub).toBe(demo.userId);
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    const stranger = await createIssuer({ url: 'http://issuer', audience: 'api', accounts });
+    await expect(verified(await stranger.token(demo))).rejects.toThrow();
+  });
+});
+
+describe('paths', () => {
+  it('describe the issuer, with the public part of the key alone', async () => {
+    expect(await get('/.well-known/openid-configuration')).toMatchObject({
+      issuer: 'http://issuer',
+      token_endpoint: 'http://issuer/oauth/token',
+      jwks_uri: 'http://issuer/.well-known/jwks.json',
+    });
+    const { keys } = (await get('/.well-known/jwks.json')) as JSONWebKeySet;
+    expect(keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'e', 'kid', 'kty', 'n', 'use']]);
+    expect((await fetch(`${server.url}/else`)).status).toBe(404);
+    expect((await fetch(`${server.url}/oauth/token`)).status).toBe(405);
+  });
+});
+
+describe('the token endpoint', () => {
+  const ask = async (body: string | URLSearchParams, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${server.url}/oauth/token`, { method: 'POST', body, headers });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, unknown>,
+    };
+  };
+  const password = { grant_type: 'password', username: demo.username, password: demo.password };
+
+  it('grants what its answer says', async () => {
+    const { status, body, headers } = await ask(new URLSearchParams({ ...password, expires_in: '120' }));
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 120 });
+    const { payload } = await verified(String(body.access_token));
+    expect(payload.exp! - payload.iat!).toBe(120);
+    expect(body.scope).toBe(payload.scope);
+  });
+
+  it.each([
+    ['0', 400],
+    ['1', 200],
+    [String(tokenSeconds), 200],
+    [String(tokenSeconds + 1), 400],
+    ['1.5', 400],
+    ['soon', 400],
+  ])('holds expires_in %s to its bounds', async (expires_in, status) => {
+    expect((await ask(new URLSearchParams({ ...password, expires_in }))).status).toBe(status);
+  });
+
+  it.each([
+    ['a body that is not JSON', '{', { 'Content-Type': 'application/json' }],
+    ['a JSON array', '[]', { 'Content-Type': 'application/json' }],
+    ['more than 64 KB', `x=${'y'.repeat(65_536)}`, {}],
+  ])('refuses %s', async (_, body, headers) => {
+    expect(await ask(body, headers)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  it('challenges a client whose Authorization header is wrong', async () => {
+    const Authorization = `Basic ${Buffer.from('demo:wrong').toString('base64')}`;
+    const { status, headers } = await ask(new URLSearchParams({ grant_type: 'client_credentials' }), { Authorization });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Basic']);
+  });
+});

@@ -1,0 +1,78 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAllowed } from '../../../../infra/local/iam/policy.ts';
+import type { Principal } from '../../../../infra/local/iam/principals.ts';
+import { type QueueService, startQueueService } from '../../../../infra/local/sqs/queue-service.ts';
+
+describe('startQueueService', () => {
+  let service: QueueService;
+  const arn = (name: string) => `arn:aws:sqs:eu-west-3:1:${name}`;
+  const url = (name: string) => `${service.url}/1/${name}`;
+  const clientOf = (accessKeyId: string) =>
+    new SQSClient({
+      endpoint: service.url,
+      region: 'eu-west-3',
+      credentials: { accessKeyId, secretAccessKey: 'x' },
+      maxAttempts: 1,
+    });
+  const send = (name: string, rest = {}, accessKeyId = 'SENDER') =>
+    clientOf(accessKeyId).send(new SendMessageCommand({ QueueUrl: url(name), MessageBody: 'hello', ...rest }));
+
+  beforeAll(async () => {
+    const sender: Principal = {
+      arn: 'sender',
+      credentials: { accessKeyId: 'SENDER', secretAccessKey: 'x' },
+      mayDo: (request) =>
+        isAllowed(
+          [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: [arn('first'), arn('third.fifo')] }],
+          request,
+        ),
+    };
+    service = await startQueueService(new Map([['SENDER', sender]]));
+    service.create(
+      ['first', 'second', 'third.fifo'].map((name) => ({
+        name,
+        arn: arn(name),
+        url: url(name),
+        visibilityTimeoutSeconds: 30,
+        ...(name.endsWith('.fifo') && { fifo: { deduplicatesByContent: false, deduplicatesPerGroup: false } }),
+      })),
+    );
+  });
+  afterAll(() => service.stop());
+
+  it('puts a message into the queue that it names, with its attributes', async () => {
+    const attributes = { reason: { DataType: 'String', StringValue: 'because' } };
+    const { MessageId } = await send('first', { MessageAttributes: attributes });
+    expect(service.find(arn('first')).messages()).toMatchObject([
+      { messageId: MessageId, body: 'hello', attributes: { reason: 'because' } },
+    ]);
+    expect(service.find(url('second')).messages()).toEqual([]);
+  });
+
+  it("takes a FIFO queue's ids, and answers with the sequence number", async () => {
+    const ids = { MessageGroupId: 'g', MessageDeduplicationId: 'd' };
+    const first = await send('third.fifo', ids);
+    expect(first.SequenceNumber).toMatch(/^\d{20}$/);
+    expect(await send('third.fifo', ids)).toMatchObject({ MessageId: first.MessageId });
+    expect(service.find(arn('third.fifo')).messages()).toMatchObject([{ groupId: 'g', deduplicationId: 'd' }]);
+    await expect(send('third.fifo')).rejects.toMatchObject({ name: 'MissingParameter' });
+  });
+
+  it('holds each queue against the role of the sender', async () => {
+    await expect(send('second')).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    await expect(send('first', {}, 'NOBODY')).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    expect(service.find(arn('second')).messages()).toEqual([]);
+  });
+
+  it('says which queue is not there', async () => {
+    await expect(send('fourth')).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
+    expect(() => service.find(arn('fourth'))).toThrow('fourth');
+  });
+
+  it('refuses a message of more than 1 MiB', async () => {
+    await expect(send('first', { MessageBody: 'x'.repeat(1_048_577) })).rejects.toMatchObject({
+      name: 'InvalidMessageContents',
+    });
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { readDeployment } from '../../../../infra/local/template/deployment.ts';
+import { readTemplate, type Template } from '../../../../infra/local/template/template.ts';
+
+const account = { accountId: '1', region: 'eu-west-3', stackName: 'S', queueEndpoint: 'http://sqs' };
+const arnOf = (logicalId: string) => ({ 'Fn::GetAtt': [logicalId, 'Arn'] });
+const queueActions = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+const permission = (functionId: string) => ({
+  Type: 'AWS::Lambda::Permission',
+  Properties: {
+    FunctionName: arnOf(functionId),
+    Action: 'lambda:InvokeFunction',
+    Principal: 'apigateway.amazonaws.com',
+  },
+});
+
+/** A template with one of everything; `changes` replaces properties by logical id, undefined removes the resource. */
+function template(changes: Record<string, Record<string, unknown> | undefined> = {}): Template {
+  const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> = {
+    RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: {} },
+    Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev' } },
+    Function: {
+      Type: 'AWS::Lambda::Function',
+      Properties: {
+        Code: { S3Key: 'hash.zip' },
+        Handler: 'index.handler',
+        Role: arnOf('Role'),
+        Timeout: 15,
+        Environment: { Variables: { QUEUE_URL: { Ref: 'Queue' } } },
+      },
+    },
+    Role: { Type: 'AWS::IAM::Role', Properties: {} },
+    Policy: {
+      Type: 'AWS::IAM::Policy',
+      Properties: {
+        Roles: [{ Ref: 'Role' }],
+        PolicyDocument: { Statement: [{ Effect: 'Allow', Action: queueActions, Resource: arnOf('Queue') }] },
+      },
+    },
+    Permission: permission('Function'),
+    Queue: {
+      Type: 'AWS::SQS::Queue',
+      Properties: {
+        VisibilityTimeout: 90,
+        RedrivePolicy: { deadLetterTargetArn: arnOf('DeadLetters'), maxReceiveCount: 8 },
+      },
+    },
+    DeadLetters: { Type: 'AWS::SQS::Queue', Properties: {} },
+    Source: {
+      Type: 'AWS::Lambda::EventSourceMapping',
+      Properties: {
+        EventSourceArn: arnOf('Queue'),
+        FunctionName: { Ref: 'Function' },
+        BatchSize: 5,
+        ScalingConfig: { MaximumConcurrency: 3 },
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+      },
+    },
+    Table: {
+      Type: 'AWS::DynamoDB::Table',
+      Properties: {
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+        DeletionProtectionEnabled: true,
+      },
+    },
+    Bucket: { Type: 'AWS::S3::Bucket', Properties: {} },
+    BucketPolicy: {
+      Type: 'AWS::S3::BucketPolicy',
+      Properties: {
+        Bucket: { Ref: 'Bucket' },
+        PolicyDocument: { Statement: [{ Effect: 'Deny', Action: 's3:*', Resource: '*' }] },
+      },
+    },
+  };
+  for (const [id, properties] of Object.entries(changes)) {
+    if (properties === undefined) delete resources[id];
+    else resources[id]!.Properties = { ...resources[id]!.Properties, ...properties };
+  }
+  return { Resources: resources, Outputs: { QueueUrl: { Value: { Ref: 'Queue' } } } };
+}
+
+const assets = { directory: '/cdk.out', manifest: { files: { hash: { source: { path: 'asset.hash' } } } } };
+const deployment = (changes: Parameters<typeof template>[0] = {}) =>
+  readDeployment(readTemplate(template(changes), account), assets, account);
+
+describe('readDeployment', () => {
+  it('reads functions with what their role allows', () => {
+    expect(deployment().functions).toEqual([
+      {
+        name: 'S-Function',
+        arn: 'arn:aws:lambda:eu-west-3:1:function:S-Function',
+        directory: '/cdk.out/asset.hash',
+        handler: 'index.handler',
+        timeoutSeconds: 15,
+        memoryMegabytes: 128,
+        environment: { QUEUE_URL: 'http://sqs/1/S-Queue' },
+        roleArn: 'arn:aws:iam::1:role/S-Role',
+        statements: [{ Effect: 'Allow', Action: queueActions, Resource: 'arn:aws:sqs:eu-west-3:1:S-Queue' }],
+      },
+    ]);
+  });
+
+  it('reads queues and event sources', () => {
+    const { queues, eventSources } = deployment();
+    const arn = 'arn:aws:sqs:eu-west-3:1:S-Queue';
+    expect(queues).toEqual([
+      {
+        name: 'S-Queue',
+        arn,
+        url: 'http://sqs/1/S-Queue',
+        visibilityTimeoutSeconds: 90,
+        redrive: { deadLetterArn: 'arn:aws:sqs:eu-west-3:1:S-DeadLetters', maxReceiveCount: 8 },
+      },
+      expect.objectContaining({ name: 'S-DeadLetters', visibilityTimeoutSeconds: 30 }),
+    ]);
+    expect(eventSources).toEqual([
+      {
+        queueArn: arn,
+        functionArn: 'arn:aws:lambda:eu-west-3:1:function:S-Function',
+        batchSize: 5,
+        maximumConcurrency: 3,
+        reportsItemFailures: true,
+      },
+    ]);
+  });
+
+  it('reads FIFO queues, whose names end in .fifo', () => {
+    const fifo = { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' };
+    const { queues } = deployment({ Queue: fifo, DeadLetters: { FifoQueue: true } });
+    expect(queues[0]).toMatchObject({
+      name: 'S-Queue.fifo',
+      arn: 'arn:aws:sqs:eu-west-3:1:S-Queue.fifo',
+      fifo: { deduplicatesByContent: false, deduplicatesPerGroup: true },
+    });
+    expect(queues[1]).toMatchObject({ fifo: { deduplicatesByContent: false, deduplicatesPerGroup: false } });
+  });
+
+  it('reads tables, buckets and outputs', () => {
+    const { tables, buckets, outputs } = deployment();
+    expect(tables).toEqual([
+      {
+        create: {
+          TableName: 'S-Table',
+          BillingMode: 'PAY_PER_REQUEST',
+          KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+          AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+        },
+        timeToLive: { AttributeName: 'ttl', Enabled: true },
+      },
+    ]);
+    expect(buckets).toEqual([{ name: 's-bucket', policy: [{ Effect: 'Deny', Action: 's3:*', Resource: '*' }] }]);
+    expect(outputs).toEqual({ QueueUrl: 'http://sqs/1/S-Queue' });
+  });
+
+  const policyWith = (Action: readonly string[], Resource: unknown = arnOf('Queue')) => ({
+    PolicyDocument: { Statement: [{ Effect: 'Allow', Action, Resource }] },
+  });
+
+  it.each<[string, Parameters<typeof template>[0], string]>([
+    ...queueActions.map((action): [string, Parameters<typeof template>[0], string] => [
+      `a consumer that may not ${action}`,
+      { Policy: policyWith(queueActions.filter((each) => each !== action)) },
+      action,
+    ]),
+    [
+      'a consumer that may read another queue only',
+      { Policy: policyWith(queueActions, arnOf('DeadLetters')) },
+      'sqs:ReceiveMessage',
+    ],
+    ['a consumer without a policy', { Policy: undefined }, 'sqs:ReceiveMessage'],
+    ['an event source of another kind', { Source: { EventSourceArn: arnOf('Table') } }, 'Source'],
+    ['a batch window of a FIFO queue', fifoSource({ MaximumBatchingWindowInSeconds: 1 }), 'Source'],
+    ['a batch of 11 messages of a FIFO queue', fifoSource({ BatchSize: 11 }), 'Source'],
+    ['a dead-letter queue of the other kind', { Queue: { FifoQueue: true } }, 'S-Queue.fifo'],
+    ['a function without its bundle', { Function: { Code: { S3Key: 'other.zip' } } }, 'Function'],
+    ['a role that is not there', { Function: { Role: 'arn:aws:iam::1:role/other' } }, 'role/other'],
+    [
+      'a managed policy',
+      { Role: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] } },
+      'AdministratorAccess',
+    ],
+    ['no API', { RestApi: undefined }, 'one REST API'],
+  ])('refuses %s', (_, changes, message) => {
+    expect(() => deployment(changes)).toThrow(message);
+  });
+
+  function fifoSource(source: Record<string, unknown>): Parameters<typeof template>[0] {
+    return { Queue: { FifoQueue: true }, DeadLetters: { FifoQueue: true }, Source: source };
+  }
+});
