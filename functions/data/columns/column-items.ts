@@ -1,4 +1,8 @@
-/** Keys and forms of the items of the Columns table: blocks of columns, blocks of position sets. */
+/**
+ * The items of the Columns table beside the heads: blocks of columns and blocks of position sets, their keys, and how a row changes them.
+ *
+ * Part of the stored format: what is written today must be read by every later release.
+ */
 
 import { createHash } from 'node:crypto';
 import { CorruptData } from '../../errors.ts';
@@ -11,7 +15,7 @@ import { withPosition } from './position-set.ts';
 
 export type Row = Readonly<Record<string, unknown>> & { readonly seq: number };
 
-/** Key of the block of a column, or of a set when `prefix` is that of one of its values. */
+/** Key of a block: `prefix` is that of a column or of a set. */
 export function blockKey(prefix: string, block: number): string {
   return prefix + String(block).padStart(7, '0');
 }
@@ -20,19 +24,19 @@ export function columnPrefix(list: ListDescription, column: Column): string {
   return `${list.key}#${column.key}#`;
 }
 
-/** The value is hashed: a tag may be longer than a key may be, and may hold any character. */
+/** The value is hashed because a tag may be longer than a key may be, and may hold any character. */
 export function setPrefix(list: ListDescription, sets: PositionSets, value: string): string {
   const digest = createHash('sha256').update(value).digest('base64url').slice(0, 22);
   return `${list.key}#${sets.key}#${digest}#`;
 }
 
-/** One change of one block; `apply` gets the block's bytes (undefined: there is no such item) and returns the new ones. */
+/** One change of one block. `apply` takes the block's bytes and returns the new ones; undefined means that there is no such item. */
 export interface BlockEdit {
   readonly key: string;
   apply(block: Uint8Array | undefined): Uint8Array | undefined;
 }
 
-/** What changes in columns and sets when `before` (undefined: the row is new) becomes `after`. */
+/** The changes of columns and sets when `before` becomes `after`; without `before` the row is new. */
 export function blockEdits(
   list: ListDescription,
   before: Row | undefined,
@@ -50,7 +54,7 @@ function* columnEdits(
 ): Generator<BlockEdit> {
   for (const column of Object.values(list.columns)) {
     const value = columnValue(column, after, dictionaries);
-    // An absent end of a time column reads as null: what has not started needs no entry.
+    // Missing trailing values of a time column are null, so a row without the time needs no entry.
     const previous =
       before !== undefined ? columnValue(column, before, dictionaries) : column.kind === 'time' ? null : undefined;
     if (value === previous) continue;
@@ -76,14 +80,14 @@ function* setEdits(list: ListDescription, before: Row | undefined, after: Row): 
   }
 }
 
-/** What a column holds of a row: a number, null, or a canonical UUID. */
+/** The row's value in a column: a number, null, or a canonical UUID. Throws CorruptData where the row has no such value. */
 export function columnValue(column: Column, row: Row, dictionaries: Dictionaries): number | string | null {
   if (column.kind === 'facets') return facetCode(column, row, dictionaries);
   const value = row[column.attribute] ?? null;
   if (column.kind === 'time' && typeof value === 'string') return toMicroseconds(value);
   if (column.kind === 'uuid' && typeof value === 'string') return value;
   if (column.kind === 'integer' && typeof value === 'number') return value;
-  if (column.kind === 'time' && value === null) return null;
+  if (column.kind !== 'uuid' && value === null) return null;
   throw new CorruptData(`A row has no valid ${column.attribute}.`);
 }
 

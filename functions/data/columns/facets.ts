@@ -1,14 +1,21 @@
-/** Facet codes: the number that a row's facet columns hold, and what is read from it. */
+/**
+ * Facet codes: the number that a row's facet column holds, and what is read from it.
+ *
+ * Part of the stored format: codes that are written today must be read by every later release.
+ */
 
 import { CorruptData, LimitExceeded } from '../../errors.ts';
 import type { Column, Facet, FacetColumn } from './list-description.ts';
 
-/** Texts of each dictionary facet, by the facet's attribute, in order of first use: a text's index is its code for ever. */
+/** Texts of each dictionary facet, by the facet's attribute, in order of first use. A text keeps its index for ever. */
 export type Dictionaries = Readonly<Record<string, readonly string[]>>;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The row's number in the column. Every text must be in its dictionary already (see withTextsOf). */
+/**
+ * The row's number in the column. Every text must be in its dictionary already (see withTextsOf). Throws CorruptData for a value that
+ * the facet does not know.
+ */
 export function facetCode(column: FacetColumn, row: Row, dictionaries: Dictionaries): number {
   let code = 0;
   let scale = 1;
@@ -20,12 +27,16 @@ export function facetCode(column: FacetColumn, row: Row, dictionaries: Dictionar
 }
 
 function facetIndex(facet: Facet, row: Row, dictionaries: Dictionaries): number {
-  const value = row[facet.attribute];
-  if (facet.kind === 'presence') return Array.isArray(value) && value.length > 0 ? 1 : 0;
+  if (facet.kind === 'presence') return isPresent(row[facet.attribute]) ? 1 : 0;
+  const value = row[facet.attribute] ?? (facet.kind === 'values' ? facet.default : undefined);
   const values: readonly unknown[] = facet.kind === 'values' ? facet.values : (dictionaries[facet.attribute] ?? []);
   const index = values.indexOf(value);
   if (index < 0) throw new CorruptData(`A row has no valid ${facet.attribute}: ${String(value)}.`);
   return index;
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
 /** The index of one facet's value within a column's number. */
@@ -40,13 +51,14 @@ export function indexOfFacet(column: FacetColumn, name: string): (code: number) 
   throw new RangeError(`No facet ${name}.`);
 }
 
-function facetSize(facet: Facet): number {
+/** How many different values the facet may have. */
+export function facetSize(facet: Facet): number {
   return facet.kind === 'values' ? facet.values.length : facet.kind === 'presence' ? 2 : facet.capacity;
 }
 
 /**
- * The dictionaries with the row's texts in these columns added where they are new. Throws LimitExceeded when an owner uses more different
- * texts than the facet's capacity.
+ * The dictionaries, with those texts added that the row brings. Throws LimitExceeded when an owner uses more different texts than
+ * the facet's capacity.
  */
 export function withTextsOf(columns: Iterable<Column>, row: Row, dictionaries: Dictionaries): Dictionaries {
   let learned = dictionaries;

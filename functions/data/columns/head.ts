@@ -74,8 +74,14 @@ function columnFormat(column: Column): string {
 }
 
 function facetFormat(facet: Facet): unknown[] {
-  const values = facet.kind === 'values' ? facet.values : facet.kind === 'dictionary' ? facet.capacity : null;
-  return [facet.kind, facet.attribute, values];
+  switch (facet.kind) {
+    case 'values':
+      return [facet.kind, facet.attribute, facet.values, facet.default];
+    case 'dictionary':
+      return [facet.kind, facet.attribute, facet.capacity];
+    case 'presence':
+      return [facet.kind, facet.attribute];
+  }
 }
 
 function setsFormat({ key, attribute, rowsPerBlock }: ListDescription['sets'][string]): string {

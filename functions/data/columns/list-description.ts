@@ -2,25 +2,29 @@
  * How a list is stored for reading: data only, one description for batches, one for jobs. The read engine, the write side
  * and the repair command all work from it.
  *
+ * A description is a storage format: a contract with everything that earlier releases have written. A change of a key, a kind, an
+ * attribute, a facet (its values and their order included) or a number of rows changes the meaning of stored bytes. It changes
+ * the description's fingerprint too (head.ts), and every owner needs a repair. CONTRIBUTING.md, "The stored format", has the steps.
+ *
  * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A column holds one value of every
  * row at the row's sequence number, cut into blocks of `rowsPerBlock` rows: one small item of the Columns table each. A
  * query reads whole columns (at most 7 bytes a row, ids 16), finds its rows and their number in memory, and fetches only the page.
  */
 
 interface Blocks {
-  /** Short name in the item's key. */
+  /** Short name in the keys of its blocks: no other column or set of the list has it. */
   readonly key: string;
-  /** So chosen that a block fits in one write unit of 1 KB: it is rewritten whole whenever one of its values changes. */
+  /** A block is rewritten whole whenever one of its values changes, so it has to fit in one write unit of 1 KB. */
   readonly rowsPerBlock: number;
 }
 
-/** Whole numbers, or null; what the row lacks is null. */
+/** Whole numbers from 0, or null: also for a row that was written before it had the attribute. */
 export interface IntegerColumn extends Blocks {
   readonly kind: 'integer';
   readonly attribute: string;
 }
 
-/** Canonical timestamps, or null, as microseconds. Stored from the first value that is not null on. */
+/** Canonical timestamps, or null, as microseconds. Nulls after the last time of a block are not stored. */
 export interface TimeColumn extends Blocks {
   readonly kind: 'time';
   readonly attribute: string;
@@ -31,20 +35,35 @@ export interface UuidColumn extends Blocks {
   readonly attribute: string;
 }
 
-/** Several attributes of few values in one number, `first + size1 * (second + size2 * (…))`. */
+/** Several attributes of few values in one number below 2^53: `first + size1 * (second + size2 * (…))`. */
 export interface FacetColumn extends Blocks {
   readonly kind: 'facets';
   readonly facets: Readonly<Record<string, Facet>>;
 }
 
-/**
- * Known values in their sort order; whether a list-valued attribute has elements; or texts that the owner's head item
- * numbers in order of first use, at most `capacity` of them: all of a list's fit in one item of 400 KB.
- */
-export type Facet =
-  | { readonly kind: 'values'; readonly attribute: string; readonly values: readonly (string | boolean)[] }
-  | { readonly kind: 'presence'; readonly attribute: string }
-  | { readonly kind: 'dictionary'; readonly attribute: string; readonly capacity: number };
+export type Facet = KnownValues | Presence | Dictionary;
+
+/** One of these values, in their sort order. */
+interface KnownValues {
+  readonly kind: 'values';
+  readonly attribute: string;
+  readonly values: readonly (string | boolean)[];
+  /** The value of a row that was written before it had the attribute. Without a default, such a row is corrupt. */
+  readonly default?: string | boolean;
+}
+
+/** Whether the row has the attribute: anything but null and an empty array. */
+interface Presence {
+  readonly kind: 'presence';
+  readonly attribute: string;
+}
+
+/** Texts that the owner's head numbers in order of first use, at most `capacity`: all of a list's fit in one item of 400 KB. */
+interface Dictionary {
+  readonly kind: 'dictionary';
+  readonly attribute: string;
+  readonly capacity: number;
+}
 
 /** For each value of an attribute (or each element of it) the set of rows that have it. */
 export interface PositionSets extends Blocks {
@@ -71,6 +90,14 @@ export interface ListDescription {
   readonly table: 'Batches' | 'Jobs';
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
+}
+
+/** Every attribute of a row that decides what is stored in columns and sets. */
+export function describedAttributes(list: ListDescription): Set<string> {
+  const ofColumns = Object.values(list.columns).flatMap((column) =>
+    column.kind === 'facets' ? Object.values(column.facets).map((facet) => facet.attribute) : [column.attribute],
+  );
+  return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
 
 /** The same list with all blocks of `rows` rows: tests force many small blocks. */

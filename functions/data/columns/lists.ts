@@ -1,3 +1,7 @@
+/**
+ * The two lists as they are stored. Every line of a description decides stored bytes: read list-description.ts before you change one.
+ */
+
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
 import type { ListDescription } from './list-description.ts';
 import { withRowsPerBlock } from './list-description.ts';

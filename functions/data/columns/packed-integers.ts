@@ -5,6 +5,8 @@
  *
  * Layout: count (2 bytes), format and unit exponent (4 bits each: value / 1000^exponent), width of an entry in bits (1), smallest
  * value (7), then the entries without gaps, big-endian: 0 is null, n stands for the multiple n - 1.
+ *
+ * Part of the stored format: blocks that are written today must be read by every later release.
  */
 
 const headerBytes = 11;

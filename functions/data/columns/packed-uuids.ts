@@ -1,4 +1,8 @@
-/** A block of a column of UUIDs: 16 bytes each, in the order of the rows. */
+/**
+ * A block of a column of UUIDs: 16 bytes each, in the order of the rows.
+ *
+ * Part of the stored format: blocks that are written today must be read by every later release.
+ */
 
 const uuidBytes = 16;
 

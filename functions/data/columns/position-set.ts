@@ -1,6 +1,8 @@
 /**
  * A block of a position set: which rows of one stretch of the sequence belong to it (carry a tag, are of a batch), one bit a
  * row, without the zero bytes before the first and after the last. Layout: index of the first byte kept (2 bytes), then the bytes.
+ *
+ * Part of the stored format: blocks that are written today must be read by every later release.
  */
 
 const headerBytes = 2;
