@@ -1,6 +1,6 @@
+/** Compares one owner's heads, columns, sets, counts and sequence numbers with what the rows themselves say. Pure. */
+
 import { isDeepStrictEqual } from 'node:util';
-import { en } from 'zod/locales';
-import * as z from 'zod/mini';
 import {
   blockKey,
   columnPrefix,
@@ -16,35 +16,20 @@ import type { OwnerLists } from '../../functions/data/columns/lists.ts';
 import { packIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
 import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
-import { BatchRow } from '../../functions/schemas/batch.ts';
-import { JobRow } from '../../functions/schemas/job.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
-
-// By itself zod/mini says no more than that a value is invalid.
-z.config(en());
-
-/** What the recount looks at of a row: not the texts that no column holds. */
-export const CountedBatch = z.omit(BatchRow, { webhook: true, configuration: true, backend_configuration: true });
-export const CountedJob = z.omit(JobRow, { variables: true, results_key: true });
-
-/** Everything of one owner, as read. */
-export interface Snapshot {
-  readonly columns: readonly Item[];
-  readonly batches: readonly Item[];
-  readonly jobs: readonly Item[];
-}
+import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
 
 /** Something that is not as the rows say, and what it should be. */
 export type Difference =
-  /** Attributes of a row: its place, or what it counts. */
   | {
       readonly kind: 'row';
       readonly table: 'Batches' | 'Jobs';
       readonly key: string;
+      /** Those of its derived attributes that are wrong. */
       readonly found: Item;
       readonly expected: Item;
-      /** Undefined where the row has none. */
-      readonly rev: number | undefined;
+      /** As stored, whatever it is; undefined where the row has none. */
+      readonly rev: unknown;
     }
   | {
       readonly kind: 'head';
@@ -55,82 +40,72 @@ export type Difference =
   | {
       readonly kind: 'block';
       readonly key: string;
-      readonly found: Uint8Array | undefined;
+      readonly found: Item | undefined;
       readonly expected: Uint8Array | undefined;
     }
-  /** What no recount can mend: a row that breaks its schema, a job without its batch. */
+  /** What no recount can mend: a row whose content breaks its schema, a job without its batch. */
   | { readonly kind: 'broken'; readonly key: string; readonly found: string };
 
 /**
- * Compares one owner's heads, columns, sets, counters and sequence numbers with what the rows themselves say. Rows without a
- * dense number get one by their present number, then time, then id; the columns are expected as they are with these numbers.
- * While a row breaks its schema only that is told: nothing can be counted without it.
+ * Rows are numbered in the order of `created_at`; rows of the same time by their present number, then by id. Where all is
+ * sound that is the order they have. Everything else is expected as it is with these numbers. If the content of any row breaks its
+ * schema, only such rows are reported, because nothing can be counted without them.
  */
 export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
-  const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));
-  const batches = numbered(lists.batch, snapshot.batches, CountedBatch);
-  const jobs = numbered(lists.job, snapshot.jobs, CountedJob);
-  const broken = [...batches.broken, ...jobs.broken];
+  const broken = [...brokenRows('Batches', snapshot.batches), ...brokenRows('Jobs', snapshot.jobs)];
   if (broken.length > 0) return broken;
-  const orders = inBatches(jobs.rows, new Set(snapshot.batches.map((batch) => String(batch.id))));
-  const counts = counted(batches.rows, orders.rows);
+  const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));
+  const jobs = placeInBatches(assignNumbers(snapshot.jobs));
+  const batches = countJobs(assignNumbers(snapshot.batches), jobs);
   return [
-    ...orders.broken,
-    ...rowDifferences('Batches', snapshot.batches, counts),
-    ...rowDifferences('Jobs', snapshot.jobs, orders.rows),
-    ...columnDifferences(lists.batch, counts, items),
-    ...columnDifferences(lists.job, orders.rows, items),
+    ...orphanedJobs(batches, jobs),
+    ...rowDifferences('Batches', snapshot.batches, batches),
+    ...rowDifferences('Jobs', snapshot.jobs, jobs),
+    ...columnDifferences(lists.batch, batches, items),
+    ...columnDifferences(lists.job, jobs, items),
   ];
 }
 
-type CountedBatch = z.infer<typeof CountedBatch>;
-type CountedJob = z.infer<typeof CountedJob>;
+type NumberedRow = Item & Row;
 
-interface Numbered<Counted> {
-  readonly rows: readonly Counted[];
-  readonly broken: readonly Difference[];
-}
-
-function numbered<Counted>(
-  list: ListDescription,
-  rows: readonly Item[],
-  schema: z.ZodMiniType<Counted>,
-): Numbered<Counted> {
-  const numberOf = (row: Item) => (typeof row.seq === 'number' ? row.seq : Number.POSITIVE_INFINITY);
-  const placed = rows.toSorted(
-    (a, b) =>
-      compare(numberOf(a), numberOf(b)) ||
-      compare(String(a.created_at), String(b.created_at)) ||
-      compare(String(a.id), String(b.id)),
+function brokenRows(table: 'Batches' | 'Jobs', rows: readonly FoundRow[]): Difference[] {
+  return rows.flatMap(({ row, fault }): Difference[] =>
+    fault === undefined ? [] : [{ kind: 'broken', key: `${table} ${row.id}`, found: fault }],
   );
-  const broken: Difference[] = [];
-  const counted = placed.flatMap((row, seq) => {
-    const parsed = schema.safeParse({ ...row, seq, rev: row.rev ?? 0, written_at: row.written_at ?? {} });
-    if (parsed.success) return [parsed.data];
-    broken.push({ kind: 'broken', key: `${list.table} ${String(row.id)}`, found: z.prettifyError(parsed.error) });
-    return [];
-  });
-  return { rows: counted, broken };
 }
 
-/** The jobs with dense places within their batches. */
-function inBatches(jobs: readonly CountedJob[], batchIds: ReadonlySet<string>): Numbered<CountedJob> {
+/** The rows in the order of their numbers, with the version and times that writers need. */
+function assignNumbers(rows: readonly FoundRow[]): NumberedRow[] {
+  const presentNumber = (row: Item) => (isCount(row.seq) ? row.seq : Number.POSITIVE_INFINITY);
+  return rows
+    .map(({ row }) => row)
+    .sort(
+      (a, b) =>
+        compare(a.created_at, b.created_at) || compare(presentNumber(a), presentNumber(b)) || compare(a.id, b.id),
+    )
+    .map((row, seq) => ({ ...row, seq, rev: isCount(row.rev) ? row.rev : 0, written_at: validTimes(row.written_at) }));
+}
+
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function validTimes(writtenAt: unknown): Record<string, unknown> {
+  if (typeof writtenAt !== 'object' || writtenAt === null) return {};
+  return Object.fromEntries(Object.entries(writtenAt).filter(([, time]) => Number.isSafeInteger(time)));
+}
+
+/** Jobs join a batch in the order in which they are created. */
+function placeInBatches(jobs: readonly NumberedRow[]): NumberedRow[] {
   const places = new Map<string, number>();
-  const broken: Difference[] = [];
-  for (const [batchId, ofBatch] of Map.groupBy(jobs, (job) => job.batch_id)) {
-    if (!batchIds.has(batchId)) {
-      broken.push({ kind: 'broken', key: `Batches ${batchId}`, found: `missing, but ${ofBatch.length} jobs name it` });
-    }
-    ofBatch
-      .toSorted((a, b) => compare(a.creation_order, b.creation_order) || compare(a.seq, b.seq))
-      .forEach((job, place) => {
-        places.set(job.id, place);
-      });
-  }
-  return { rows: jobs.map((job) => ({ ...job, creation_order: places.get(job.id) ?? job.creation_order })), broken };
+  return jobs.map((job) => {
+    const creation_order = places.get(job.batch_id) ?? 0;
+    places.set(job.batch_id, creation_order + 1);
+    return { ...job, creation_order };
+  });
 }
 
-function counted(batches: readonly CountedBatch[], jobs: readonly CountedJob[]): CountedBatch[] {
+function countJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]): NumberedRow[] {
   const byBatch = Map.groupBy(jobs, (job) => job.batch_id);
   return batches.map((batch) => {
     const ofBatch = byBatch.get(batch.id) ?? [];
@@ -138,26 +113,28 @@ function counted(batches: readonly CountedBatch[], jobs: readonly CountedJob[]):
     return {
       ...batch,
       jobs_count: ofBatch.length,
-      jobs_count_per_status: Object.fromEntries(
-        JobStatus.options.map((status) => [status, count(status)]),
-      ) as CountedBatch['jobs_count_per_status'],
+      jobs_count_per_status: Object.fromEntries(JobStatus.options.map((status) => [status, count(status)])),
     };
   });
 }
 
-const recounted = ['seq', 'rev', 'written_at', 'creation_order', 'jobs_count', 'jobs_count_per_status'] as const;
+function orphanedJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]): Difference[] {
+  const batchIds = new Set(batches.map((batch) => batch.id));
+  return [...Map.groupBy(jobs, (job) => job.batch_id)].flatMap(([batchId, ofBatch]): Difference[] => {
+    if (batchIds.has(batchId)) return [];
+    return [{ kind: 'broken', key: `Batches ${batchId}`, found: `missing, but ${ofBatch.length} jobs name it` }];
+  });
+}
 
 function rowDifferences(
   table: 'Batches' | 'Jobs',
-  found: readonly Item[],
-  expected: readonly (CountedBatch | CountedJob)[],
+  found: readonly FoundRow[],
+  expected: readonly NumberedRow[],
 ): Difference[] {
-  const byId = new Map(found.map((row) => [String(row.id), row]));
+  const byId = new Map(found.map(({ row }) => [row.id, row]));
   return expected.flatMap((row): Difference[] => {
     const stored = byId.get(row.id) ?? {};
-    const wrong = recounted.filter(
-      (name) => name in row && !isDeepStrictEqual(stored[name], row[name as keyof typeof row]),
-    );
+    const wrong = derivedAttributes[table].filter((name) => !isDeepStrictEqual(stored[name], row[name]));
     if (wrong.length === 0) return [];
     const pick = (from: Item) => Object.fromEntries(wrong.map((name) => [name, from[name]]));
     return [{ kind: 'row', table, key: row.id, found: pick(stored), expected: pick(row), rev: stored.rev }];
@@ -166,45 +143,36 @@ function rowDifferences(
 
 function columnDifferences(
   list: ListDescription,
-  rows: readonly Row[],
+  rows: readonly NumberedRow[],
   items: ReadonlyMap<string, Item>,
 ): Difference[] {
   const foundHead = items.get(headKey(list));
-  const dictionaries = rows.reduce<Dictionaries>(
-    (learned, row) => withTextsOf(Object.values(list.columns), row, learned),
-    Head.safeParse(foundHead).data?.dictionaries ?? {},
-  );
-  const expectedHead: Head = {
-    ...emptyHead(list),
-    next_seq: rows.length,
-    last_created_at: rows.reduce<string | null>(
-      (latest, { created_at }) => (latest === null || String(created_at) > latest ? String(created_at) : latest),
-      null,
-    ),
-    dictionaries: dictionaries as Head['dictionaries'],
-  };
-  const sameHead = isDeepStrictEqual(
-    foundHead === undefined ? emptyHead(list) : Head.safeParse(foundHead).data,
-    expectedHead,
-  );
-  const expected = new Map([...expectedColumns(list, rows, dictionaries), ...expectedSets(list, rows)]);
-  const found = new Map(
-    [...items]
-      .filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list))
-      .map(([key, item]) => [key, item.v as Uint8Array]),
-  );
+  const head = expectedHead(list, rows, foundHead);
+  const sameHead = isDeepStrictEqual(foundHead === undefined ? emptyHead(list) : Head.safeParse(foundHead).data, head);
+  const expected = new Map([...columnBlocks(list, rows, head.dictionaries), ...setBlocks(list, rows)]);
+  const found = new Map([...items].filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list)));
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
-    (key) => !sameBytes(found.get(key), expected.get(key)),
+    (key) => !holds(found.get(key), expected.get(key)),
   );
   return [
-    ...(sameHead
-      ? []
-      : [{ kind: 'head', key: headKey(list), found: foundHead, expected: expectedHead } satisfies Difference]),
+    ...(sameHead ? [] : [{ kind: 'head', key: headKey(list), found: foundHead, expected: head } satisfies Difference]),
     ...wrong.map((key): Difference => ({ kind: 'block', key, found: found.get(key), expected: expected.get(key) })),
   ];
 }
 
-function* expectedColumns(
+/** Dictionaries keep the order they have: a text's index is in the columns already. */
+function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found: Item | undefined): Head {
+  const known: Dictionaries = Head.safeParse(found).data?.dictionaries ?? {};
+  const dictionaries = rows.reduce((learned, row) => withTextsOf(Object.values(list.columns), row, learned), known);
+  return {
+    ...emptyHead(list),
+    next_seq: rows.length,
+    last_created_at: rows.at(-1)?.created_at ?? null,
+    dictionaries: dictionaries as Head['dictionaries'],
+  };
+}
+
+function* columnBlocks(
   list: ListDescription,
   rows: readonly Row[],
   dictionaries: Dictionaries,
@@ -212,20 +180,20 @@ function* expectedColumns(
   for (const column of Object.values(list.columns)) {
     const values = rows.map((row) => columnValue(column, row, dictionaries));
     for (let start = 0; start < values.length; start += column.rowsPerBlock) {
-      const block = packed(column, values.slice(start, start + column.rowsPerBlock));
+      const block = packBlock(column, values.slice(start, start + column.rowsPerBlock));
       if (block !== undefined) yield [blockKey(columnPrefix(list, column), start / column.rowsPerBlock), block];
     }
   }
 }
 
-/** Times are stored up to the last that is not null. */
-function packed(column: Column, values: readonly (number | string | null)[]): Uint8Array | undefined {
+/** A block of times ends with the last that is not null. */
+function packBlock(column: Column, values: readonly (number | string | null)[]): Uint8Array | undefined {
   if (column.kind === 'uuid') return Buffer.from(values.join('').replaceAll('-', ''), 'hex');
   const end = column.kind === 'time' ? values.findLastIndex((value) => value !== null) + 1 : values.length;
   return end === 0 ? undefined : packIntegers(values.slice(0, end) as (number | null)[]);
 }
 
-function* expectedSets(list: ListDescription, rows: readonly Row[]): Generator<[string, Uint8Array]> {
+function* setBlocks(list: ListDescription, rows: readonly Row[]): Generator<[string, Uint8Array]> {
   for (const sets of Object.values(list.sets)) {
     const positions = new Map<string, number[]>();
     for (const row of rows) {
@@ -243,8 +211,10 @@ function* expectedSets(list: ListDescription, rows: readonly Row[]): Generator<[
   }
 }
 
-function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0;
+/** Whether the item holds exactly these bytes; undefined: whether there is neither. */
+function holds(item: Item | undefined, bytes: Uint8Array | undefined): boolean {
+  if (item === undefined || bytes === undefined) return item === bytes;
+  return item.v instanceof Uint8Array && Buffer.compare(item.v, bytes) === 0;
 }
 
 function compare<Value extends number | string>(a: Value, b: Value): number {

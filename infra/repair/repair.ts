@@ -1,30 +1,36 @@
-/**
- * `npm run repair`: recounts what the lists are read from and reports what differs from the rows; with `--fix` mends it.
- *
- *   npm run repair -- [--user ID] [--fix] [--resume] [--stack NAME]
- *
- * Works on AWS_ENDPOINT_URL_DYNAMODB where that is set, else on the local stack while it runs, else (or with `--stack`) on AWS with
- * the usual credentials and region. BATCHES_TABLE, JOBS_TABLE and COLUMNS_TABLE name the tables; without them they are found by
- * the stack's name. Exit code 0: nothing that could be
- * told while writers are at work differs any more; 1: something does.
- */
+/** `npm run repair`: recounts what the lists are read from and reports what differs from the rows; with `--fix` mends it. */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type TableNames, tables } from '../../functions/tables.ts';
+import { ServiceError } from '../../functions/errors.ts';
+import { tables } from '../../functions/tables.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
-import { repairUser } from './repair-user.ts';
+import { type RepairResult, repairUser } from './repair-user.ts';
 import { scanUsers, type UserScan } from './scan-users.ts';
+import type { RepairTables } from './snapshot.ts';
+
+const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME]
+
+Recounts sequence numbers, counts, columns and sets from the rows, and reports what differs.
+  --fix         mend what differs, also while writers are at work
+  --user ID     only this user
+  --resume      go on after an interruption
+  --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
+Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
+BATCHES_TABLE, JOBS_TABLE and COLUMNS_TABLE name the tables there; without them they are found by their names.
+Exit code 0: no differences left (items still being written are reported but not counted). 1: differences remain, or a
+user's rows could not be recounted.`;
 
 const mostShown = 20;
+/** Throttled calls wait rather than end the run. */
+const maxAttempts = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
 const repaired = ['Batches', 'Jobs', 'Columns'] as const;
-type RepairTables = TableNames<(typeof repaired)[number]>;
 
 /** What `--resume` goes on from. */
 interface Progress {
@@ -35,6 +41,8 @@ interface Progress {
   done: number;
   /** Of these, how many have differences left. */
   differing: number;
+  /** Of these, how many could not be recounted. */
+  failed: number;
 }
 
 let lastShown = Date.now();
@@ -42,17 +50,21 @@ let lastShown = Date.now();
 try {
   process.exitCode = await main();
 } catch (error) {
-  console.error(error instanceof SetupProblem ? error.message : error);
+  console.error(failureText(error));
   process.exitCode = 1;
 }
 
 async function main(): Promise<number> {
-  const { user, fix, resume, stack } = readArguments();
+  const { user, fix, resume, stack, help } = readArguments();
+  if (help) {
+    console.log(usage);
+    return 0;
+  }
   const { client: plainClient, place } = connect(stack);
-  const names = tablesFromEnvironment() ?? (await findTables(plainClient, stack));
+  const names = await findTables(plainClient, stack);
   const client = DynamoDBDocumentClient.from(plainClient);
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
-  if (user !== undefined) return (await repairOne(client, names, user, fix, true)) ? 0 : 1;
+  if (user !== undefined) return (await repairOne(client, names, user, fix, true)) === 'sound' ? 0 : 1;
 
   const progress = startProgress(names, fix, resume);
   await scanUsers(client, names, progress.scan, async () => {
@@ -62,13 +74,18 @@ async function main(): Promise<number> {
   const { users } = progress.scan;
   for (const userId of users.slice(progress.done)) {
     show(`${progress.done} of ${users.length} users`);
-    if (!(await repairOne(client, names, userId, fix, false))) progress.differing += 1;
+    const outcome = await repairOne(client, names, userId, fix, false);
+    if (outcome === 'differing') progress.differing += 1;
+    if (outcome === 'failed') progress.failed += 1;
     progress.done += 1;
     save(progress);
   }
   rmSync(progressFile, { force: true });
-  console.log(`${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}.`);
-  return progress.differing === 0 ? 0 : 1;
+  report(
+    `${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}` +
+      `${progress.failed > 0 ? `, ${progress.failed} that could not be recounted` : ''}.`,
+  );
+  return progress.differing + progress.failed === 0 ? 0 : 1;
 }
 
 function readArguments() {
@@ -79,26 +96,29 @@ function readArguments() {
         fix: { type: 'boolean', default: false },
         resume: { type: 'boolean', default: false },
         stack: { type: 'string' },
+        help: { type: 'boolean', default: false },
       },
     });
     return values;
   } catch (error) {
-    throw new SetupProblem(
-      `${(error as Error).message}\nUsage: npm run repair -- [--user ID] [--fix] [--resume] [--stack NAME]`,
-    );
+    throw new SetupProblem(`${(error as Error).message}\n${usage.split('\n')[0]}`);
   }
 }
 
 function connect(stack: string | undefined): { client: DynamoDBClient; place: string } {
-  const endpoint = stack === undefined ? (process.env.AWS_ENDPOINT_URL_DYNAMODB ?? localEndpoint()) : undefined;
-  const isLocal = endpoint !== undefined && process.env.AWS_ACCESS_KEY_ID === undefined;
-  const client = new DynamoDBClient({
-    ...(endpoint !== undefined && { endpoint }),
-    // DynamoDB Local takes any.
-    ...(isLocal && { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
-    maxAttempts: 10,
-  });
-  return { client, place: endpoint ?? 'AWS' };
+  if (stack !== undefined) return { client: new DynamoDBClient({ maxAttempts }), place: `stack ${stack}` };
+  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? localEndpoint();
+  if (endpoint === undefined) {
+    throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
+  }
+  // DynamoDB Local takes any region and credentials.
+  const region = process.env.AWS_REGION ?? 'us-east-1';
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const isConfigured = process.env.AWS_ACCESS_KEY_ID !== undefined;
+  return {
+    client: new DynamoDBClient({ endpoint, region, ...(!isConfigured && { credentials }), maxAttempts }),
+    place: endpoint,
+  };
 }
 
 function localEndpoint(): string | undefined {
@@ -113,6 +133,8 @@ function tablesFromEnvironment(): RepairTables | undefined {
 
 /** CloudFormation names a table after its stack and logical id: `QuantumBatchApi-dev-StorageJobsD2C5A1F0-1ABC…`. */
 async function findTables(client: DynamoDBClient, stack: string | undefined): Promise<RepairTables> {
+  const given = stack === undefined ? tablesFromEnvironment() : undefined;
+  if (given !== undefined) return given;
   const byStack = new Map<string, Record<string, string>>();
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
@@ -122,7 +144,11 @@ async function findTables(client: DynamoDBClient, stack: string | undefined): Pr
     }
   }
   const [found, ...others] = byStack.values();
-  if (found === undefined) throw new SetupProblem('No tables of this service were found there.');
+  if (found === undefined) {
+    throw new SetupProblem(
+      `No tables of ${stack === undefined ? 'this service' : `the stack ${stack}`} were found there.`,
+    );
+  }
   if (others.length > 0) {
     throw new SetupProblem(`Several stacks are there: name one with --stack (${[...byStack.keys()].join(', ')}).`);
   }
@@ -131,48 +157,88 @@ async function findTables(client: DynamoDBClient, stack: string | undefined): Pr
   return found as RepairTables;
 }
 
-/** Whether nothing differs any more. */
+type Outcome = 'sound' | 'differing' | 'failed';
+
 async function repairOne(
   client: DynamoDBDocumentClient,
   names: RepairTables,
   userId: string,
   fix: boolean,
   inDetail: boolean,
-): Promise<boolean> {
-  const { differences, remaining, unsettled, rows } = await repairUser(client, names, userId, {
-    fix,
-    ...(inDetail && { progress: (text) => show(`${userId}: ${text}`) }),
-  });
+): Promise<Outcome> {
+  let result: RepairResult;
+  try {
+    result = await repairUser(client, names, userId, {
+      fix,
+      ...(inDetail && { progress: (text) => show(`${userId}: ${text}`) }),
+    });
+  } catch (error) {
+    if (isOfEveryUser(error)) throw error;
+    report(`${userId}: could not be recounted: ${failureText(error)}`);
+    return 'failed';
+  }
+  const { differences, remaining, unsettled, rows } = result;
   if (unsettled.length > 0) {
     report(`${userId}: ${unsettled.length} items changed during every recount; run again when it is quieter`);
   }
   if (differences.length === 0) {
     if (inDetail) report(`${userId}: ${rows} rows, no differences`);
-    return true;
+    return 'sound';
   }
   report(`${userId}: ${rows} rows, ${differences.length} differences${fix ? `, ${remaining.length} left` : ''}`);
-  for (const difference of differences.slice(0, mostShown)) console.log(`  ${describe(difference)}`);
+  for (const difference of differences.slice(0, mostShown)) console.log(`  ${describeDifference(difference)}`);
   if (differences.length > mostShown) console.log(`  and ${differences.length - mostShown} more`);
-  return remaining.length === 0;
+  return remaining.length === 0 ? 'sound' : 'differing';
 }
 
-function describe(difference: Difference): string {
-  switch (difference.kind) {
-    case 'row':
-      return `${difference.table} ${difference.key}: ${JSON.stringify(difference.found)}, should be ${JSON.stringify(difference.expected)}`;
-    case 'head':
-      return `${difference.key}: next_seq ${difference.found?.next_seq}, should be ${difference.expected.next_seq}`;
+function describeDifference(difference: Difference): string {
+  const { kind, key, found } = difference;
+  switch (kind) {
+    case 'row': {
+      const attributes = Object.entries(difference.expected).map(
+        ([name, expected]) => `${name} ${JSON.stringify(found[name])}, should be ${JSON.stringify(expected)}`,
+      );
+      return `${difference.table} ${key}: ${attributes.join('; ')}`;
+    }
+    case 'head': {
+      if (found === undefined) return `${key}: missing`;
+      const expected = Object.entries(difference.expected).filter(([name]) => name !== 'dictionaries');
+      const attributes = expected
+        .filter(([name, value]) => found[name] !== value)
+        .map(([name, value]) => `${name} ${JSON.stringify(found[name])}, should be ${JSON.stringify(value)}`);
+      return `${key}: ${attributes.join('; ') || 'wrong dictionaries'}`;
+    }
     case 'block':
-      return `${difference.key}: ${
-        difference.found === undefined ? 'missing' : difference.expected === undefined ? 'should not be there' : 'wrong'
-      }`;
+      return `${key}: ${found === undefined ? 'missing' : difference.expected === undefined ? 'should not be there' : 'wrong'}`;
     case 'broken':
-      return `${difference.key}: ${difference.found}; cannot be repaired`;
+      return `${key}: ${found}; cannot be repaired`;
   }
+}
+
+/** Whether the next user would fail as well: AWS itself cannot be reached, or refuses. What it finds wrong with an item is the user's. */
+function isOfEveryUser(error: unknown): boolean {
+  return (
+    error instanceof Error && !(error instanceof ServiceError) && isOfAws(error) && error.name !== 'ValidationException'
+  );
+}
+
+function isOfAws(error: Error): boolean {
+  return '$metadata' in error || 'code' in error || /Credentials|Timeout|Region/.test(`${error.name} ${error.message}`);
+}
+
+/** One sentence, except for what nobody expected. */
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof SetupProblem) return error.message;
+  if (error instanceof ServiceError) return `${error.name}: ${error.message}`;
+  if (!isOfAws(error)) return error.stack ?? String(error);
+  if (error.message === 'Region is missing') return 'No region: set AWS_REGION, or a profile that has one.';
+  const code = 'code' in error ? ` (${error.code})` : '';
+  return `DynamoDB cannot be read: ${error.name}${code}: ${error.message.split('\n')[0]}`;
 }
 
 function startProgress(names: RepairTables, fix: boolean, resume: boolean): Progress {
-  const fresh: Progress = { tables: names, fix, scan: { users: [], reached: {} }, done: 0, differing: 0 };
+  const fresh: Progress = { tables: names, fix, scan: { users: [], reached: {} }, done: 0, differing: 0, failed: 0 };
   if (!resume) return fresh;
   if (!existsSync(progressFile)) throw new SetupProblem(`There is nothing to resume: ${progressFile} does not exist.`);
   const kept = JSON.parse(readFileSync(progressFile, 'utf8')) as Progress;
@@ -181,7 +247,7 @@ function startProgress(names: RepairTables, fix: boolean, resume: boolean): Prog
       `${progressFile} is of another run: ${kept.tables.Columns}${kept.fix ? ' with --fix' : ''}.`,
     );
   }
-  return kept;
+  return { ...fresh, ...kept };
 }
 
 function save(progress: Progress) {
@@ -190,7 +256,7 @@ function save(progress: Progress) {
   renameSync(`${progressFile}.new`, progressFile);
 }
 
-/** A line that the next one replaces, where there is a terminal; else one every five seconds. */
+/** On a terminal a line that the next one replaces, otherwise at most one line in five seconds. */
 function show(text: string) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Date.now() - lastShown > 5_000) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
@@ -14,6 +15,7 @@ import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 3;
+const lists = ownerLists(rowsPerBlock);
 const client = testClient(inject('dynamodbEndpoint'));
 const writer = (options = { rowsPerBlock }) => lifecycle(client, tables, options);
 let tables: TableNames;
@@ -39,6 +41,15 @@ const put = (table: 'Batches' | 'Jobs' | 'Columns', item: Record<string, unknown
   client.send(new PutCommand({ TableName: tables[table], Item: item }));
 const remove = (table: 'Batches' | 'Jobs' | 'Columns', key: Record<string, unknown>) =>
   client.send(new DeleteCommand({ TableName: tables[table], Key: key }));
+const unset = (table: 'Batches' | 'Jobs' | 'Columns', Key: Record<string, unknown>, name: string) =>
+  client.send(
+    new UpdateCommand({
+      TableName: tables[table],
+      Key,
+      UpdateExpression: 'REMOVE #name',
+      ExpressionAttributeNames: { '#name': name },
+    }),
+  );
 const set = (table: 'Batches' | 'Jobs', user_id: string, id: string, name: string, value: unknown) =>
   client.send(
     new UpdateCommand({
@@ -50,7 +61,7 @@ const set = (table: 'Batches' | 'Jobs', user_id: string, id: string, name: strin
     }),
   );
 
-/** Ways to break what an owner's lists are read from; each leaves the rows' own content. */
+/** Ways to break what an owner's lists are read from. Each leaves the rows' own content. */
 const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> = {
   'a lost head': (user_id) => remove('Columns', { user_id, key: 'b#head' }),
   'a head that counts too few': async (user_id) => {
@@ -91,6 +102,25 @@ const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> =
     ),
   'a number taken twice': (user_id) => set('Jobs', user_id, newJob(5).id, 'seq', 2),
   'a place in the batch taken twice': (user_id) => set('Jobs', user_id, newJob(5).id, 'creation_order', 0),
+  'a lost number': (user_id) => unset('Jobs', { user_id, id: newJob(5).id }, 'seq'),
+  'a negative number': (user_id) => set('Batches', user_id, newBatch(2).id, 'seq', -1),
+  'creation times that do not ascend': (user_id) =>
+    set('Batches', user_id, newBatch(4).id, 'created_at', '2026-01-01T00:00:00.000000Z'),
+  'a lost place in the batch': (user_id) => unset('Jobs', { user_id, id: newJob(5).id }, 'creation_order'),
+  'a negative count of jobs': (user_id) => set('Batches', user_id, newBatch(2).id, 'jobs_count', -2),
+  'a count of jobs that is a text': (user_id) => set('Batches', user_id, newBatch(2).id, 'jobs_count', 'two'),
+  'lost counts per status': (user_id) => unset('Batches', { user_id, id: newBatch(2).id }, 'jobs_count_per_status'),
+  'a version that is a text': (user_id) => set('Batches', user_id, newBatch(2).id, 'rev', 'one'),
+  'times of writing that are a text': (user_id) => set('Jobs', user_id, newJob(2).id, 'written_at', 'never'),
+  'a head without a format': (user_id) => unset('Columns', { user_id, key: 'b#head' }, 'format'),
+  'a head whose count is a text': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    await put('Columns', { ...columns['b#head'], next_seq: 'seven' });
+  },
+  'a block that is a text': (user_id) => put('Columns', { user_id, key: 'b#u#0000001', v: 'text' }),
+  'a block without bytes': (user_id) => unset('Columns', { user_id, key: 'b#i#0000001' }, 'v'),
+  'a block of a column that no longer exists': (user_id) =>
+    put('Columns', { user_id, key: 'j#z#0000000', v: Buffer.of(1) }),
   'rows without numbers': async (user_id) => {
     for (const row of (await ownerRows(client, tables, user_id)).batches) {
       const { seq, rev, written_at, ...rest } = row;
@@ -100,12 +130,12 @@ const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> =
 };
 
 /** After these the rows get other numbers than they had. */
-const renumbering = ['a gap in the sequence', 'a number taken twice', 'a place in the batch taken twice'];
+const renumbering = ['a gap in the sequence', 'creation times that do not ascend'];
 
 describe('repairUser', () => {
   it('finds nothing wrong after the write side', async () => {
     const userId = await owner('sound');
-    const { differences, rows } = await repairUser(client, tables, userId, { fix: false, rowsPerBlock });
+    const { differences, rows } = await repairUser(client, tables, userId, { fix: false, lists });
     expect({ differences, rows }).toEqual({ differences: [], rows: 21 });
   });
 
@@ -113,15 +143,19 @@ describe('repairUser', () => {
     const userId = await owner(damage);
     const sound = await ownerRows(client, tables, userId);
     await damages[damage]!(userId);
-    const reported = await repairUser(client, tables, userId, { fix: false, rowsPerBlock });
+    const reported = await repairUser(client, tables, userId, { fix: false, lists });
     expect(reported.differences.length).toBeGreaterThan(0);
     expect(reported.remaining).toEqual(reported.differences);
-    const mended = await repairUser(client, tables, userId, { fix: true, rowsPerBlock });
+    const mended = await repairUser(client, tables, userId, { fix: true, lists });
     expect(mended.differences).toEqual(reported.differences);
     expect(mended.remaining).toEqual([]);
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
     const after = await ownerRows(client, tables, userId);
     if (!renumbering.includes(damage)) expect(after.columns).toEqual(sound.columns);
+    for (const rows of [after.batches, after.jobs]) {
+      expect(rows.map((row) => row.seq)).toEqual(rows.map((_, seq) => seq));
+      expect(rows.map((row) => row.created_at)).toEqual(rows.map((row) => row.created_at).sort());
+    }
     await writer().createBatch(userId, newBatch(8, { jobs: [newJob(80)] }));
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
   });
@@ -129,7 +163,7 @@ describe('repairUser', () => {
   it('names what it cannot mend and touches nothing', async () => {
     const userId = await owner('broken');
     await set('Batches', userId, newBatch(1).id, 'status', 'LOST');
-    const { remaining } = await repairUser(client, tables, userId, { fix: true, rowsPerBlock });
+    const { remaining } = await repairUser(client, tables, userId, { fix: true, lists });
     expect(remaining).toMatchObject([{ kind: 'broken', key: `Batches ${newBatch(1).id}` }]);
   });
 
@@ -149,7 +183,7 @@ describe('repairUser', () => {
       await new Promise((wake) => setTimeout(wake, 30));
       return call.send();
     });
-    const { remaining, differences } = await repairUser(slow, tables, userId, { fix: true, rowsPerBlock });
+    const { remaining, differences } = await repairUser(slow, tables, userId, { fix: true, lists });
     writing = false;
     await Promise.all(writers);
     expect(differences).toMatchObject([{ kind: 'block', key: 'b#f#0000001' }]);
@@ -233,7 +267,7 @@ describe('npm run repair', () => {
     expect(code).toBe(0);
     expect(await runIn(credentials, '--stack', 'None')).toMatchObject({
       code: 1,
-      output: expect.stringContaining('No tables of this service were found there.'),
+      output: expect.stringContaining('No tables of the stack None were found there.'),
     });
   });
 

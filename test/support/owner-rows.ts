@@ -4,7 +4,7 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { type Difference, recount } from '../../infra/repair/recount.ts';
-import { readSnapshot } from '../../infra/repair/repair-user.ts';
+import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 
 /** All rows of an owner in creation order, and all other items by their key. */
@@ -36,5 +36,6 @@ export async function recountOf(
   userId: string,
   rowsPerBlock?: number,
 ): Promise<Difference[]> {
-  return recount(ownerLists(rowsPerBlock), await readSnapshot(client, tables, userId));
+  const lists = ownerLists(rowsPerBlock);
+  return recount(lists, await readSnapshot(client, tables, lists, userId));
 }

@@ -1,0 +1,113 @@
+/** Reads everything of one owner that the recount looks at. */
+
+import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
+import { Head } from '../../functions/data/columns/head.ts';
+import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
+import type { OwnerLists } from '../../functions/data/columns/lists.ts';
+import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
+import { BatchRow } from '../../functions/schemas/batch.ts';
+import { JobRow } from '../../functions/schemas/job.ts';
+import type { TableNames } from '../../functions/tables.ts';
+
+// By itself zod/mini says no more than that a value is invalid.
+z.config(en());
+
+export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
+
+/** A row as it was read. */
+export interface FoundRow {
+  /** What the recount looks at; newer attributes that the row lacks have their defaults. */
+  readonly row: Item;
+  /** How the row's content breaks its schema, if it does. Derived attributes may be anything: the recount mends them. */
+  readonly fault: string | undefined;
+}
+
+export interface Snapshot {
+  readonly columns: readonly Item[];
+  readonly batches: readonly FoundRow[];
+  readonly jobs: readonly FoundRow[];
+}
+
+/** Attributes that follow from the rows' content, or that writers keep for themselves. */
+export const derivedAttributes = {
+  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status'],
+  Jobs: ['seq', 'rev', 'written_at', 'creation_order'],
+} as const;
+
+const contentSchemas = {
+  Batches: z.omit(BatchRow, { seq: true, rev: true, written_at: true, jobs_count: true, jobs_count_per_status: true }),
+  Jobs: z.omit(JobRow, { seq: true, rev: true, written_at: true, creation_order: true }),
+};
+
+/** Everything of the owner, strongly consistent, the columns before the rows: about 1 KB of memory a row. */
+export async function readSnapshot(
+  client: DynamoDBDocumentClient,
+  tables: RepairTables,
+  lists: OwnerLists,
+  userId: string,
+): Promise<Snapshot> {
+  return {
+    columns: await readColumns(client, tables.Columns, userId),
+    batches: await readRows(client, tables.Batches, lists.batch, userId),
+    jobs: await readRows(client, tables.Jobs, lists.job, userId),
+  };
+}
+
+/** Heads and blocks, but not the events that are remembered beside them. */
+async function readColumns(client: DynamoDBDocumentClient, table: string, userId: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of readAll(client, table, userId, ['key', 'v', ...Object.keys(Head.shape)]))
+    items.push(...page);
+  return items;
+}
+
+/** Rows are checked whole; kept of each is what the recount looks at. */
+async function readRows(
+  client: DynamoDBDocumentClient,
+  table: string,
+  list: ListDescription,
+  userId: string,
+): Promise<FoundRow[]> {
+  const kept = new Set([
+    ...['id', 'created_at', 'batch_id', 'status'],
+    ...derivedAttributes[list.table],
+    ...describedAttributes(list),
+  ]);
+  const rows: FoundRow[] = [];
+  for await (const page of readAll(client, table, userId)) {
+    for (const item of page) {
+      const content = contentSchemas[list.table].safeParse(item);
+      const row = Object.entries({ ...item, ...content.data }).filter(([name]) => kept.has(name));
+      rows.push({
+        row: Object.fromEntries(row),
+        fault: content.success ? undefined : z.prettifyError(content.error),
+      });
+    }
+  }
+  return rows;
+}
+
+/** The owner's items of a table, page by page; all of their attributes where none are named. */
+async function* readAll(
+  client: DynamoDBDocumentClient,
+  table: string,
+  userId: string,
+  attributes: readonly string[] = [],
+): AsyncGenerator<Item[]> {
+  const pages = paginateQuery(
+    { client },
+    {
+      TableName: table,
+      KeyConditionExpression: 'user_id = :user',
+      ExpressionAttributeValues: { ':user': userId },
+      ...(attributes.length > 0 && {
+        ProjectionExpression: attributes.map((_, index) => `#a${index}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#a${index}`, name])),
+      }),
+      ConsistentRead: true,
+    },
+  );
+  for await (const { Items = [] } of pages) yield Items;
+}
