@@ -4,8 +4,13 @@
  * environment variable given here.
  */
 
-/** One queue. The variables hold the URLs of the queue and of its dead-letter queue at run time. */
+/**
+ * One queue. Its dead-letter queue is of the same kind. A FIFO queue delivers the messages of one group (`MessageGroupId`) in
+ * the order in which they were sent, and none while an earlier one is under way or failed: what cannot be handled yet has to
+ * leave it. It drops a message whose group and `MessageDeduplicationId` it has seen within five minutes; both are the
+ * sender's to give. The variables hold the URLs of the queue and of its dead-letter queue at run time. */
 export interface QueueDescription {
+  readonly fifo: boolean;
   readonly environmentVariable: string;
   readonly deadLetterVariable: string;
   /** How long a message waits for a consumer before SQS drops it. */
@@ -20,10 +25,10 @@ export interface QueueDescription {
   readonly consumer: QueueConsumer;
 }
 
-/** The function that a queue's messages are handed to, by its name in `otherFunctions` of routes.ts. */
+/** The function that takes a queue's messages, by its name in `otherFunctions` of routes.ts. It may serve several queues. */
 export interface QueueConsumer {
   readonly function: string;
-  /** Messages in one call, at most. */
+  /** Messages in one call, at most; a FIFO queue allows 10. */
   readonly batchSize: number;
   /** Calls at the same time, at most. */
   readonly concurrency: number;
@@ -35,6 +40,7 @@ export const deadLetterRetentionDays = 14;
 export const queues = {
   /** Lifecycle events of batches and jobs, sent by the machines that run them. */
   Events: {
+    fifo: false,
     environmentVariable: 'EVENTS_QUEUE_URL',
     deadLetterVariable: 'EVENTS_DEAD_LETTERS_URL',
     retentionDays: 4,

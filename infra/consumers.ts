@@ -13,39 +13,47 @@ interface ConsumersProps {
   readonly settings: StageSettings;
 }
 
-/** The functions that queues feed, each with the rights and the event source mapping for its queue. */
+/** The functions that queues feed, each with the rights and the event source mappings for its queues. */
 export class Consumers extends Construct {
   readonly functions: Readonly<Record<ConsumerName, ServiceFunction>>;
 
-  constructor(scope: Construct, id: string, { queues: built, resources, settings }: ConsumersProps) {
+  constructor(scope: Construct, id: string, props: ConsumersProps) {
     super(scope, id);
+    const descriptions = Object.entries<QueueDescription>(queues);
+    const names = new Set(descriptions.map(([, { consumer }]) => consumer.function as ConsumerName));
     this.functions = Object.fromEntries(
-      Object.entries<QueueDescription>(queues).map(([queueName, { consumer, visibilitySeconds }]) => {
-        const name = consumer.function as ConsumerName;
-        const { queueArn } = built.queues[queueName as QueueName].queue;
-        const target = new ServiceFunction(this, capitalize(name), {
+      Array.from(names, (name) => [
+        name,
+        new ServiceFunction(this, capitalize(name), {
           function: otherFunctions[name],
-          resources,
-          settings,
-        });
-        if (visibilitySeconds < 6 * target.timeout!.toSeconds()) {
-          throw new Error(`A message of ${queueName} must stay hidden for six times the timeout of ${name}.`);
-        }
-        target.addToRolePolicy(
-          new PolicyStatement({
-            actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-            resources: [queueArn],
-          }),
-        );
-        new EventSourceMapping(this, `${queueName}Deliveries`, {
-          target,
-          eventSourceArn: queueArn,
-          batchSize: consumer.batchSize,
-          reportBatchItemFailures: true,
-          maxConcurrency: consumer.concurrency,
-        });
-        return [name, target];
-      }),
+          resources: props.resources,
+          settings: props.settings,
+        }),
+      ]),
     ) as Record<ConsumerName, ServiceFunction>;
+    for (const [name, description] of descriptions) {
+      const { queueArn } = props.queues.queues[name as QueueName].queue;
+      this.#feed(`${name}Deliveries`, queueArn, description);
+    }
+  }
+
+  #feed(id: string, queueArn: string, { consumer, visibilitySeconds }: QueueDescription) {
+    const target = this.functions[consumer.function as ConsumerName];
+    if (visibilitySeconds < 6 * target.timeout!.toSeconds()) {
+      throw new Error(`${id}: a message must stay hidden for at least six times the timeout of ${consumer.function}.`);
+    }
+    target.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+        resources: [queueArn],
+      }),
+    );
+    new EventSourceMapping(this, id, {
+      target,
+      eventSourceArn: queueArn,
+      batchSize: consumer.batchSize,
+      reportBatchItemFailures: true,
+      maxConcurrency: consumer.concurrency,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { deadLetterRetentionDays, type QueueDescription, type QueueName, queues } from '../functions/queues.ts';
 import type { UsableResources } from './service-function.ts';
@@ -29,7 +29,11 @@ export class Queues extends Construct {
 }
 
 function createQueue(scope: Construct, name: string, description: QueueDescription): QueuePair {
-  const common: QueueProps = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
+  const common: QueueProps = {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    ...(description.fifo && highThroughputFifo),
+  };
   const deadLetters = new Queue(scope, `${name}DeadLetters`, {
     ...common,
     retentionPeriod: Duration.days(deadLetterRetentionDays),
@@ -42,6 +46,14 @@ function createQueue(scope: Construct, name: string, description: QueueDescripti
   });
   return { queue, deadLetters };
 }
+
+/** Groups have their own order, memory of ids and throughput: 300 calls a second each instead of for the whole queue. */
+const highThroughputFifo: QueueProps = {
+  fifo: true,
+  contentBasedDeduplication: false,
+  deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
+  fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+};
 
 function queueResources(name: string, description: QueueDescription, { queue, deadLetters }: QueuePair) {
   const usable = (variable: string, { queueArn, queueUrl }: Queue) => ({

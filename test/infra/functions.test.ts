@@ -7,15 +7,17 @@ import { synthesize } from '../support/synthesize.ts';
 const synthesis = synthesize();
 const { ofType, one, readable } = synthesis;
 
-/** The queue that feeds a function, by the function's name. */
-const queueOf = new Map<string, string>(
-  Object.entries<QueueDescription>(queues).map(([queue, { consumer }]) => [consumer.function, queue]),
-);
+/** The queues that feed a function. */
+function queuesOf(name: string) {
+  return Object.entries<QueueDescription>(queues)
+    .filter(([, { consumer }]) => consumer.function === name)
+    .map(([queue]) => queue);
+}
 
 const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunctions }).map(([name, description]) => ({
   name,
   description,
-  path: `${queueOf.has(name) ? 'Consumers' : 'Api'}/${name[0]!.toUpperCase()}${name.slice(1)}`,
+  path: `${queuesOf(name).length > 0 ? 'Consumers' : 'Api'}/${name[0]!.toUpperCase()}${name.slice(1)}`,
 }));
 
 const configuration: Record<string, Record<string, string>> = {
@@ -27,17 +29,16 @@ const configuration: Record<string, Record<string, string>> = {
   getResultsLink: { RESULTS_LINK_SECONDS: '300' },
 };
 
-/** What AWS needs of every function, its log and its traces, and of a consumer, its queue. */
+/** What AWS needs of every function, its log and its traces, and of a consumer, its queues. */
 function operation(name: string, path: string) {
-  const queue = queueOf.get(name);
   return [
     `logs:CreateLogStream ${path}Log`,
     `logs:PutLogEvents ${path}Log`,
     'xray:PutTelemetryRecords *',
     'xray:PutTraceSegments *',
-    ...(queue === undefined
-      ? []
-      : ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Queues/${queue}`)),
+    ...queuesOf(name).flatMap((queue) =>
+      ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Queues/${queue}`),
+    ),
   ];
 }
 

@@ -19,6 +19,17 @@ describe.each(descriptions)('the queue %s', (name, description) => {
     expect(queue.RedrivePolicy.maxReceiveCount).toBe(description.maximumDeliveries);
   });
 
+  it('is a FIFO queue of many groups, or a standard queue, and its dead-letter queue too', () => {
+    for (const { FifoQueue, ContentBasedDeduplication, DeduplicationScope, FifoThroughputLimit } of [
+      queue,
+      deadLetters,
+    ]) {
+      expect([FifoQueue, ContentBasedDeduplication, DeduplicationScope, FifoThroughputLimit]).toEqual(
+        description.fifo ? [true, false, 'messageGroup', 'perMessageGroupId'] : Array(4).fill(undefined),
+      );
+    }
+  });
+
   it('keeps dead letters for 14 days', () => {
     expect(deadLetters.MessageRetentionPeriod).toBe(14 * 24 * 3600);
     expect(deadLetters).not.toHaveProperty('RedrivePolicy');
