@@ -70,6 +70,12 @@ export class TimedOut extends ServiceError {
   readonly status = 504;
 }
 
+/** A dependency failed inside or broke the connection: nobody knows whether it did what it was asked for. */
+export class DependencyFailed extends ServiceError {
+  override readonly name = 'DependencyFailed';
+  readonly status = 500;
+}
+
 /** A stored item breaks its own schema, or stored parts contradict each other: ours, never the caller's. */
 export class CorruptData extends ServiceError {
   override readonly name = 'CorruptData';

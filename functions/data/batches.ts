@@ -1,6 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Batch } from '../schemas/batch.ts';
-import { BatchOfRow } from '../schemas/batch.ts';
+import { type Batch, BatchOfRow } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
 import type { TableNames } from '../tables.ts';
 import type { Row } from './columns/column-items.ts';
@@ -36,24 +35,24 @@ const filters = {
   tag: inSet('tag'),
 } as const;
 
-/** Reads a user's batches. Costs and guarantees are those of listReader. */
-export function batchRepository(
+/**
+ * The function that lists a user's batches: those that match, from `offset` on, and how many match in all. Costs and guarantees are
+ * those of listReader.
+ */
+export function listBatches(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Columns'>,
   options?: ListOptions,
-) {
+): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
   const read = listReader(client, tables, batchList, options);
-  return {
-    /** The batches of this user that match, from `offset` on, and how many match in all. */
-    async list(userId: string, query: BatchListQuery): Promise<Page<Batch>> {
-      if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-      const { items, total } = await read(userId, listQuery(batchList, filters, query));
-      return { items: items.map(batchOf), total };
-    },
+  return async (userId, query) => {
+    if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
+    const { items, total } = await read(userId, listQuery(batchList, filters, query));
+    return { items: items.map(batchOf), total };
   };
 }
 
 function batchOf(row: Row): Batch {
-  const batch = storedRow(BatchOfRow, row);
+  const batch = storedRow(BatchOfRow, batchList.rowDefaults, row);
   return { ...batch, complete: !batch.open };
 }

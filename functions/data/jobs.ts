@@ -1,6 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Job } from '../schemas/job.ts';
-import { JobOfRow } from '../schemas/job.ts';
+import { type Job, JobOfRow } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { TableNames } from '../tables.ts';
 import { jobList } from './columns/lists.ts';
@@ -34,19 +33,19 @@ const filters = {
   end_date: notAfter('end_timestamp'),
 } as const;
 
-/** Reads a user's jobs. Costs and guarantees are those of listReader. */
-export function jobRepository(
+/**
+ * The function that lists a user's jobs without their results: those that match, from `offset` on, and how many match in all.
+ * Costs and guarantees are those of listReader.
+ */
+export function listJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   options?: ListOptions,
-) {
+): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
   const read = listReader(client, tables, jobList, options);
-  return {
-    /** The jobs of this user that match, from `offset` on, and how many match in all. */
-    async list(userId: string, query: JobListQuery): Promise<Page<Job>> {
-      if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-      const { items, total } = await read(userId, listQuery(jobList, filters, query));
-      return { items: items.map((row) => storedRow(JobOfRow, row)), total };
-    },
+  return async (userId, query) => {
+    if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
+    const { items, total } = await read(userId, listQuery(jobList, filters, query));
+    return { items: items.map((row) => storedRow(JobOfRow, jobList.rowDefaults, row)), total };
   };
 }

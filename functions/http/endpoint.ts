@@ -1,9 +1,9 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { InvalidInput, TimedOut, TokenExpired } from '../errors.ts';
+import { InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { deprecation } from './deprecation.ts';
-import { errorReply, serviceError } from './error-reply.ts';
+import { errorReply } from './error-reply.ts';
 import { type Input, type InputSchemas, readInput } from './input.ts';
 import type { Reply } from './reply.ts';
 import { fitsLambdaResponse, proxyResult } from './reply.ts';
@@ -40,7 +40,7 @@ const response: MiddlewareObj<APIGatewayProxyEvent> = {
     request.response = proxyResult(200, reply, request.event.requestContext.requestId);
   },
   onError(request) {
-    const error = serviceError(request.error);
+    const error = request.error instanceof ServiceError ? request.error : undefined;
     const status = error?.status ?? 500;
     if (status >= 500 || error?.cause !== undefined) addToRequestLog({ error: describeError(request.error) });
     if (error instanceof InvalidInput) addToRequestLog({ faults: error.faults.length });

@@ -1,19 +1,5 @@
-import { isContention } from '../data/dynamodb/contention.ts';
-import { InvalidInput, ServiceError, TimedOut, TooBusy } from '../errors.ts';
+import { InvalidInput, type ServiceError } from '../errors.ts';
 import type { Reply } from './reply.ts';
-
-/**
- * The error that a thrown value leaves as: contention and timeouts of dependencies that came through all their attempts
- * become 429 and 504. Undefined for what nobody meant to throw.
- */
-export function serviceError(thrown: unknown): ServiceError | undefined {
-  if (thrown instanceof ServiceError) return thrown;
-  if (isContention(thrown)) return new TooBusy('The database is busy, try again later.', { cause: thrown });
-  if (thrown instanceof Error && thrown.name === 'TimeoutError') {
-    return new TimedOut('The request took too long.', { cause: thrown });
-  }
-  return undefined;
-}
 
 /** The body of an error: `data` is an object always, for clients read `data.description`. A 5xx says nothing of its cause. */
 export function errorReply(status: number, error: ServiceError | undefined): Reply {

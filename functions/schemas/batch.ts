@@ -54,6 +54,9 @@ export const BatchRow = z.extend(BatchOfRow, {
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 
+/** Values of attributes that a row may lack. Give every attribute that is added to BatchRow its value in older rows here. */
+export const batchRowDefaults: Readonly<Partial<BatchRow>> = {};
+
 /** A batch as the list shows it: every key always present. */
 export const Batch = z.strictObject({
   ...BatchOfRow.shape,

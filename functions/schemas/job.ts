@@ -46,6 +46,9 @@ export const JobRow = z.extend(JobOfRow, {
 });
 export type JobRow = z.infer<typeof JobRow>;
 
+/** Values of attributes that a row may lack. Give every attribute that is added to JobRow its value in older rows here. */
+export const jobRowDefaults: Readonly<Partial<JobRow>> = { results_key: null };
+
 /** A job as the list shows it, without its results: every key always present. */
 export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) });
 export type Job = z.infer<typeof Job>;

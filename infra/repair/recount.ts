@@ -15,7 +15,7 @@ import type { Column, ListDescription } from '../../functions/data/columns/list-
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
 import { packIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
-import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
+import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
 

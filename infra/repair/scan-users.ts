@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
+import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
 const segments = 4;

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { Head } from '../../functions/data/columns/head.ts';
 import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
-import type { Item } from '../../functions/data/dynamodb/table-reads.ts';
+import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { BatchRow } from '../../functions/schemas/batch.ts';
 import { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -78,10 +78,10 @@ async function readRows(
   const rows: FoundRow[] = [];
   for await (const page of readAll(client, table, userId)) {
     for (const item of page) {
-      const content = contentSchemas[list.table].safeParse(item);
-      const row = Object.entries({ ...item, ...content.data }).filter(([name]) => kept.has(name));
+      const row = { ...list.rowDefaults, ...item };
+      const content = contentSchemas[list.table].safeParse(row);
       rows.push({
-        row: Object.fromEntries(row),
+        row: Object.fromEntries(Object.entries(row).filter(([name]) => kept.has(name))),
         fault: content.success ? undefined : z.prettifyError(content.error),
       });
     }

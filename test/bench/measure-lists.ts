@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchRepository } from '../../functions/data/batches.ts';
-import { jobRepository } from '../../functions/data/jobs.ts';
+import { listBatches } from '../../functions/data/batches.ts';
+import { listJobs } from '../../functions/data/jobs.ts';
 import type { Page } from '../../functions/data/lists/query.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
@@ -101,11 +101,11 @@ async function measureWalk(bench: Bench, lists: Lists): Promise<ListResult> {
 }
 
 function listsOf({ client, tables, userId }: Bench): Lists {
-  const batches = batchRepository(client, tables);
-  const jobs = jobRepository(client, tables);
+  const batches = listBatches(client, tables);
+  const jobs = listJobs(client, tables);
   return {
-    batches: (query) => batches.list(userId, query as BatchListQuery),
-    jobs: (query) => jobs.list(userId, query as JobListQuery),
+    batches: (query) => batches(userId, query as BatchListQuery),
+    jobs: (query) => jobs(userId, query as JobListQuery),
   };
 }
 

@@ -1,4 +1,4 @@
-import { batchRepository } from '../../functions/data/batches.ts';
+import { listBatches } from '../../functions/data/batches.ts';
 import { pageReply } from '../../functions/http/reply.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -44,8 +44,8 @@ async function recordedPage({ client, tables, userId }: Bench, query: BatchListQ
     answers.set(keyOf(call), answer);
     return answer;
   });
-  const batches = batchRepository(replayed, tables);
-  const page = async () => pageReply(query, await batches.list(userId, query)).body;
+  const list = listBatches(replayed, tables);
+  const page = async () => pageReply(query, await list(userId, query)).body;
   await page();
   return page;
 }

@@ -1,6 +1,6 @@
 import { type CallOptions, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { quizRepository } from '../../functions/data/quizzes.ts';
-import { jobResults } from '../../functions/data/results.ts';
+import { submitQuizzes } from '../../functions/data/quizzes.ts';
+import { getResultsKey } from '../../functions/data/results.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 import type { Cost } from '../support/measured-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -144,14 +144,14 @@ const cases: readonly RequestCase[] = [
     name: 'results_link',
     budget: { readUnits: 1, calls: 1 },
     events: false,
-    run: ({ results, userId }, { pendingJob }) => results.keyOf(userId, pendingJob),
+    run: ({ getKey, userId }, { pendingJob }) => getKey(userId, pendingJob),
   },
   {
     name: 'quizzes, 10',
     budget: { calls: 2, depth: 2 },
     events: false,
-    run: ({ quizzes, userId }, { number }) =>
-      quizzes.submit(
+    run: ({ submit, userId }, { number }) =>
+      submit(
         userId,
         Array.from({ length: 10 }, (_, position) => ({
           cms_quiz_id: String(number),
@@ -198,8 +198,8 @@ function repositoriesOf({ client, tables, userId, rows }: Bench) {
     userId,
     tagsOf: (batchId: string) => tags.get(batchId) ?? [],
     changes: lifecycle(client, tables),
-    results: jobResults(client, tables),
-    quizzes: quizRepository(client, tables),
+    getKey: getResultsKey(client, tables),
+    submit: submitQuizzes(client, tables),
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { resultsLinks } from '../../functions/data/results.ts';
+import { signResultsLink } from '../../functions/data/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 
@@ -191,15 +191,15 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
   });
 });
 
-describe('resultsLinks', () => {
+describe('signResultsLink', () => {
   const user = 'auth0|alice';
 
   it.each([0, -1, 901, 1.5, Number.NaN])('refuses to make links valid for %d s', (seconds) => {
-    expect(() => resultsLinks('bucket', seconds)).toThrow(RangeError);
+    expect(() => signResultsLink('bucket', seconds)).toThrow(RangeError);
   });
 
   it('makes links valid for as long as it is told, at most 900 s', async () => {
-    const link = new URL(await resultsLinks('bucket', 900).linkTo(user, `results/${user}/a b/ü?.json`));
+    const link = new URL(await signResultsLink('bucket', 900)(user, `results/${user}/a b/ü?.json`));
     expect(link.searchParams.get('X-Amz-Expires')).toBe('900');
     expect(link.pathname).toBe('/results/auth0%7Calice/a%20b/%C3%BC%3F.json');
   });

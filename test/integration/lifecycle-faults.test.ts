@@ -15,7 +15,7 @@ const client = testClient(inject('dynamodbEndpoint'));
 let tables: TableNames;
 
 beforeAll(async () => {
-  tables = await createTables(client, `faults-${Date.now()}-`);
+  tables = await createTables(client, `lifecycle-faults-${Date.now()}-`);
 });
 
 type Writer = ReturnType<typeof lifecycle>;
@@ -98,7 +98,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
     const { after: expected } = await tried(`${operation} whole`, operation, (call) => call.send());
     for (const { name, command, struck, error, before, after } of await lasting(failures)) {
       if (struck === 0) continue;
-      expect(error?.message).toBe('injected');
+      expect(error?.cause).toHaveProperty('message', 'injected');
       expect(struck).toBeLessThanOrEqual(9);
       const happened = command === 'TransactWriteCommand' && name.includes('after the effect');
       expect({ name, command, after }).toEqual({ name, command, after: happened ? expected : before });
@@ -137,7 +137,7 @@ describe('applyEvents', () => {
       call.name === 'TransactWriteCommand' ? strike(call) : call.send(),
     );
     const errors = await lifecycle(failing, tables, { rowsPerBlock }).applyEvents(eventsOf('failing'));
-    expect(errors.map((error) => error?.name)).toEqual(Array(4).fill('InternalServerError'));
+    expect(errors.map((error) => error?.name)).toEqual(Array(4).fill('DependencyFailed'));
     expect((await ownerRows(client, tables, 'failing')).batches).toEqual([]);
   });
 

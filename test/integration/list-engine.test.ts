@@ -2,10 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { batchRepository } from '../../functions/data/batches.ts';
+import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { jobRepository } from '../../functions/data/jobs.ts';
+import { listJobs } from '../../functions/data/jobs.ts';
 import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
@@ -137,12 +137,12 @@ async function compareAll<Query>(
 
 describe('the list engine on blocks of 16 rows and pages of 7 items', () => {
   it(`answers ${randomQueries} random batch queries like an array`, { timeout: 300_000 }, async () => {
-    const repository = batchRepository(client, tables, { rowsPerBlock, pageLimit });
-    await compareAll(batchQueries, counted, (query) => repository.list(user, query as never));
+    const list = listBatches(client, tables, { rowsPerBlock, pageLimit });
+    await compareAll(batchQueries, counted, (query) => list(user, query as never));
   });
 
   it(`answers ${randomQueries} random job queries like an array`, { timeout: 300_000 }, async () => {
-    const repository = jobRepository(client, tables, { rowsPerBlock, pageLimit });
-    await compareAll(jobQueries, jobs, (query) => repository.list(user, query as never));
+    const list = listJobs(client, tables, { rowsPerBlock, pageLimit });
+    await compareAll(jobQueries, jobs, (query) => list(user, query as never));
   });
 });

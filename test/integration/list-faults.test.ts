@@ -2,10 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { batchRepository } from '../../functions/data/batches.ts';
+import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { jobRepository } from '../../functions/data/jobs.ts';
+import { listJobs } from '../../functions/data/jobs.ts';
 import { CorruptData, TooBusy } from '../../functions/errors.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -35,7 +35,7 @@ const newest = { order_by: 'created_at', order_by_direction: 'DESC', limit: 20, 
 let tables: TableNames;
 
 beforeAll(async () => {
-  tables = await createTables(client, `faults-${Date.now()}-`);
+  tables = await createTables(client, `list-faults-${Date.now()}-`);
   await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, batches);
   await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
 });
@@ -44,8 +44,8 @@ type Items = Record<string, unknown>[];
 const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Items;
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 
-const batchesThrough = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  batchRepository(interceptedClient(client, intercept), tables, { rowsPerBlock });
+const listThrough = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
+  listBatches(interceptedClient(client, intercept), tables, { rowsPerBlock });
 const answer = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
   ids: items.map((item) => item.id),
   total,
@@ -60,28 +60,28 @@ describe('a list read while an index lags', () => {
 
   it.each(queries)('is complete although the index lacks a row: $name', async ({ query }) => {
     let lags = 0;
-    const repository = batchesThrough(async (call) => {
+    const list = listThrough(async (call) => {
       if (!isIndexRead(call)) return call.send();
       lags++;
       return { Items: (await itemsOf(call)).slice(1) };
     });
-    expect(answer(await repository.list(user, query as never))).toEqual(listOf(batches, query as never));
+    expect(answer(await list(user, query as never))).toEqual(listOf(batches, query as never));
     expect(lags).toBeGreaterThan(0);
   });
 
   it('never holds a row that the index still shows as it was', async () => {
     const query = { ...newest, status: ['DONE', 'RUNNING', 'PENDING', 'ERROR'] as const };
-    const repository = batchesThrough(async (call) => {
+    const list = listThrough(async (call) => {
       if (!isIndexRead(call)) return call.send();
       return { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PAUSED' })) };
     });
-    const { items } = await repository.list(user, query as never);
+    const { items } = await list(user, query as never);
     expect(new Set(items.map((item) => item.status)).isSubsetOf(new Set(query.status))).toBe(true);
     expect(items).toHaveLength(20);
   });
 
   it('is complete for the jobs of a batch', async () => {
-    const repository = jobRepository(
+    const list = listJobs(
       interceptedClient(client, async (call) =>
         isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
       ),
@@ -89,24 +89,24 @@ describe('a list read while an index lags', () => {
       { rowsPerBlock },
     );
     const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
-    expect(answer(await repository.list(user, query as never))).toEqual(listOf(jobs, query as never));
+    expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
   });
 });
 
 describe('a list read from columns that lag', () => {
   it.each(['status', 'id', 'jobs_count'] as const)('is right when ordered by %s', async (order_by) => {
     const query = { ...newest, order_by, status: ['DONE', 'RUNNING'] } as const;
-    const repository = batchesThrough(async (call) => {
+    const list = listThrough(async (call) => {
       if (call.name !== 'QueryCommand' || call.input.ConsistentRead === true) return call.send();
       return { Items: (await itemsOf(call)).slice(0, -1) };
     });
-    expect(answer(await repository.list(user, query as never))).toEqual(listOf(batches, query as never));
+    expect(answer(await list(user, query as never))).toEqual(listOf(batches, query as never));
   });
 
   it('is asked again, and in the end refused, when a row never agrees with them', async () => {
     let calls = 0;
     const paused = (rows: Items = []) => rows.map((row) => ({ ...row, status: 'PAUSED' }));
-    const repository = batchesThrough(async (call) => {
+    const list = listThrough(async (call) => {
       calls++;
       if (isIndexRead(call)) return { Items: paused(await itemsOf(call)) };
       const output = await call.send();
@@ -114,7 +114,7 @@ describe('a list read from columns that lag', () => {
       return rows === undefined ? output : { ...output, Responses: { [tables.Batches]: paused(rows) } };
     });
     const query = { ...newest, order_by: 'id', status: ['DONE'] } as const;
-    await expect(repository.list(user, query as never)).rejects.toThrow(TooBusy);
+    await expect(list(user, query as never)).rejects.toThrow(TooBusy);
     expect(calls).toBeLessThan(40);
   });
 });
@@ -124,7 +124,7 @@ describe('a list read with keys left unprocessed', () => {
 
   it('asks for them again', async () => {
     let rounds = 0;
-    const repository = batchesThrough(async (call) => {
+    const list = listThrough(async (call) => {
       const requests = call.input.RequestItems as Record<string, { Keys: Items }>;
       const keys = requests?.[tables.Batches]?.Keys;
       if (call.name !== 'BatchGetCommand' || keys === undefined || keys.length < 5) return call.send();
@@ -139,15 +139,15 @@ describe('a list read with keys left unprocessed', () => {
       };
     });
     const query = { ...newest, limit: 100, id: ids } as const;
-    expect(answer(await repository.list(user, query))).toEqual(listOf(batches, query));
+    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
     expect(rounds).toBe(3);
   });
 
   it('is refused, not served short, when they stay so', async () => {
-    const repository = batchesThrough(async (call) =>
+    const list = listThrough(async (call) =>
       call.name === 'BatchGetCommand' ? { Responses: {}, UnprocessedKeys: call.input.RequestItems } : call.send(),
     );
-    await expect(repository.list(user, { ...newest, id: ids })).rejects.toThrow(TooBusy);
+    await expect(list(user, { ...newest, id: ids })).rejects.toThrow(TooBusy);
   });
 });
 
@@ -155,24 +155,22 @@ describe('a list read on a failing table', () => {
   it('fails with the error of any single call', async () => {
     const query = { ...newest, order_by: 'jobs_count', status: ['DONE'] } as const;
     let calls = 0;
-    await batchesThrough((call) => {
+    await listThrough((call) => {
       calls++;
       return call.send();
-    }).list(user, query as never);
+    })(user, query as never);
     for (let failing = 1; failing <= calls; failing++) {
       let call = 0;
-      const repository = batchesThrough((passed) =>
-        ++call === failing ? Promise.reject(new Error('broken')) : passed.send(),
-      );
-      await expect(repository.list(user, query as never), `call ${failing} of ${calls}`).rejects.toThrow('broken');
+      const list = listThrough((passed) => (++call === failing ? Promise.reject(new Error('broken')) : passed.send()));
+      await expect(list(user, query as never), `call ${failing} of ${calls}`).rejects.toThrow('broken');
     }
     expect(calls).toBeGreaterThan(3);
   });
 
   it('names a corrupt row as ours', async () => {
-    const repository = batchesThrough(async (call) =>
+    const list = listThrough(async (call) =>
       isIndexRead(call) ? { Items: (await itemsOf(call)).map((row) => ({ ...row, tags: 'none' })) } : call.send(),
     );
-    await expect(repository.list(user, newest)).rejects.toThrow(CorruptData);
+    await expect(list(user, newest)).rejects.toThrow(CorruptData);
   });
 });

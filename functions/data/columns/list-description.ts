@@ -90,6 +90,8 @@ export interface ListDescription {
   readonly table: 'Batches' | 'Jobs';
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
+  /** Values of attributes that a row may lack because it was written before they existed. */
+  readonly rowDefaults: Readonly<Record<string, unknown>>;
 }
 
 /** Every attribute of a row that decides what is stored in columns and sets. */

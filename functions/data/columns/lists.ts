@@ -2,6 +2,8 @@
  * The two lists as they are stored. Every line of a description decides stored bytes: read list-description.ts before you change one.
  */
 
+import { batchRowDefaults } from '../../schemas/batch.ts';
+import { jobRowDefaults } from '../../schemas/job.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
 import type { ListDescription } from './list-description.ts';
 import { withRowsPerBlock } from './list-description.ts';
@@ -29,6 +31,7 @@ export const batchList = {
     end_datetime: { kind: 'time', key: 'e', attribute: 'end_datetime', rowsPerBlock: 144 },
   },
   sets: { tag: { key: 't', attribute: 'tags', rowsPerBlock: 4096 } },
+  rowDefaults: batchRowDefaults,
 } as const satisfies ListDescription;
 
 export const jobList = {
@@ -66,6 +69,7 @@ export const jobList = {
       },
     },
   },
+  rowDefaults: jobRowDefaults,
 } as const satisfies ListDescription;
 
 /** Both lists of an owner; they are written and recounted together. */

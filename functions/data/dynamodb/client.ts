@@ -31,15 +31,11 @@ export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
 
 const reads = new Set(['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand']);
 
-/** One command answers for one table, another for several. */
+/** What an answer says of its cost. Some commands report one table, others several. */
 interface Consumption {
   readonly ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[];
 }
 
-function consumedUnits({
-  ConsumedCapacity = [],
-}: {
-  ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[];
-}): number {
+function consumedUnits({ ConsumedCapacity = [] }: Consumption): number {
   return [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
 }

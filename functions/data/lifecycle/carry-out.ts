@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, CorruptData, OutdatedColumns, TooBusy } from '../../errors.ts';
-import { type Attempt, failureKind, optimistically } from '../dynamodb/attempts.ts';
+import { AlreadyExists, OutdatedColumns } from '../../errors.ts';
+import { isUnavailable } from '../dynamodb/aws-errors.ts';
+import { type Decision, optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import {
   changesNothing,
   type Draft,
@@ -67,7 +68,7 @@ export async function carryOut(
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
     try {
-      const { done, replacedBy, refusals } = await optimistically(client, () => attemptSteps(context, steps));
+      const { done, replacedBy, refusals } = await optimisticTransaction(client, () => attemptSteps(context, steps));
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
     } catch (error) {
@@ -104,12 +105,11 @@ function withoutFirst({ oneByOne, together }: Schedule, done: number, replacedBy
 
 /** Whether the error is about what a step asks for, rather than that nothing of this owner can be written now. */
 function concernsSteps(error: Error): boolean {
-  if (error instanceof OutdatedColumns) return false;
-  return error instanceof CorruptData || (failureKind(error) === 'final' && !(error instanceof TooBusy));
+  return !(error instanceof OutdatedColumns || isUnavailable(error));
 }
 
 /** Decides as many of the steps as one transaction holds. */
-async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): Promise<Attempt<Progress>> {
+async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): Promise<Decision<Progress>> {
   const { client, tables, lists, now } = context;
   const { readStored, readBlocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();

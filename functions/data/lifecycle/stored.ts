@@ -6,8 +6,8 @@ import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
+import { batchGet, type Item } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { type Item, tableReads } from '../dynamodb/table-reads.ts';
 import type { Operation, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedEventKey } from './transaction.ts';
 
@@ -15,7 +15,6 @@ import { type LifecycleTables, processedEventKey } from './transaction.ts';
 export const maximumRowsRead = 96;
 
 export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTables, { userId, lists }: Owner) {
-  const { batchGet } = tableReads(client);
   return {
     /** The rows that the operations need, the batches of these jobs, the heads, and the events processed before. */
     async readStored(operations: readonly Operation[]): Promise<Stored> {
@@ -26,9 +25,9 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
       const [columns, batches, jobs] = await Promise.all([
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
         readBatches([...batchIds]),
-        batchGet(tables.Jobs, Array.from(jobIds, rowKey), true),
+        batchGet(client, tables.Jobs, Array.from(jobIds, rowKey), { consistent: true }),
       ]);
-      const jobRows = jobs.map((item) => storedRow(JobRow, item));
+      const jobRows = jobs.map((item) => storedRow(JobRow, lists.job.rowDefaults, item));
       const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
       const allBatches = [...batches, ...(await readBatches([...furtherBatches]))];
       const processedEvents = [...eventIds].flatMap((id) => {
@@ -59,13 +58,13 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
   };
 
   async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
-    const items = await batchGet(tables.Batches, ids.map(rowKey), true);
-    return items.map((item) => storedRow(BatchRow, item));
+    const items = await batchGet(client, tables.Batches, ids.map(rowKey), { consistent: true });
+    return items.map((item) => storedRow(BatchRow, lists.batch.rowDefaults, item));
   }
 
   async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {
     const columnKeys = keys.map((key) => ({ user_id: userId, key }));
-    const items = await batchGet(tables.Columns, columnKeys, true);
+    const items = await batchGet(client, tables.Columns, columnKeys, { consistent: true });
     return new Map(items.map((item) => [String(item.key), item]));
   }
 

@@ -4,7 +4,7 @@ import { CorruptData } from '../../errors.ts';
 import type { Column } from '../columns/list-description.ts';
 import { unpackIntegers } from '../columns/packed-integers.ts';
 import { uuidCount } from '../columns/packed-uuids.ts';
-import type { Item } from '../dynamodb/table-reads.ts';
+import type { Item } from '../dynamodb/reads.ts';
 import type { ColumnData } from './select.ts';
 
 /** Reads disagree with each other, because a write passed between them or an index lags: read again. */

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { CorruptData, TooBusy } from '../../errors.ts';
+import { CorruptData } from '../../errors.ts';
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { TableNames } from '../../tables.ts';
 import { blockKey, columnPrefix, columnValue, type Row, setPrefix, setValues } from '../columns/column-items.ts';
@@ -8,14 +7,22 @@ import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
 import { positionsOf } from '../columns/position-set.ts';
-import { type Item, tableReads } from '../dynamodb/table-reads.ts';
+import {
+  batchGet as batchGetFrom,
+  getItem,
+  type Item,
+  type KeyRange,
+  queryAll,
+  queryFirstPage,
+  queryLast,
+} from '../dynamodb/reads.ts';
+import { retry } from '../dynamodb/retry.ts';
 import { blockNumber, byKind, bytesOf, joinedColumn, type Span, StaleRead } from './joined-columns.ts';
 import { pageOfRows } from './page-of-rows.ts';
 import { type ColumnsPlan, columnsPlan, idBlockReads, type Plan, plan, planRowReads } from './plan.ts';
 import type { Condition, ListQuery, Page } from './query.ts';
 import { type ColumnData, matchingRows, select } from './select.ts';
 
-const mostAttempts = 5;
 const lastBlockNumber = 9_999_999;
 const nothing: Page<Row> = { items: [], total: 0 };
 
@@ -46,7 +53,13 @@ export function listReader(
   described: ListDescription,
   options: ListOptions = {},
 ): (userId: string, query: ListQuery) => Promise<Page<Row>> {
-  const { get, firstPage, all, last, batchGet } = tableReads(client, options.pageLimit);
+  const { pageLimit } = options;
+  const get = (table: string, key: Item, consistent: boolean) => getItem(client, table, key, { consistent });
+  const firstPage = (range: KeyRange) => queryFirstPage(client, { ...range, pageLimit });
+  const all = (range: KeyRange) => queryAll(client, { ...range, pageLimit });
+  const last = (range: KeyRange, count: number) => queryLast(client, { ...range, pageLimit }, count);
+  const batchGet = (table: string, keys: readonly Item[], consistent: boolean) =>
+    batchGetFrom(client, table, keys, { consistent });
   const list = options.rowsPerBlock === undefined ? described : withRowsPerBlock(described, options.rowsPerBlock);
   const rowsTable = () => nameOf(tables, list.table);
   const idColumn = list.columns.id;
@@ -55,16 +68,18 @@ export function listReader(
   return async (userId, query) => {
     const quickest = plan(list, query);
     addToRequestLog({ plan: quickest.kind });
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      if (attempt > 1) await delay(Math.random() * 20 * 2 ** attempt);
-      try {
-        return await read(userId, query, quickest, attempt > 0);
-      } catch (error) {
-        if (!(error instanceof StaleRead)) throw error;
-        countInRequestLog({ stale_reads: 1 });
-      }
+    try {
+      return await read(userId, query, quickest, false);
+    } catch (error) {
+      if (!isStale(error)) throw error;
     }
-    throw new TooBusy('The rows of this page changed while they were read, through all attempts.');
+    return retry(() => read(userId, query, quickest, true), {
+      attempts: 4,
+      firstMilliseconds: 80,
+      longestMilliseconds: 320,
+      mayPass: isStale,
+      message: 'The rows of this page changed while they were read, through all attempts.',
+    });
   };
 
   async function read(userId: string, query: ListQuery, chosen: Plan, consistent: boolean): Promise<Page<Row>> {
@@ -367,6 +382,12 @@ function span(rows: readonly number[] | Int32Array): Span {
 
 function isOf(condition: Condition, columns: readonly string[]): boolean {
   return condition.kind === 'range' && columns.includes(condition.column);
+}
+
+function isStale(error: unknown): boolean {
+  if (!(error instanceof StaleRead)) return false;
+  countInRequestLog({ stale_reads: 1 });
+  return true;
 }
 
 function asRow(item: Item): Row {

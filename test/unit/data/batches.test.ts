@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchRepository } from '../../../functions/data/batches.ts';
+import { listBatches } from '../../../functions/data/batches.ts';
 import { CorruptData } from '../../../functions/errors.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
 import { ownersOf, recordedReads } from '../../support/recorded-reads.ts';
@@ -55,7 +55,7 @@ const ids = [...rows, foreign].map(({ id }) => id);
 
 const query = (parameters: Record<string, string[]>) => BatchListQuery.parse(parameters);
 
-describe('batchRepository', () => {
+describe('listBatches', () => {
   it.each([
     {},
     { order_by_direction: ['ASC'] },
@@ -73,7 +73,7 @@ describe('batchRepository', () => {
     { user_id: ['auth0|bob', alice] },
   ])('asks for nobody else’s rows: %j', async (parameters) => {
     const { client, reads } = recordedReads([foreign]);
-    const page = await batchRepository(client, tables).list(alice, query(parameters));
+    const page = await listBatches(client, tables)(alice, query(parameters));
     expect(page).toEqual({ items: [], total: 0 });
     expect(ownersOf(reads)).toEqual(new Set([alice]));
   });
@@ -82,7 +82,7 @@ describe('batchRepository', () => {
     'asks for nothing where the caller is none of %j',
     async (userIds) => {
       const { client, reads } = recordedReads(rows);
-      const page = await batchRepository(client, tables).list(alice, query({ id: ids, user_id: userIds }));
+      const page = await listBatches(client, tables)(alice, query({ id: ids, user_id: userIds }));
       expect(page).toEqual({ items: [], total: 0 });
       expect(reads).toEqual([]);
     },
@@ -90,7 +90,7 @@ describe('batchRepository', () => {
 
   it('shows a batch with all its keys, and nothing that only writers need', async () => {
     const { client, reads } = recordedReads(rows);
-    const page = await batchRepository(client, tables).list(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
+    const page = await listBatches(client, tables)(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
     const shown = ({ seq, rev, ...batch }: (typeof rows)[number]) => ({
       ...batch,
       complete: !batch.open,
@@ -135,7 +135,7 @@ describe('batchRepository', () => {
   ])('filters by %j', async (parameters, expected) => {
     const { client } = recordedReads(rows);
     const list = query({ id: ids, order_by_direction: ['ASC'], ...parameters });
-    const { items, total } = await batchRepository(client, tables).list(alice, list);
+    const { items, total } = await listBatches(client, tables)(alice, list);
     expect(items.map(({ id }) => ids.indexOf(id))).toEqual(expected);
     expect(total).toBe(expected.length);
   });
@@ -143,7 +143,7 @@ describe('batchRepository', () => {
   it('shows a configuration with every member that was stored', async () => {
     const configuration = '{"__proto__":{"a":[1]},"constructor":null}';
     const { client } = recordedReads([row(0, { configuration })]);
-    const { items } = await batchRepository(client, tables).list(alice, query({ id: ids }));
+    const { items } = await listBatches(client, tables)(alice, query({ id: ids }));
     expect(JSON.stringify(items[0]?.configuration)).toBe(configuration);
   });
 
@@ -151,7 +151,7 @@ describe('batchRepository', () => {
     'shows no row that breaks its schema: %j',
     async (members) => {
       const { client } = recordedReads([row(0, members)]);
-      await expect(batchRepository(client, tables).list(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+      await expect(listBatches(client, tables)(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jobRepository } from '../../../functions/data/jobs.ts';
+import { listJobs } from '../../../functions/data/jobs.ts';
 import { CorruptData } from '../../../functions/errors.ts';
 import { JobListQuery } from '../../../functions/schemas/job-list-query.ts';
 import { ownersOf, recordedReads } from '../../support/recorded-reads.ts';
@@ -52,7 +52,7 @@ const ids = [...rows, foreign].map(({ id }) => id);
 
 const query = (parameters: Record<string, string[]>) => JobListQuery.parse(parameters);
 
-describe('jobRepository', () => {
+describe('listJobs', () => {
   it.each([
     {},
     { order_by_direction: ['ASC'] },
@@ -70,7 +70,7 @@ describe('jobRepository', () => {
     { user_id: ['auth0|bob', alice] },
   ])('asks for nobody else’s rows: %j', async (parameters) => {
     const { client, reads } = recordedReads([foreign]);
-    const page = await jobRepository(client, tables).list(alice, query(parameters));
+    const page = await listJobs(client, tables)(alice, query(parameters));
     expect(page).toEqual({ items: [], total: 0 });
     expect(ownersOf(reads)).toEqual(new Set([alice]));
   });
@@ -79,7 +79,7 @@ describe('jobRepository', () => {
     'asks for nothing where the caller is none of %j',
     async (userIds) => {
       const { client, reads } = recordedReads(rows);
-      const page = await jobRepository(client, tables).list(alice, query({ id: ids, user_id: userIds }));
+      const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: userIds }));
       expect(page).toEqual({ items: [], total: 0 });
       expect(reads).toEqual([]);
     },
@@ -87,7 +87,7 @@ describe('jobRepository', () => {
 
   it('shows a job with all its keys, and nothing that only writers need', async () => {
     const { client, reads } = recordedReads(rows);
-    const page = await jobRepository(client, tables).list(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
+    const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
     const shown = ({ seq, rev, results_key, ...job }: (typeof rows)[number]) => ({
       ...job,
       variables: { omega: [1.5] },
@@ -123,13 +123,13 @@ describe('jobRepository', () => {
   ])('filters by %j', async (parameters, expected) => {
     const { client } = recordedReads(rows);
     const list = query({ id: ids, order_by_direction: ['ASC'], ...parameters });
-    const { items, total } = await jobRepository(client, tables).list(alice, list);
+    const { items, total } = await listJobs(client, tables)(alice, list);
     expect(items.map(({ id }) => ids.indexOf(id))).toEqual(expected);
     expect(total).toBe(expected.length);
   });
 
   it('shows no row that breaks its schema', async () => {
     const { client } = recordedReads([row(0, { variables: '5' })]);
-    await expect(jobRepository(client, tables).list(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+    await expect(listJobs(client, tables)(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
   });
 });

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { CorruptData, MethodNotAllowed, NotFound, PayloadTooLarge, TooBusy } from '../../../functions/errors.ts';
+import {
+  CorruptData,
+  MethodNotAllowed,
+  NotFound,
+  PayloadTooLarge,
+  TimedOut,
+  TooBusy,
+} from '../../../functions/errors.ts';
 import { endpoint, publicEndpoint } from '../../../functions/http/endpoint.ts';
 import { type Reply, success } from '../../../functions/http/reply.ts';
 import { addToRequestLog } from '../../../functions/request-log.ts';
@@ -126,37 +133,12 @@ describe('endpoint', () => {
     [undefined, 500, 'Internal Server Error', 'The request could not be served.', {}],
     [awsError('InternalServerError'), 500, 'Internal Server Error', 'The request could not be served.', {}],
     [awsError('AccessDeniedException'), 500, 'Internal Server Error', 'The request could not be served.', {}],
-    [awsError('TimeoutError'), 504, 'Gateway Timeout', 'The request took too long.', {}],
+    [new TimedOut('Slow.'), 504, 'Gateway Timeout', 'The request took too long.', {}],
+    [awsError('ThrottlingException'), 500, 'Internal Server Error', 'The request could not be served.', {}],
   ])('answers %o', async (thrown, status, message, description, headers) => {
     const { statusCode, headers: sent, body } = await throwing(thrown);
     expect({ statusCode, headers: sent }).toEqual({ statusCode: status, headers: { ...commonHeaders, ...headers } });
     expect(ErrorBody.parse(JSON.parse(body))).toEqual(errorBody(status, message, description));
-  });
-
-  it.each([
-    awsError('ThrottlingException'),
-    awsError('ProvisionedThroughputExceededException'),
-    awsError('RequestLimitExceeded'),
-    awsError('TransactionConflictException'),
-    awsError('TransactionInProgressException'),
-    awsError('SlowDown'),
-    awsError('TransactionCanceledException', {
-      CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
-    }),
-  ])('answers 429 for $name and its like', async (error) => {
-    const { statusCode, headers } = await throwing(error);
-    expect(statusCode).toBe(429);
-    expect(headers).toEqual({ ...commonHeaders, 'Retry-After': '1' });
-  });
-
-  it.each([
-    [[{ Code: 'TransactionConflict' }, { Code: 'ValidationError' }]],
-    [[{ Code: 'ConditionalCheckFailed' }]],
-    [[]],
-    [undefined],
-  ])('answers 500 for a transaction canceled for %j', async (CancellationReasons) => {
-    const { statusCode } = await throwing(awsError('TransactionCanceledException', { CancellationReasons }));
-    expect(statusCode).toBe(500);
   });
 
   it('answers 504 before the time of the function is out', async () => {
@@ -280,9 +262,15 @@ describe('request log', () => {
   });
 
   it('counts throttling', async () => {
-    await throwing(awsError('ThrottlingException'));
+    await throwing(new TooBusy('Try again.', { cause: awsError('ThrottlingException') }));
     expect(lines).toMatchObject([
-      { level: 'INFO', status: 429, ClientErrors: 1, Throttles: 1, error: { name: 'ThrottlingException' } },
+      {
+        level: 'INFO',
+        status: 429,
+        ClientErrors: 1,
+        Throttles: 1,
+        error: { name: 'TooBusy', cause: { name: 'ThrottlingException' } },
+      },
     ]);
   });
 

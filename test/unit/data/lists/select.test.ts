@@ -29,6 +29,7 @@ const list: ListDescription = {
     started: { kind: 'time', key: 's', attribute: 'started', rowsPerBlock: 4 },
   },
   sets: {},
+  rowDefaults: {},
 };
 
 /** Texts of the dictionary as they came into use: neither sorted nor sorted backwards. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { quizRecordId, quizRepository } from '../../functions/data/quizzes.ts';
-import { TooBusy } from '../../functions/errors.ts';
+import { quizRecordId, submitQuizzes } from '../../functions/data/quizzes.ts';
+import { TimedOut, TooBusy } from '../../functions/errors.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -22,8 +22,8 @@ function setUp(intercept: (call: Call) => Promise<Record<string, unknown>> = (ca
     return intercept(call);
   });
   const userId = `repository-user-${users++}`;
-  const quizzes = quizRepository(watched, names, () => clock.now);
-  return { calls, clock, submit: (data = submissions) => quizzes.submit(userId, data) };
+  const submit = submitQuizzes(watched, names, () => clock.now);
+  return { calls, clock, submit: (data = submissions) => submit(userId, data) };
 }
 
 function failing(name: string, times: number, error: Error, afterEffect = false) {
@@ -45,7 +45,7 @@ const throttledPart = named('TransactionCanceledException', {
   CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'None' }],
 });
 
-describe('quizRepository', () => {
+describe('submitQuizzes', () => {
   it('takes two calls', async () => {
     const { calls, submit } = setUp();
     await submit();
@@ -95,9 +95,15 @@ describe('quizRepository', () => {
     expect(calls.length).toBeLessThanOrEqual(20);
   });
 
-  it.each(['ValidationException', 'ThrottlingException', 'TimeoutError'])('passes on %s at once', async (name) => {
+  it.each([
+    ['ValidationException', Error, 'from AWS'],
+    ['ThrottlingException', TooBusy, 'The database is busy, try again later.'],
+    ['TimeoutError', TimedOut, 'The request took too long.'],
+  ])('gives up at once after %s', async (name, type, message) => {
     const { calls, submit } = setUp(failing('TransactWriteCommand', 1, named(name)));
-    await expect(submit()).rejects.toThrow('from AWS');
+    const error = await submit().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(type);
+    expect(error).toHaveProperty('message', message);
     expect(calls).toEqual(['TransactWriteCommand']);
   });
 

@@ -1,7 +1,8 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { resultsLinks } from '../../../functions/data/results.ts';
+import { getResultsKey, signResultsLink } from '../../../functions/data/results.ts';
 import { CorruptData } from '../../../functions/errors.ts';
+import { recordedReads } from '../../support/recorded-reads.ts';
 
 const alice = 'auth0|alice';
 const key = `results/${alice}/1.json`;
@@ -10,16 +11,17 @@ const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret' };
 /** Signs with credentials that expire then. */
 const signer = (expiration?: Date) =>
   new S3Client({ region: 'eu-west-3', credentials: { ...credentials, ...(expiration && { expiration }) } });
-const links = (validitySeconds: number, client = signer()) => resultsLinks('results-bucket', validitySeconds, client);
+const links = (validitySeconds: number, client = signer()) =>
+  signResultsLink('results-bucket', validitySeconds, client);
 
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllEnvs();
 });
 
-describe('resultsLinks', () => {
+describe('signResultsLink', () => {
   it('links to one object, for a time, as JSON', async () => {
-    const link = new URL(await links(300).linkTo(alice, key));
+    const link = new URL(await links(300)(alice, key));
     expect(link.host).toBe('results-bucket.s3.eu-west-3.amazonaws.com');
     expect(decodeURIComponent(link.pathname)).toBe(`/${key}`);
     expect(Object.fromEntries(link.searchParams)).toMatchObject({
@@ -35,7 +37,7 @@ describe('resultsLinks', () => {
     vi.stubEnv('AWS_REGION', 'eu-west-3');
     vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId);
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey);
-    const link = new URL(await resultsLinks('results-bucket', 300).linkTo(alice, key));
+    const link = new URL(await signResultsLink('results-bucket', 300)(alice, key));
     expect(Array.from(link.searchParams.keys()).filter((name) => /checksum/i.test(name))).toEqual([]);
     expect(link.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
   });
@@ -50,13 +52,13 @@ describe('resultsLinks', () => {
     '1.json',
     '',
   ])('makes no link to %j, which is not among the user’s results', async (foreign) => {
-    await expect(links(300).linkTo(alice, foreign)).rejects.toThrow(
+    await expect(links(300)(alice, foreign)).rejects.toThrow(
       new CorruptData('The results are not among those of their owner.'),
     );
   });
 
   it.each([1, 300, 900])('makes links valid for %d s', async (seconds) => {
-    const link = new URL(await links(seconds).linkTo(alice, key));
+    const link = new URL(await links(seconds)(alice, key));
     expect(link.searchParams.get('X-Amz-Expires')).toBe(String(seconds));
   });
 
@@ -68,9 +70,43 @@ describe('resultsLinks', () => {
     const now = new Date('2026-11-21T02:59:36.000Z');
     vi.useFakeTimers({ now });
     const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-    await expect(links(300, signer(later(300_000))).linkTo(alice, key)).resolves.toMatch(/^https:/);
-    await expect(links(300, signer(later(299_999))).linkTo(alice, key)).rejects.toThrow(
+    await expect(links(300, signer(later(300_000)))(alice, key)).resolves.toMatch(/^https:/);
+    await expect(links(300, signer(later(299_999)))(alice, key)).rejects.toThrow(
       'The signing credentials expire at 2026-11-21T03:04:35.999Z, before the link would.',
     );
+  });
+});
+
+describe('getResultsKey', () => {
+  const job = { user_id: alice, id: 'a', results_key: key };
+  const find = async (userId: string, jobId: string) => {
+    const { client, reads } = recordedReads([job, { ...job, id: 'b', results_key: null }]);
+    return { found: await getResultsKey(client, { Jobs: 'jobs-table' })(userId, jobId), reads };
+  };
+
+  it('finds the key of the results of the user’s job in one strongly consistent read of that attribute', async () => {
+    const { found, reads } = await find(alice, 'a');
+    expect(found).toBe(key);
+    expect(reads).toEqual([
+      {
+        command: 'GetCommand',
+        input: {
+          TableName: 'jobs-table',
+          Key: { user_id: alice, id: 'a' },
+          ProjectionExpression: '#a0',
+          ExpressionAttributeNames: { '#a0': 'results_key' },
+          ConsistentRead: true,
+        },
+      },
+    ]);
+  });
+
+  it('is null while the job has none', async () => {
+    expect((await find(alice, 'b')).found).toBeNull();
+  });
+
+  it('is undefined for a job of another user, and for no job', async () => {
+    expect((await find('auth0|bob', 'a')).found).toBeUndefined();
+    expect((await find(alice, 'x')).found).toBeUndefined();
   });
 });

@@ -1,0 +1,54 @@
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
+import { Contention, TransactionCanceled, translateErrors } from './aws-errors.ts';
+import { retry } from './retry.ts';
+
+/** What was decided from reads: a result, and the transaction that makes it true (undefined: nothing to change). */
+export interface Decision<Result> {
+  readonly transaction?: TransactWriteCommandInput | undefined;
+  readonly result: Result;
+}
+
+const mostFailures = 3;
+
+/**
+ * Reads, decides and writes as if no other writer could come between. `decide` reads and decides; its transaction is conditional
+ * on everything it has read. After a conflict it reads and decides again. Returns the result of the decision that was written.
+ *
+ * There are 12 attempts with full jitter, about 1.5 s in all. Then TooBusy is thrown, also when DynamoDB throttled the last attempt.
+ *
+ * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made. The very same transaction is
+ * then sent again: its token makes DynamoDB answer with success if it was made the first time. The third such error is thrown.
+ */
+export function optimisticTransaction<Result>(
+  client: DynamoDBDocumentClient,
+  decide: () => Promise<Decision<Result>>,
+): Promise<Result> {
+  let decision: Decision<Result> | undefined;
+  let failures = 0;
+  const attempt = async () => {
+    decision ??= await decide();
+    const { transaction, result } = decision;
+    if (transaction !== undefined) await translateErrors(client.send(new TransactWriteCommand(transaction)));
+    return result;
+  };
+  return retry(attempt, {
+    attempts: 12,
+    firstMilliseconds: 20,
+    longestMilliseconds: 500,
+    message: 'No consistent write through all attempts.',
+    mayPass(error) {
+      if (error instanceof TransactionCanceled) decision = undefined;
+      return error instanceof Contention || (isUnclear(error) && ++failures < mostFailures);
+    },
+  });
+}
+
+/** CorruptData too may pass: rows and heads that are read side by side can disagree for a moment. */
+function isUnclear(error: unknown): boolean {
+  return error instanceof TimedOut || error instanceof DependencyFailed || error instanceof CorruptData;
+}

@@ -1,0 +1,177 @@
+/** DynamoDB's reads without their loose ends: every page is followed, every unprocessed key is asked for again. */
+
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  type NativeAttributeValue,
+  QueryCommand,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod/mini';
+import { translateErrors } from './aws-errors.ts';
+import { retry } from './retry.ts';
+import { storedRow } from './stored-row.ts';
+
+export type Item = Record<string, NativeAttributeValue>;
+
+export interface ReadOptions {
+  /** Strongly consistent, at double the price. */
+  readonly consistent: boolean;
+  /** Only these attributes are sent. DynamoDB charges for the whole item all the same. */
+  readonly attributes?: readonly string[] | undefined;
+}
+
+/** The item with this key; undefined when there is none. */
+export async function getItem(
+  client: DynamoDBDocumentClient,
+  table: string,
+  key: Item,
+  { consistent, attributes }: ReadOptions,
+): Promise<Item | undefined> {
+  const input = { TableName: table, Key: key, ConsistentRead: consistent, ...projection(attributes) };
+  const { Item } = await translateErrors(client.send(new GetCommand(input)));
+  return Item;
+}
+
+/**
+ * One row as the schema reads it (see storedRow), and only the attributes that the schema names; undefined when there is no such row.
+ * Strongly consistent: 1 read unit for each 4 KB of the row.
+ */
+export async function getRow<Shape extends z.core.$ZodShape>(
+  client: DynamoDBDocumentClient,
+  table: string,
+  key: Item,
+  { schema, defaults }: { readonly schema: z.ZodMiniObject<Shape>; readonly defaults: Readonly<Item> },
+): Promise<z.output<z.ZodMiniObject<Shape>> | undefined> {
+  const item = await getItem(client, table, key, { consistent: true, attributes: Object.keys(schema.shape) });
+  return item && storedRow(schema, defaults, item);
+}
+
+/** Those of at most 100 keys that exist, in no order. Throws TooBusy when keys stay unprocessed through 6 attempts (about 1.5 s). */
+export async function batchGet(
+  client: DynamoDBDocumentClient,
+  table: string,
+  keys: readonly Item[],
+  { consistent, attributes }: ReadOptions,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let pending: readonly Item[] = keys;
+  const readPending = async () => {
+    if (pending.length === 0) return;
+    const request = { Keys: [...pending], ConsistentRead: consistent, ...projection(attributes) };
+    const { Responses, UnprocessedKeys } = await translateErrors(
+      client.send(new BatchGetCommand({ RequestItems: { [table]: request } })),
+    );
+    items.push(...(Responses?.[table] ?? []));
+    pending = UnprocessedKeys?.[table]?.Keys ?? [];
+    if (pending.length > 0) throw new KeysUnprocessed(`${pending.length} keys`);
+  };
+  await retry(readPending, {
+    attempts: 6,
+    firstMilliseconds: 100,
+    longestMilliseconds: 1_600,
+    mayPass: (error) => error instanceof KeysUnprocessed,
+    message: 'DynamoDB left keys unprocessed through all attempts.',
+  });
+  return items;
+}
+
+class KeysUnprocessed extends Error {}
+
+/** Part of an owner's rows: those whose sort key lies between two values, both inclusive, or starts with a text; or all. */
+export interface KeyRange {
+  readonly table: string;
+  readonly index?: string;
+  /** Attributes of the partition key and their values. */
+  readonly partition: Readonly<Record<string, string>>;
+  readonly sortKey: string;
+  readonly range:
+    | { readonly between: readonly [string | number, string | number] }
+    | { readonly startsWith: string }
+    | 'all';
+  readonly consistent: boolean;
+  /** At most so many items a page: tests force many pages with it. */
+  readonly pageLimit?: number | undefined;
+}
+
+/** The items of the first page, in key order, and whether there are more. */
+export async function queryFirstPage(
+  client: DynamoDBDocumentClient,
+  range: KeyRange,
+): Promise<{ items: Item[]; more: boolean }> {
+  const { items, next } = await queryPage(client, queryInput(range));
+  return { items, more: next !== undefined };
+}
+
+/** All items, in key order. */
+export function queryAll(client: DynamoDBDocumentClient, range: KeyRange): Promise<Item[]> {
+  return queryPages(client, queryInput(range), Infinity);
+}
+
+/** The last `count` items, in descending key order; all of them where there are fewer. */
+export function queryLast(client: DynamoDBDocumentClient, range: KeyRange, count: number): Promise<Item[]> {
+  return queryPages(client, { ...queryInput(range), ScanIndexForward: false }, count);
+}
+
+/** The first `count` items in the order of the query. */
+async function queryPages(client: DynamoDBDocumentClient, query: QueryCommandInput, count: number): Promise<Item[]> {
+  const items: Item[] = [];
+  let start: Item | undefined;
+  do {
+    const limit = Math.min(query.Limit ?? Infinity, count - items.length);
+    const page = await queryPage(client, {
+      ...query,
+      ...(limit !== Infinity && { Limit: limit }),
+      ...(start !== undefined && { ExclusiveStartKey: start }),
+    });
+    items.push(...page.items);
+    start = page.next;
+  } while (start !== undefined && items.length < count);
+  return items;
+}
+
+async function queryPage(client: DynamoDBDocumentClient, query: QueryCommandInput) {
+  const { Items = [], LastEvaluatedKey } = await translateErrors(client.send(new QueryCommand(query)));
+  return { items: Items as Item[], next: LastEvaluatedKey };
+}
+
+function queryInput({ table, index, partition, sortKey, range, consistent, pageLimit }: KeyRange): QueryCommandInput {
+  const names: Record<string, string> = {};
+  const values: Item = {};
+  const equalities = Object.entries(partition).map(([name, value], place) => {
+    names[`#part${place}`] = name;
+    values[`:part${place}`] = value;
+    return `#part${place} = :part${place}`;
+  });
+  const bounds: string[] = [];
+  if (range !== 'all') {
+    names['#sort'] = sortKey;
+    if ('startsWith' in range) {
+      values[':start'] = range.startsWith;
+      bounds.push('begins_with(#sort, :start)');
+    } else {
+      [values[':from'], values[':to']] = range.between;
+      bounds.push('#sort BETWEEN :from AND :to');
+    }
+  }
+  return {
+    TableName: table,
+    ...(index !== undefined && { IndexName: index }),
+    KeyConditionExpression: [...equalities, ...bounds].join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+    // A global secondary index has no consistent reads.
+    ConsistentRead: consistent && index === undefined,
+    ...(pageLimit !== undefined && { Limit: pageLimit }),
+  };
+}
+
+/** Asks for these attributes alone. Their names go by placeholders, because DynamoDB reserves many words. */
+function projection(attributes: readonly string[] | undefined) {
+  if (attributes === undefined) return {};
+  return {
+    ProjectionExpression: attributes.map((_, place) => `#a${place}`).join(),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, place) => [`#a${place}`, name])),
+  };
+}

@@ -1,0 +1,33 @@
+import { TooBusy } from '../../errors.ts';
+
+export interface Retry {
+  /** How often the work is done at most. */
+  readonly attempts: number;
+  /** Upper bounds of the pause before the second attempt, which doubles for each further one, and of every pause. */
+  readonly firstMilliseconds: number;
+  readonly longestMilliseconds: number;
+  /** Whether another attempt may succeed after this error. */
+  readonly mayPass: (error: unknown) => boolean;
+  /** What TooBusy says when no attempt succeeded. */
+  readonly message: string;
+}
+
+/**
+ * Repeats the work until it succeeds, and pauses a random part of the bound each time (full jitter), so that callers that met do
+ * not meet again. An error that cannot pass is thrown as it is; after the last attempt TooBusy is thrown, with the error as its cause.
+ */
+export async function retry<Result>(
+  work: () => Promise<Result>,
+  { attempts, firstMilliseconds, longestMilliseconds, mayPass, message }: Retry,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      if (attempt === attempts) throw new TooBusy(message, { cause: error });
+    }
+    const bound = Math.min(longestMilliseconds, firstMilliseconds * 2 ** (attempt - 1));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * bound));
+  }
+}
