@@ -4,7 +4,8 @@
  *
  * `partition` says whose items a partition holds. Where it is the owner, `user_id` comes first in the key of the table and of
  * each index, so no read can reach another user's row, and any function may use the table. Where it is a device, the key keeps
- * no users apart: only the functions in `usedBy` may name the table in their `uses`, and each must check what it reads.
+ * no users apart: only the functions in `usedBy` may name the table in their `uses`, and each must check what it reads. A public
+ * table holds nothing of any user: any function may read it, only those in `writtenBy` may write it.
  */
 
 type KeyType = 'S' | 'N' | 'B';
@@ -15,13 +16,18 @@ interface IndexKeys {
   readonly sortKeys: readonly string[];
 }
 
-/** Whose items a partition holds: its first key attribute is `user_id` or `device_type`. */
+/** Whose items a partition holds: its first key attribute is `user_id`, `device_type` or, in a public table, `kind`. */
 type Partition =
   | { readonly partition: 'owner' }
   | {
       readonly partition: 'device';
       /** Names, in routes.ts, of the only functions that may use the table. */
       readonly usedBy: readonly string[];
+    }
+  | {
+      readonly partition: 'public';
+      /** Names, in routes.ts, of the only functions that may change the table. */
+      readonly writtenBy: readonly string[];
     };
 
 /** One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key attribute. */
@@ -69,12 +75,31 @@ export const tables = {
     indexes: {},
     timeToLive: 'expires_at',
   },
+  /** The sequence of a batch, or a job's own, gzipped, under the id of its batch or job; written with its row, never changed. */
+  Sequences: {
+    environmentVariable: 'SEQUENCES_TABLE',
+    partition: 'owner',
+    partitionKey: 'user_id',
+    sortKey: 'id',
+    keyTypes: { user_id: 'S', id: 'S' },
+    indexes: {},
+  },
   Quizzes: {
     environmentVariable: 'QUIZZES_TABLE',
     partition: 'owner',
     partitionKey: 'user_id',
     sortKey: 'id',
     keyTypes: { user_id: 'S', id: 'S' },
+    indexes: {},
+  },
+  /** The devices that have announced themselves, with their specifications: few, so all of them are in one partition. */
+  Devices: {
+    environmentVariable: 'DEVICES_TABLE',
+    partition: 'public',
+    writtenBy: [],
+    partitionKey: 'kind',
+    sortKey: 'device_type',
+    keyTypes: { kind: 'S', device_type: 'S' },
     indexes: {},
   },
 } as const satisfies Record<string, TableDescription>;

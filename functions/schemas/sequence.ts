@@ -62,8 +62,8 @@ function sequenceOf(text: string, gzipped: Uint8Array, content: Readonly<Record<
   const { variables, register, device } = content;
   const names = isObject(variables) ? Object.keys(variables) : [];
   // The ids of a mappable register's qubits stand under `qid`; a job says under `qubits` which traps they go to.
-  const isMappable = Array.isArray(register) && register.some((qubit) => isObject(qubit) && 'qid' in qubit);
-  const deviceName = isObject(device) ? device.name : device;
+  const isMappable = Array.isArray(register) && isObject(register[0]) && 'qid' in register[0];
+  const deviceName = isObject(device) ? device.name : undefined;
   return {
     text,
     gzipped,

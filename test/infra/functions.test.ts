@@ -128,9 +128,11 @@ describe('the functions', () => {
 
   it('name a table that is not keyed by its owner only where that table names them', () => {
     for (const { name, description } of functions) {
-      for (const used of Object.keys(description.uses)) {
+      for (const [used, actions] of Object.entries<readonly string[]>(description.uses)) {
         const table = Object.entries<TableDescription>(tables).find(([each]) => each === used.split('/')[0])?.[1];
         if (table?.partition === 'device') expect(table.usedBy).toContain(name);
+        const writes = actions.some((action) => !['GetItem', 'BatchGetItem', 'Query'].includes(action));
+        if (table?.partition === 'public' && writes) expect(table.writtenBy).toContain(name);
       }
     }
   });

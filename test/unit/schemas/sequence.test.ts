@@ -27,7 +27,7 @@ describe('SequenceText', () => {
 
   it.each([
     ['a device of its own', { device: { name: 'FRESNEL' } }, 'FRESNEL'],
-    ['a device that Pulser knows', { device: 'MockDevice' }, 'MockDevice'],
+    ['a device of an old Pulser', { device: 'Chadoq2' }, undefined],
     ['a device without a name', { device: { version: '1' } }, undefined],
     ['a name that is no text', { device: { name: 7 } }, undefined],
     ['no device', { device: null }, undefined],

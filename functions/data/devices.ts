@@ -1,0 +1,45 @@
+/** The devices that have announced themselves. They belong to no user, and everybody may know them. */
+
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeviceRow } from '../schemas/device.ts';
+import type { TableNames } from '../tables.ts';
+import { translateErrors } from './dynamodb/aws-errors.ts';
+import { getRow, queryAll } from './dynamodb/reads.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+
+/** The one partition that they share. */
+const kind = 'device';
+
+/** The function that reads all devices, in the order of their types: half a read unit for each 4 KB of all specifications. */
+export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'Devices'>): () => Promise<DeviceRow[]> {
+  return async () => {
+    const items = await queryAll(client, {
+      table: tables.Devices,
+      partition: { kind },
+      sortKey: 'device_type',
+      range: 'all',
+      consistent: false,
+    });
+    return items.map((item) => storedRow(DeviceRow, {}, item));
+  };
+}
+
+/** The function that reads one device; undefined when there is none of this type. 1 read unit for each 4 KB of its specification. */
+export function getDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): (deviceType: string) => Promise<DeviceRow | undefined> {
+  return (deviceType) =>
+    getRow(client, tables.Devices, { kind, device_type: deviceType }, { schema: DeviceRow, defaults: {} });
+}
+
+/** The function that stores what a device announces, in place of what it announced before. 1 write unit for each KB. */
+export function putDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): (device: DeviceRow) => Promise<void> {
+  return async (device) => {
+    const item = { kind, ...DeviceRow.parse(device) };
+    await translateErrors(client.send(new PutCommand({ TableName: tables.Devices, Item: item })));
+  };
+}
