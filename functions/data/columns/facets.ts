@@ -28,7 +28,7 @@ export function facetCode(column: FacetColumn, row: Row, dictionaries: Dictionar
 
 function facetIndex(facet: Facet, row: Row, dictionaries: Dictionaries): number {
   if (facet.kind === 'presence') return isPresent(row[facet.attribute]) ? 1 : 0;
-  const value = row[facet.attribute] ?? (facet.kind === 'values' ? facet.default : undefined);
+  const value = row[facet.attribute];
   const values: readonly unknown[] = facet.kind === 'values' ? facet.values : (dictionaries[facet.attribute] ?? []);
   const index = values.indexOf(value);
   if (index < 0) throw new CorruptData(`A row has no valid ${facet.attribute}: ${String(value)}.`);

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { CorruptData, OutdatedColumns } from '../../errors.ts';
 import { Count, Timestamp } from '../../schemas/values.ts';
-import type { Column, Facet, ListDescription } from './list-description.ts';
+import { type Column, describedAttributes, type Facet, type ListDescription } from './list-description.ts';
 
 export const Head = z.object({
   /** Fingerprint of the description that the owner's columns and sets were written by (see formatOf); old heads have none. */
@@ -62,7 +62,8 @@ export function formatOf(list: ListDescription): string {
   const known = formats.get(list);
   if (known !== undefined) return known;
   const blocks = [...Object.values(list.columns).map(columnFormat), ...Object.values(list.sets).map(setsFormat)];
-  const text = JSON.stringify([layoutVersion, list.key, ...blocks.sort()]);
+  const defaults = Object.entries(list.rowDefaults).filter(([name]) => describedAttributes(list).has(name));
+  const text = JSON.stringify([layoutVersion, list.key, blocks.sort(), defaults.sort()]);
   const format = createHash('sha256').update(text).digest('base64url').slice(0, 8);
   formats.set(list, format);
   return format;
@@ -76,7 +77,7 @@ function columnFormat(column: Column): string {
 function facetFormat(facet: Facet): unknown[] {
   switch (facet.kind) {
     case 'values':
-      return [facet.kind, facet.attribute, facet.values, facet.default];
+      return [facet.kind, facet.attribute, facet.values];
     case 'dictionary':
       return [facet.kind, facet.attribute, facet.capacity];
     case 'presence':

@@ -18,7 +18,7 @@ interface Blocks {
   readonly rowsPerBlock: number;
 }
 
-/** Whole numbers from 0, or null: also for a row that was written before it had the attribute. */
+/** Whole numbers from 0, or null, also where the row lacks the attribute. */
 export interface IntegerColumn extends Blocks {
   readonly kind: 'integer';
   readonly attribute: string;
@@ -48,8 +48,6 @@ interface KnownValues {
   readonly kind: 'values';
   readonly attribute: string;
   readonly values: readonly (string | boolean)[];
-  /** The value of a row that was written before it had the attribute. Without a default, such a row is corrupt. */
-  readonly default?: string | boolean;
 }
 
 /** Whether the row has the attribute: anything but null and an empty array. */
@@ -90,7 +88,10 @@ export interface ListDescription {
   readonly table: 'Batches' | 'Jobs';
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
-  /** Values of attributes that a row may lack because it was written before they existed. */
+  /**
+   * Values of attributes that a row may lack because it was written before they existed. Rows get them wherever they are read, before
+   * anything here is applied to them.
+   */
   readonly rowDefaults: Readonly<Record<string, unknown>>;
 }
 

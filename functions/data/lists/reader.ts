@@ -86,7 +86,11 @@ export function listReader(
     switch (chosen.kind) {
       case 'ids': {
         const keys = chosen.ids.map((id) => ({ user_id: userId, id }));
-        return pageOfRows(list, query, (await batchGet(rowsTable(), keys, consistent)).map(asRow));
+        return pageOfRows(
+          list,
+          query,
+          (await batchGet(rowsTable(), keys, consistent)).map((item) => rowOf(list, item)),
+        );
       }
       case 'idPrefix': {
         const { items, more } = await firstPage({
@@ -97,7 +101,11 @@ export function listReader(
           consistent,
         });
         if (more) return readColumns(userId, query, columnsPlan(list, query), consistent);
-        return pageOfRows(list, query, items.map(asRow));
+        return pageOfRows(
+          list,
+          query,
+          items.map((item) => rowOf(list, item)),
+        );
       }
       case 'sequence':
         if (consistent) return readColumns(userId, query, columnsPlan(list, query), consistent);
@@ -144,7 +152,9 @@ export function listReader(
     const from = direction === 'ASC' ? offset : Math.max(total - offset - limit, 0);
     const to = Math.min(direction === 'ASC' ? offset + limit : total - offset, total) - 1;
     const place = (row: Row) => Number(row[index.sortKey]);
-    const rows = (known ?? (await between(from, to))).map(asRow).filter((row) => place(row) <= to);
+    const rows = (known ?? (await between(from, to)))
+      .map((item) => rowOf(list, item))
+      .filter((row) => place(row) <= to);
     if (rows.length !== Math.max(to - from + 1, 0)) throw new StaleRead();
     const sign = direction === 'ASC' ? 1 : -1;
     return { items: rows.sort((a, b) => sign * (place(a) - place(b))), total };
@@ -282,7 +292,7 @@ export function listReader(
             consistent,
           )
         : await rowsInRanges(userId, reads.ranges);
-    const bySequence = new Map(items.map((item) => [asRow(item).seq, asRow(item)]));
+    const bySequence = new Map(items.map((item) => rowOf(list, item)).map((row) => [row.seq, row]));
     return sequence.map((number) => {
       const row = bySequence.get(number);
       if (row === undefined) throw new StaleRead();
@@ -390,7 +400,8 @@ function isStale(error: unknown): boolean {
   return true;
 }
 
-function asRow(item: Item): Row {
-  if (typeof item.seq !== 'number') throw new CorruptData('A row has no sequence number.');
-  return item as Row;
+function rowOf(list: ListDescription, item: Item): Row {
+  const { seq } = item;
+  if (typeof seq !== 'number') throw new CorruptData('A row has no sequence number.');
+  return { ...list.rowDefaults, ...item, seq };
 }
