@@ -93,7 +93,10 @@ describe.each([
     expect(head).toMatchObject({ ContentLength: 7, ETag: got.ETag });
     expect(await (await fetch(await link(key))).text()).toBe('{"a":1}');
     await clientOf('OWNER').send(new DeleteObjectCommand(object(key)));
-    expect((await fetch(await link(key))).status).toBe(404);
+    const [deleted, foreign] = [await fetch(await link(key, 300, 'OWNER')), await fetch(await link(key))];
+    expect([deleted.status, await deleted.text()]).toEqual([404, expect.stringContaining('NoSuchKey')]);
+    // As S3 answers those who may not list the bucket.
+    expect([foreign.status, await foreign.text()]).toEqual([403, expect.stringContaining('AccessDenied')]);
   });
 
   it('reads a streamed body in chunks with a checksum', async () => {
@@ -145,6 +148,11 @@ describe.each([
       { accessKeyId: 'READER', secretAccessKey: 'secret of READER', sessionToken: 'x' },
       'SignatureDoesNotMatch',
     ],
+    [
+      'a session token with keys that have none',
+      { accessKeyId: 'OWNER', secretAccessKey: 'secret of OWNER', sessionToken: 'x' },
+      'SignatureDoesNotMatch',
+    ],
   ])('refuses %s', async (_, credentials, code) => {
     const client = clientOf('OWNER', { credentials });
     await expect(client.send(new GetObjectCommand(object('results/a.json')))).rejects.toMatchObject({ name: code });
@@ -163,18 +171,40 @@ describe.each([
     expect((await fetch(path + changed)).status).toBe(status);
   });
 
-  it('refuses a body that is not the signed one', async () => {
-    const other = clientOf('OWNER');
-    other.middlewareStack.add(
+  /** Changes a request after it was signed. */
+  const changedAfterSigning = (change: (request: { body: unknown; headers: Record<string, string> }) => void) => {
+    const client = clientOf('OWNER');
+    client.middlewareStack.add(
       (next) => async (input) => {
-        const { request } = input as unknown as { request: { body: unknown; headers: Record<string, string> } };
-        request.body = 'abd';
+        change((input as unknown as { request: Parameters<typeof change>[0] }).request);
         return next(input);
       },
       { step: 'finalizeRequest', priority: 'low' },
     );
-    const writing = other.send(new PutObjectCommand({ ...object('results/b.json'), Body: 'abc' }));
+    return client;
+  };
+
+  it('refuses a body that is not the signed one', async () => {
+    const client = changedAfterSigning((request) => {
+      request.body = 'abd';
+    });
+    const writing = client.send(new PutObjectCommand({ ...object('results/b.json'), Body: 'abc' }));
     await expect(writing).rejects.toMatchObject({ name: 'XAmzContentSHA256Mismatch' });
+  });
+
+  it('refuses an x-amz header that is not signed, and takes others', async () => {
+    const getWith = (name: string) => {
+      const client = changedAfterSigning(({ headers }) => {
+        headers[name] = 'true';
+      });
+      return client.send(new GetObjectCommand(object('results/a.json')));
+    };
+    await put('results/a.json', '{}');
+    expect((await getWith('x-other')).ContentLength).toBe(2);
+    await expect(getWith('x-amz-bypass-governance-retention')).rejects.toMatchObject({
+      name: 'AccessDenied',
+      message: expect.stringContaining('not signed'),
+    });
   });
 });
 
