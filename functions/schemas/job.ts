@@ -22,7 +22,7 @@ export const JobOfRow = z.object({
   project_id: Uuid,
   user_id: z.string(),
   status: JobStatus,
-  runs: Count,
+  runs: z.nullable(Count),
   origin: JobOrigin,
   creation_order: Count,
   created_at: Timestamp,
@@ -61,7 +61,7 @@ export const jobDescriptions = {
   project_id: 'Project that owns the job.',
   user_id: 'User who owns the job: the caller.',
   status: 'Where the job is in its life.',
-  runs: 'Number of times the sequence is run.',
+  runs: 'Number of times the sequence is run; null: the device chooses.',
   origin: 'Where the job came from.',
   creation_order: 'Place within its batch, from 0, without gaps.',
   created_at: 'When the job was created.',
@@ -81,7 +81,8 @@ export const jobPathDescriptions = { job_id: 'Id of the job.' };
 /** A job to be created. */
 export const NewJob = z.strictObject({
   id: UuidText,
-  runs: Count,
+  /** Null: the device chooses. */
+  runs: orNull(Count),
   origin: z._default(JobOrigin, 'UNKNOWN'),
   parent_id: orNull(UuidText),
   variables: orNull(jsonObject(32_000)),

@@ -93,6 +93,22 @@ describe('a list read while an index lags', () => {
   });
 });
 
+describe('the jobs of a batch that was just created', () => {
+  const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
+
+  it('are all there although the index and eventually consistent reads know nothing of the batch', async () => {
+    const list = listJobs(
+      interceptedClient(client, async (call) => {
+        if (isIndexRead(call)) return { Items: [] };
+        return call.name === 'GetCommand' && call.input.ConsistentRead !== true ? {} : call.send();
+      }),
+      tables,
+      { rowsPerBlock },
+    );
+    expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
+  });
+});
+
 describe('a list read from columns that lag', () => {
   it.each(['status', 'id', 'jobs_count'] as const)('is right when ordered by %s', async (order_by) => {
     const query = { ...newest, order_by, status: ['DONE', 'RUNNING'] } as const;

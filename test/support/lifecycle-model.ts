@@ -20,7 +20,7 @@ interface ModelBatch {
 
 interface ModelJob {
   readonly batch: string;
-  readonly runs: number;
+  readonly runs: number | null;
   readonly status: string;
   readonly start: string | null;
   readonly end: string | null;

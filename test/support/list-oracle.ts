@@ -27,9 +27,9 @@ export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; to
     tag: (row, value) => (row.tags as string[]).includes(value),
     errors: (row, value: boolean) => ((row.errors as string[] | null) ?? []).length > 0 === value,
     min_jobs: (row, value: number) => (row[count] as number) >= value,
-    min_runs: (row, value: number) => (row[count] as number) >= value,
+    min_runs: (row, value: number) => row[count] !== null && (row[count] as number) >= value,
     max_jobs: (row, value: number) => (row[count] as number) <= value,
-    max_runs: (row, value: number) => (row[count] as number) <= value,
+    max_runs: (row, value: number) => row[count] !== null && (row[count] as number) <= value,
     start_date: (row, value: string) => row[start] !== null && (row[start] as string) >= value,
     end_date: (row, value: string) => row[end] !== null && (row[end] as string) <= value,
   };

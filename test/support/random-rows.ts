@@ -63,7 +63,7 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
         batch_id: fc.constantFrom(...batchIds),
         project_id: fc.constantFrom(...projectIds),
         status: fc.constantFrom(...JobStatus.options),
-        runs: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 1_000_000 })),
+        runs: fc.option(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 1_000_000 })), { freq: 8 }),
         origin: fc.constantFrom(...JobOrigin.options),
         updated_at: times,
         start_timestamp: fc.option(times),

@@ -38,7 +38,7 @@ export interface ListOptions {
 /**
  * The one engine of both lists: answers any query about an owner's rows with the page and the exact total.
  *
- * The first attempt reads eventually consistent (half the price). What is read is checked against itself: columns must reach
+ * The first attempt reads eventually consistent (half the price), except for the number of a batch's jobs. What is read is checked against itself: columns must reach
  * to the last row, every row of the page must be there and agree with the columns that chose it. Where it does not, everything is
  * read again strongly consistent, rows by id from the table; after five attempts (only unending writes to the page itself bring that
  * about) it throws TooBusy. A page is never served short and never holds a row that contradicts the query.
@@ -124,7 +124,8 @@ export function listReader(
           { table: rowsTable(), index: members.index, partition, sortKey: members.column },
           async () => {
             const key = { user_id: userId, id: chosen.value };
-            const counter = await get(nameOf(tables, members.counter.table), key, consistent);
+            // Whoever has just created the members must see them: an old number and a lagging index would agree with each other.
+            const counter = await get(nameOf(tables, members.counter.table), key, true);
             return counter === undefined ? 0 : Number(counter[members.counter.attribute]);
           },
         );
