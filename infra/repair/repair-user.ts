@@ -78,13 +78,21 @@ export async function repairUser(
   }
 
   /**
-   * A head's format says that all other items are of it. So heads are written last, and only when everything else was: an
-   * interrupted repair must never pass for a complete one.
+   * A head's format says that all blocks are of it. So a head that gets another format loses its own first, which stops readers and
+   * writers of both releases; and heads are written last, only when everything else was. An interrupted repair never passes for
+   * a complete one.
    */
   async function mendAll(differences: readonly MendableDifference[]): Promise<void> {
-    const isHead = (difference: MendableDifference) => difference.kind === 'head';
-    const mended = await mendEach(differences.filter((difference) => !isHead(difference)));
-    if (mended) await mendEach(differences.filter(isHead));
+    const heads: HeadDifference[] = [];
+    for (const head of differences.filter((difference) => difference.kind === 'head')) {
+      const { format, ...withoutFormat } = head.found ?? {};
+      if (format === undefined || format === head.expected.format) heads.push(head);
+      else if (await mendEach([{ ...head, expected: withoutFormat as Head }])) {
+        heads.push({ ...head, found: withoutFormat });
+      } else return;
+    }
+    const mended = await mendEach(differences.filter((difference) => difference.kind !== 'head'));
+    if (mended) await mendEach(heads);
   }
 
   async function mendEach(differences: readonly MendableDifference[]): Promise<boolean> {
@@ -98,6 +106,7 @@ export async function repairUser(
 }
 
 type MendableDifference = Exclude<Difference, { kind: 'broken' }>;
+type HeadDifference = Extract<Difference, { kind: 'head' }>;
 
 function isMendable(difference: Difference): difference is MendableDifference {
   return difference.kind !== 'broken';

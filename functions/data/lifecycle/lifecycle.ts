@@ -9,7 +9,7 @@ import type { NewBatch } from '../../schemas/batch.ts';
 import type { NewJob } from '../../schemas/job.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
-import { ownerLists } from '../columns/lists.ts';
+import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { carryOut } from './carry-out.ts';
 import { creationOperations } from './creation.ts';
 import type { EventReference, Operation, Owner } from './draft.ts';
@@ -25,6 +25,8 @@ export interface LifecycleOptions {
   readonly now?: () => number;
   /** Tests force many small blocks. */
   readonly rowsPerBlock?: number;
+  /** Tests write lists of other descriptions. */
+  readonly lists?: OwnerLists;
 }
 
 /** A batch to create, and when (by default now). */
@@ -67,9 +69,8 @@ export interface CallOptions {
 export function lifecycle(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, rowsPerBlock }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) }: LifecycleOptions = {},
 ) {
-  const lists = ownerLists(rowsPerBlock);
   const present = () => fromMicroseconds(now() * 1000);
   const ownerOf = (userId: string): Owner => ({ userId, lists });
 

@@ -1,0 +1,274 @@
+/** What happens to stored data when a description changes: written under the old one, read and written by the new code, then moved. */
+
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
+import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import type { Condition, ListQuery, Order } from '../../functions/data/lists/query.ts';
+import { listReader } from '../../functions/data/lists/reader.ts';
+import { OutdatedColumns } from '../../functions/errors.ts';
+import { BatchStatus } from '../../functions/schemas/values.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { recount } from '../../infra/repair/recount.ts';
+import { repairUser } from '../../infra/repair/repair-user.ts';
+import { readSnapshot } from '../../infra/repair/snapshot.ts';
+import { createTables } from '../support/create-tables.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { loadList } from '../support/load-list.ts';
+import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownerRows } from '../support/owner-rows.ts';
+import { batchRows } from '../support/random-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const before = ownerLists(4);
+const rowCount = 30;
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `stored-format-${Date.now()}-`);
+});
+
+type Row = Record<string, unknown> & { readonly id: string; readonly seq: number };
+
+/** Batches as an earlier release stored them; some have the attributes that only the new description names. */
+function storedBatches(userId: string): Row[] {
+  const [rows] = fc.sample(batchRows(userId, rowCount), { numRuns: 1, seed: 11 });
+  return (rows ?? []).map((row, at) => ({
+    ...row,
+    written_at: {},
+    jobs_count: 0,
+    jobs_count_per_status: { ...row.jobs_count_per_status, DONE: 0 },
+    ...(at % 3 === 0 && { webhook: `https://example.org/${at}` }),
+    ...(at % 4 === 0 && { device_status: `status ${at % 5}` }),
+    ...(at % 5 > 1 && { shots: (at * 7) % 11, region: at % 2 === 0 ? 'EU' : 'US' }),
+  }));
+}
+
+interface Question {
+  readonly where?: Condition;
+  readonly matches?: (row: Row) => boolean;
+  readonly order?: Order;
+  /** What the order goes by. */
+  readonly by?: (row: Row) => number | string | null;
+}
+
+const facet = (name: string, ...oneOf: (string | boolean)[]): Condition => ({ kind: 'facet', facet: name, oneOf });
+const byColumn = (column: string): Order => ({ kind: 'column', column });
+const all = { ...before.batch.columns };
+const { facets: facetColumn } = before.batch.columns as { facets: Extract<(typeof all)[string], { kind: 'facets' }> };
+const withFacets = (facets: (typeof facetColumn)['facets'], rowDefaults = {}): ListDescription => ({
+  ...before.batch,
+  columns: { ...all, facets: { ...facetColumn, facets } },
+  rowDefaults,
+});
+
+/** For attributes that the schema of rows does not have: writers of a real release would store them. */
+const notWritten = ['a facet of a field that older rows lack'];
+
+/** Changes of the batches' description, and questions that only the new columns answer rightly. */
+const changes: Readonly<Record<string, { readonly batch: ListDescription; readonly questions: readonly Question[] }>> =
+  {
+    'a column of an attribute that every row has': {
+      batch: {
+        ...before.batch,
+        columns: { ...all, created_at: { kind: 'time', key: 'c', attribute: 'created_at', rowsPerBlock: 4 } },
+      },
+      questions: [{ order: byColumn('created_at'), by: (row) => String(row.created_at) }],
+    },
+    'a column of a field that older rows lack': {
+      batch: {
+        ...before.batch,
+        columns: { ...all, shots: { kind: 'integer', key: 'h', attribute: 'shots', rowsPerBlock: 4 } },
+      },
+      questions: [
+        { order: byColumn('shots'), by: (row) => (row.shots as number | undefined) ?? null },
+        { where: { kind: 'range', column: 'shots', from: 5 }, matches: (row) => Number(row.shots) >= 5 },
+      ],
+    },
+    'a facet for the presence of a text': {
+      batch: withFacets({ ...facetColumn.facets, webhook: { kind: 'presence', attribute: 'webhook' } }),
+      questions: [
+        { where: facet('webhook', true), matches: (row) => row.webhook !== null },
+        { where: facet('webhook', false), matches: (row) => row.webhook === null },
+        { where: facet('open', true), matches: (row) => row.open === true },
+      ],
+    },
+    'a facet of a field that older rows lack': {
+      batch: withFacets(
+        { region: { kind: 'values', attribute: 'region', values: ['US', 'EU'] }, ...facetColumn.facets },
+        { region: 'EU' },
+      ),
+      questions: [
+        { where: facet('region', 'EU'), matches: (row) => (row.region ?? 'EU') === 'EU' },
+        { order: { kind: 'facet', facet: 'region' }, by: (row) => (row.region === 'US' ? 0 : 1) },
+        { where: facet('status', 'DONE'), matches: (row) => row.status === 'DONE' },
+      ],
+    },
+    'a further value of a facet': {
+      batch: withFacets({
+        ...facetColumn.facets,
+        status: { kind: 'values', attribute: 'status', values: ['LOST', ...BatchStatus.options] },
+      }),
+      questions: [
+        ...BatchStatus.options.map((status) => ({
+          where: facet('status', status),
+          matches: (row: Row) => row.status === status,
+        })),
+        { where: facet('open', false), matches: (row) => row.open === false },
+        {
+          order: { kind: 'facet', facet: 'status' },
+          by: (row) => BatchStatus.options.indexOf(row.status as BatchStatus),
+        },
+      ],
+    },
+    'sets of another attribute': {
+      batch: {
+        ...before.batch,
+        sets: { ...before.batch.sets, device: { key: 'd', attribute: 'device_status', rowsPerBlock: 4 } },
+      },
+      questions: [
+        {
+          where: { kind: 'set', sets: 'device', oneOf: ['status 4'] },
+          matches: (row) => row.device_status === 'status 4',
+        },
+      ],
+    },
+    'columns under other keys, some left out, in blocks of another size': {
+      batch: {
+        ...before.batch,
+        columns: {
+          id: { kind: 'uuid', key: 'I', attribute: 'id', rowsPerBlock: 7 },
+          facets: { ...facetColumn, rowsPerBlock: 5 },
+        },
+      },
+      questions: [
+        { where: facet('open', true), matches: (row) => row.open === true },
+        { order: byColumn('id'), by: (row) => row.id },
+      ],
+    },
+  };
+
+/** What an array of the rows answers: ids and total. */
+function expected(rows: readonly Row[], { matches = () => true, by }: Question, query: ListQuery) {
+  const sign = query.direction === 'ASC' ? 1 : -1;
+  const matching = rows.filter(matches);
+  const valued = matching.map((row) => ({ row, value: by?.(row) ?? null }));
+  valued.sort((a, b) => {
+    if (a.value === b.value) return sign * (a.row.seq - b.row.seq);
+    if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
+    return a.value < b.value ? -sign : sign;
+  });
+  const page = valued.slice(query.offset, query.offset + query.limit);
+  return { ids: page.map(({ row }) => row.id), total: matching.length };
+}
+
+async function expectRightAnswers(lists: OwnerLists, userId: string, questions: readonly Question[]) {
+  const read = listReader(client, tables, lists.batch);
+  const { batches } = await ownerRows(client, tables, userId);
+  for (const question of questions) {
+    for (const direction of ['ASC', 'DESC'] as const) {
+      const query = queryOf(question, direction);
+      const { items, total } = await read(userId, query);
+      const answer = { ids: items.map((row) => row.id), total };
+      expect(answer, JSON.stringify(query)).toEqual(expected(batches as unknown as Row[], question, query));
+    }
+  }
+}
+
+function queryOf({ where, order = { kind: 'creation' } }: Question, direction: 'ASC' | 'DESC' = 'ASC'): ListQuery {
+  return { conditions: where === undefined ? [] : [where], order, direction, offset: 1, limit: 20 };
+}
+
+/** An owner whose rows and columns an earlier release has written. */
+async function owner(userId: string): Promise<string> {
+  await loadList(client, tables, before.batch, userId, storedBatches(userId));
+  return userId;
+}
+
+async function differencesOf(lists: OwnerLists, userId: string) {
+  return recount(lists, await readSnapshot(client, tables, lists, userId));
+}
+
+describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
+  const after: OwnerLists = { ...before, batch };
+
+  it('is an error with its reason wherever old columns would be read, and nowhere else', async () => {
+    const userId = await owner(`read ${change}`);
+    const rows = storedBatches(userId);
+    const read = listReader(client, tables, batch);
+    for (const question of questions) {
+      await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
+      await expect(read(userId, queryOf(question))).rejects.toThrow(/npm run repair -- --fix/);
+    }
+    for (const direction of ['ASC', 'DESC'] as const) {
+      const { items, total } = await read(userId, queryOf({}, direction));
+      const answer = { ids: items.map((row) => row.id), total };
+      expect(answer).toEqual(expected(rows, {}, queryOf({}, direction)));
+    }
+    const ids = rows.slice(0, 3).map((row) => row.id);
+    expect((await read(userId, { ...queryOf({ where: { kind: 'ids', oneOf: ids } }), offset: 0 })).total).toBe(3);
+  });
+
+  it('keeps writers from everything until the repair', async () => {
+    const userId = await owner(`write ${change}`);
+    const sound = await ownerRows(client, tables, userId);
+    const writer = lifecycle(client, tables, { lists: after });
+    await expect(writer.createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
+    await expect(writer.setTags(userId, String(sound.batches[3]?.id), ['new'])).rejects.toThrow(OutdatedColumns);
+    expect(await ownerRows(client, tables, userId)).toEqual(sound);
+  });
+
+  it('is moved by a repair, after which readers and writers of the new description are right', async () => {
+    const userId = await owner(`repair ${change}`);
+    const { batches } = await ownerRows(client, tables, userId);
+    const reported = await repairUser(client, tables, userId, { fix: false, lists: after });
+    expect(reported.remaining).toContainEqual(expect.objectContaining({ kind: 'head', key: 'b#head' }));
+    const { remaining } = await repairUser(client, tables, userId, { fix: true, lists: after });
+    expect(remaining).toEqual([]);
+    expect((await ownerRows(client, tables, userId)).batches).toEqual(batches);
+    await expectRightAnswers(after, userId, questions);
+    if (notWritten.includes(change)) return;
+    const writer = lifecycle(client, tables, { lists: after });
+    await writer.createBatch(userId, newBatch(1, { webhook: 'https://example.org', jobs: [newJob(1)] }));
+    await writer.createBatch(userId, newBatch(2, { device_status: 'status 4', open: true }));
+    await writer.recordBatchStatus(userId, newBatch(2).id, { status: 'RUNNING' });
+    expect(await differencesOf(after, userId)).toEqual([]);
+    await expectRightAnswers(after, userId, questions);
+  });
+
+  it('never passes for complete when the repair was interrupted', async () => {
+    const userId = await owner(`interrupt ${change}`);
+    const ordinary = queryOf({ where: facet('open', true) });
+    let interruptions = 0;
+    for (let writes = 0; ; writes++) {
+      let left = writes;
+      const interrupted = interceptedClient(client, async (call) => {
+        if (/^(Put|Delete|Update)/.test(call.name) && left-- === 0) throw new Error('interrupted');
+        return call.send();
+      });
+      // From the start each time, with one write more before the end.
+      await loadList(client, tables, before.batch, userId, storedBatches(userId));
+      const outcome = await repairUser(interrupted, tables, userId, { fix: true, lists: after }).catch(
+        (error) => error,
+      );
+      if (!(outcome instanceof Error)) break;
+      expect(outcome.message).toBe('interrupted');
+      interruptions += 1;
+      // Writes that were under way in parallel.
+      await new Promise((wake) => setTimeout(wake, 50));
+      for (const question of questions) {
+        await expect(listReader(client, tables, batch)(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
+      }
+      if (writes === 0) continue;
+      // The earlier release, before its functions are gone or after a rollback, must not read or write columns that are half moved.
+      await expect(listReader(client, tables, before.batch)(userId, ordinary)).rejects.toThrow(OutdatedColumns);
+      await expect(lifecycle(client, tables, { lists: before }).createBatch(userId, newBatch(1))).rejects.toThrow(
+        OutdatedColumns,
+      );
+    }
+    expect(interruptions).toBeGreaterThan(0);
+    await expectRightAnswers(after, userId, questions);
+  });
+});
