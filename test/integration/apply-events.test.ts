@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context, SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
 import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
+import { repairUser } from '../../infra/repair/repair-user.ts';
 import { createTables } from '../support/create-tables.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
@@ -354,6 +356,23 @@ describe('applyEvents', () => {
     expect(await deliver([update], maximumDeliveries - 1)).toEqual([0]);
     expect(await deliver([update], maximumDeliveries)).toEqual([]);
     expect(sink.messages).toMatchObject([{ attributes: { reason: `NotFound: There is no job ${jobId}.` } }]);
+  });
+
+  it('keeps the events of a user whose columns are of another format until a repair has moved them', async () => {
+    expect(await deliver([created()])).toEqual([]);
+    const withoutFormat = { UpdateExpression: 'REMOVE #format', ExpressionAttributeNames: { '#format': 'format' } };
+    await client.send(
+      new UpdateCommand({ TableName: tables.Columns, Key: { user_id: user, key: 'j#head' }, ...withoutFormat }),
+    );
+    const updates = [
+      event('job.updated', 1, { job_id: jobId, status: 'RUNNING' }),
+      event('batch.updated', 2, { batch_id: batchId, tags: ['a'] }),
+    ];
+    expect(await deliver(updates, maximumDeliveries - 1)).toEqual([0, 1]);
+    expect(sink.messages).toEqual([]);
+    await repairUser(client, tables, user, { fix: true });
+    expect(await deliver(updates)).toEqual([]);
+    expect(await recountOf(client, tables, user)).toEqual([]);
   });
 
   it('reports the rest as failed when its time is short', async () => {
