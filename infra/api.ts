@@ -2,6 +2,8 @@ import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   AuthorizationType,
+  type CfnRestApi,
+  EndpointAccessMode,
   EndpointType,
   type IResource,
   LambdaIntegration,
@@ -10,6 +12,7 @@ import {
   type MethodOptions,
   ResponseType,
   RestApi,
+  SecurityPolicy,
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -27,7 +30,7 @@ interface ApiProps {
   readonly tokenIssuer: TokenIssuer;
 }
 
-/** How long an answer of the authorizer is kept for the same token; functions check the token's expiry themselves. */
+/** How long the gateway keeps the authorizer's answer for a token. Functions check the token's expiry themselves. */
 const authorizerCacheTime = Duration.seconds(60);
 
 /** How long a link to a job's results is valid. */
@@ -35,7 +38,10 @@ const resultsLinkValidity = Duration.minutes(5);
 
 type FunctionName = RouteName | 'authorizer' | 'methodNotAllowed';
 
-/** The REST API: its routes, each with its function, the authorizer before those that are not public, and its own answers. */
+/**
+ * The REST API: a method and a function for each route, the authorizer in front of those that are not public, and the
+ * gateway's own answers.
+ */
 export class Api extends Construct {
   readonly restApi: RestApi;
   /** Without a trailing slash: a route's path follows it. */
@@ -46,7 +52,7 @@ export class Api extends Construct {
   constructor(scope: Construct, id: string, { stage, settings, resources, tokenIssuer }: ApiProps) {
     super(scope, id);
     this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
-    this.restApi = createRestApi(this, stage, settings, this.accessLog);
+    this.restApi = createRestApi(this, { stageName: stage, settings, accessLog: this.accessLog });
     const { region, urlSuffix } = Stack.of(this);
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stage}`;
 
@@ -70,8 +76,8 @@ export class Api extends Construct {
   }
 
   /**
-   * Whatever no route takes goes to one function, unknown paths too: API Gateway by itself takes the bearer token of a
-   * request to an unknown path for a broken AWS signature, and answers that instead of 404.
+   * Requests that match no route go to one function, those to unknown paths included: API Gateway itself would take the
+   * bearer token of such a request for a broken AWS signature and answer 403 instead of 404.
    */
   #addMethods() {
     const { authorizer, methodNotAllowed } = this.functions;
@@ -96,7 +102,7 @@ export class Api extends Construct {
       Validations.of(resource.addMethod('ANY', noRoute)).acknowledge(answersWithoutToken);
     }
     for (const [resource, allowMethods] of methods) {
-      // From any origin: a token is sent on purpose, never by the browser's own accord as a cookie is.
+      // From any origin: unlike a cookie, a token is never sent by the browser on its own.
       resource.addCorsPreflight({
         allowOrigins: ['*'],
         allowMethods,
@@ -109,22 +115,30 @@ export class Api extends Construct {
 
 const answersWithoutToken = {
   id: 'AwsSolutions-APIG4',
-  reason: 'Public by intent: it gives the health, the description of the API, a 404 or a 405, and reads no data.',
+  reason: 'Public on purpose: it answers with the health, the OpenAPI document, a 404 or a 405, and reads no data.',
 };
 
-function createRestApi(scope: Construct, stageName: StageName, settings: StageSettings, accessLog: LogGroup): RestApi {
+interface RestApiSettings {
+  readonly stageName: StageName;
+  readonly settings: StageSettings;
+  readonly accessLog: LogGroup;
+}
+
+function createRestApi(scope: Construct, { stageName, settings, accessLog }: RestApiSettings): RestApi {
   const restApi = new RestApi(scope, 'RestApi', {
     restApiName: Stack.of(scope).stackName,
     endpointTypes: [EndpointType.REGIONAL],
-    minCompressionSize: Size.bytes(1024),
-    // API Gateway writes logs only with a role set for the whole account and region. It outlives the stack: others may rely on it.
+    // A request body smaller than this would reach the function as it was sent: still compressed.
+    minCompressionSize: Size.bytes(0),
+    // API Gateway needs one role for the whole account and region to write logs. It outlives the stack, as others may rely on it.
     cloudWatchRole: true,
     cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
     deployOptions: {
       stageName,
       tracingEnabled: true,
-      metricsEnabled: true,
-      // Errors only, never data: why an authorizer or an integration failed is written nowhere else.
+      // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing reads them.
+      metricsEnabled: false,
+      // Errors only, never data. Nothing else records why an authorizer or an integration failed.
       loggingLevel: MethodLoggingLevel.ERROR,
       dataTraceEnabled: false,
       throttlingRateLimit: settings.throttle.rate,
@@ -134,16 +148,20 @@ function createRestApi(scope: Construct, stageName: StageName, settings: StageSe
     },
   });
   restApi.node.tryRemoveChild('Endpoint');
+  // Without these a regional endpoint accepts TLS 1.0. Strict: the name in the TLS handshake must be the endpoint's own.
+  const cfnRestApi = restApi.node.defaultChild as CfnRestApi;
+  cfnRestApi.securityPolicy = SecurityPolicy.TLS13_1_2_PQ_2025_09;
+  cfnRestApi.endpointAccessMode = EndpointAccessMode.STRICT;
   Validations.of(restApi).acknowledge(
     {
       id: 'AwsSolutions-APIG2',
       reason:
-        'The functions validate, and name every fault of a request at once; the gateway would name one, in another form.',
+        'The functions validate, and report all faults of a request at once; the gateway would report one, in another form.',
     },
     {
       id: 'AwsSolutions-APIG3',
       reason:
-        'A web ACL belongs to the account (its rules, its cost); it can be associated with the stage without changing this stack.',
+        'A web ACL with its rules and its cost belongs to the account; it can be associated with the stage from outside.',
     },
     {
       id: 'AwsSolutions-COG4',
@@ -152,10 +170,10 @@ function createRestApi(scope: Construct, stageName: StageName, settings: StageSe
     },
     {
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      reason: 'The policy that AWS made for this very role: API Gateway writing its logs.',
+      reason: 'AWS made this policy for this very role: API Gateway writes its logs with it.',
     },
   );
-  // API Gateway gives its log of errors this name, and would keep it for ever.
+  // API Gateway would create the log of this name itself, and keep it for ever.
   const errorLog = new LogGroup(scope, 'ErrorLog', {
     logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
     ...logProps(settings),
@@ -188,14 +206,18 @@ function addGatewayResponse(restApi: RestApi, type: string, answer: GatewayAnswe
   });
 }
 
-/** One line of the access log: who asked what, what was answered, how long it took and, where the gateway itself failed, why. */
+/**
+ * One line of the access log: who asked for what, the answer, how long it took and, where the gateway itself failed, why.
+ * The gateway escapes nothing, so texts that callers choose stay out: a quote in the user agent would make the line
+ * unreadable. Clients can choose `requestId`; `extendedRequestId` is always the gateway's own.
+ */
 const accessLogEntry = {
   requestId: '$context.requestId',
+  extendedRequestId: '$context.extendedRequestId',
   traceId: '$context.xrayTraceId',
   time: '$context.requestTimeEpoch',
   userId: '$context.authorizer.principalId',
   ip: '$context.identity.sourceIp',
-  userAgent: '$context.identity.userAgent',
   method: '$context.httpMethod',
   route: '$context.resourcePath',
   status: '$context.status',

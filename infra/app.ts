@@ -1,4 +1,4 @@
-/** Creates the App; the only place that reads context (`-c name=value`). */
+/** Creates the App. No other file reads context (`-c name=value`). */
 
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -11,8 +11,10 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { writeSuppressionsTo
 const stage = stageFromContext();
 const tokenIssuer = tokenIssuerFromContext();
 const alarmEmail = textFromContext('alarmEmail');
+const deletionProtection = booleanFromContext('deletionProtection');
 new ServiceStack(app, `QuantumBatchApi-${stage}`, {
   stage,
+  settings: { ...stages[stage], ...(deletionProtection !== undefined && { deletionProtection }) },
   ...(tokenIssuer !== undefined && { tokenIssuer }),
   ...(alarmEmail !== undefined && { alarmEmail }),
 });
@@ -31,10 +33,18 @@ function tokenIssuerFromContext(): TokenIssuer | undefined {
   const jwksUri = textFromContext('jwksUri');
   if ((issuer ?? audience ?? jwksUri) === undefined) return undefined;
   if (issuer === undefined || audience === undefined) {
-    throw new Error('-c issuer=… and -c audience=… are given together; -c jwksUri=… only with them.');
+    throw new Error('Give -c issuer=… and -c audience=… together, and -c jwksUri=… only with them.');
   }
   for (const url of [issuer, jwksUri ?? issuer]) if (!URL.canParse(url)) throw new Error(`Not a URL: ${url}.`);
   return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
+}
+
+function booleanFromContext(name: string): boolean | undefined {
+  const text = textFromContext(name);
+  if (text !== undefined && text !== 'true' && text !== 'false') {
+    throw new Error(`-c ${name}=${text}: it is either true or false.`);
+  }
+  return text === undefined ? undefined : text === 'true';
 }
 
 function textFromContext(name: string): string | undefined {

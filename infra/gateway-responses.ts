@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** What API Gateway answers by itself, before or instead of a function. */
+/** An answer that API Gateway gives itself, before a function is called or in place of its answer. */
 export interface GatewayAnswer {
   readonly status: number;
   readonly description: string;
@@ -21,7 +21,7 @@ const badRequest: GatewayAnswer = { status: 422, description: 'The request could
 const throttled: GatewayAnswer = { status: 429, description: 'Too many requests, try again later.', headers: retry };
 const failure: GatewayAnswer = { status: 500, description: 'The request could not be served.' };
 
-/** Every gateway response type of API Gateway. None is left to its default, whose bodies are `{"message": …}`. */
+/** One answer for every gateway response type, since the default bodies, `{"message": …}`, lack the envelope. */
 export const gatewayAnswers = {
   ACCESS_DENIED: forbidden,
   API_CONFIGURATION_ERROR: failure,
@@ -36,7 +36,7 @@ export const gatewayAnswers = {
   INTEGRATION_TIMEOUT: { status: 504, description: 'The request took too long.' },
   INVALID_API_KEY: forbidden,
   INVALID_SIGNATURE: unauthorized,
-  // API Gateway's name for a path, or a method of a path, that it does not know.
+  // API Gateway's name for an unknown path, or an unknown method of a path.
   MISSING_AUTHENTICATION_TOKEN: unknownRoute,
   QUOTA_EXCEEDED: throttled,
   REQUEST_TOO_LARGE: { status: 413, description: 'The request is too large.' },
@@ -47,7 +47,7 @@ export const gatewayAnswers = {
   WAF_FILTERED: forbidden,
 } as const satisfies Record<string, GatewayAnswer>;
 
-/** The body of an answer: the envelope of every error of this API; a 422 carries the list of faults twice, as everywhere. */
+/** The body of an answer, in the envelope of all errors of this API; a 422 carries its list of faults twice. */
 export function gatewayBody({ status, description }: GatewayAnswer) {
   const faults = [{ loc: ['body'], msg: description, type: 'value_error' }];
   return {

@@ -3,7 +3,7 @@ import { AccountRecovery, Mfa, UserPool, type UserPoolClient } from 'aws-cdk-lib
 import { Construct } from 'constructs';
 import type { StageSettings } from './stages.ts';
 
-/** Whose tokens are accepted: an OpenID Connect issuer, the audience its tokens name, and where its keys are. */
+/** The OpenID Connect issuer whose tokens are accepted, the audience that they must name, and the URL of its keys. */
 export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
@@ -11,9 +11,9 @@ export interface TokenIssuer {
 }
 
 /**
- * The default issuer: a Cognito user pool with a public client. Accounts are made by an administrator; a person gets a token
- * with the AWS CLI (`aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`). No hosted pages: the API needs
- * tokens, not a web login.
+ * The default issuer: a Cognito user pool with a public client. An administrator creates the accounts; a person gets a token
+ * with the AWS CLI (`aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`). There are no hosted pages, because
+ * the API needs tokens, not a web login.
  */
 export class Identity extends Construct {
   readonly userPool: UserPool;
@@ -25,6 +25,8 @@ export class Identity extends Construct {
     this.userPool = new UserPool(this, 'UserPool', {
       selfSignUpEnabled: false,
       signInAliases: { username: true, email: true },
+      // Cognito never lets this be changed afterwards.
+      signInCaseSensitive: false,
       accountRecovery: AccountRecovery.EMAIL_ONLY,
       passwordPolicy: {
         minLength: 12,
@@ -42,12 +44,12 @@ export class Identity extends Construct {
     Validations.of(this.userPool).acknowledge(
       {
         id: 'AwsSolutions-COG2',
-        reason: 'A second factor is offered, not forced: the accounts of this pool include machines, which have none.',
+        reason: 'A second factor is optional because machines have accounts in this pool too, and they have none.',
       },
       {
         id: 'AwsSolutions-COG8',
         reason:
-          'The plus plan (priced per user) scores sign-ins of public sign-up pages; here only an administrator makes accounts.',
+          'The plus plan, priced per user, scores sign-ins of public sign-up pages; here only an administrator creates accounts.',
       },
     );
     this.client = this.userPool.addClient('Client', {

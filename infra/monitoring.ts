@@ -24,9 +24,11 @@ import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
 import type { Queues } from './queues.ts';
 import type { ServiceFunction } from './service-function.ts';
+import type { StageSettings } from './stages.ts';
 import type { Storage } from './storage.ts';
 
 interface MonitoringProps {
+  readonly settings: StageSettings;
   readonly storage: Storage;
   readonly api: Api;
   readonly queues: Queues;
@@ -51,7 +53,7 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    this.topic = createTopic(this);
+    this.topic = createTopic(this, props.settings);
     if (props.alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(props.alarmEmail));
     const metrics = watchedMetrics(props);
     const alarms = Object.entries(alarmDescriptions(metrics)).map(([name, description]) =>
@@ -215,10 +217,10 @@ function ownMetric(metricName: MetricName, handler: ServiceFunction, options: Me
  * A topic that CloudWatch can publish to, and nothing else in the cloud can. The key is our own because the policy of the key that
  * AWS keeps for SNS does not let CloudWatch use it.
  */
-function createTopic(scope: Construct): Topic {
+function createTopic(scope: Construct, settings: StageSettings): Topic {
   const cloudWatch = new ServicePrincipal('cloudwatch.amazonaws.com');
   const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } };
-  const key = new Key(scope, 'TopicKey', { enableKeyRotation: true });
+  const key = new Key(scope, 'TopicKey', { enableKeyRotation: true, removalPolicy: settings.removalPolicy });
   key.addToResourcePolicy(
     new PolicyStatement({
       principals: [cloudWatch],

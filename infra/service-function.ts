@@ -16,12 +16,12 @@ import { buildSync } from 'esbuild';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
 import type { StageSettings } from './stages.ts';
 
-/** Something that `uses` can name: whose actions, on what ARN, and the environment that tells the function where it is. */
+/** Something that `uses` can name: the service of its actions, its ARN, and the environment that says where it is. */
 interface UsableResource {
   readonly service: 'dynamodb' | 's3' | 'sqs';
   readonly arn: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Where `arn` ends in an asterisk: cdk-nag's finding, and why it is right here. */
+  /** Where `arn` ends in an asterisk: the finding of cdk-nag, and why it is accepted. */
   readonly wildcard?: { readonly id: string; readonly reason: string };
 }
 
@@ -36,7 +36,7 @@ export interface ServiceFunctionProps {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A small ES module with everything in it. */
+/** A small ES module that contains everything it needs. */
 export const esModule = {
   format: OutputFormat.ESM,
   target: 'node24',
@@ -54,8 +54,8 @@ const eventStreams = ['@smithy/core/event-streams'];
 const functionsDirectory = join(import.meta.dirname, '../functions');
 
 /**
- * One function of functions/: an ES module bundle with the AWS SDK in it, in the version that was tested. Its role allows
- * what the description's `uses` says, writing its own log and sending traces; its environment names what it uses.
+ * One function of functions/, bundled as an ES module with the AWS SDK in the version that was tested. Its role allows what
+ * `uses` says, writing its own log and sending traces; its environment names what it uses.
  */
 export class ServiceFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -110,7 +110,7 @@ export class ServiceFunction extends NodejsFunction {
     const acknowledgements = Validations.of(this.role!);
     acknowledgements.acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray has no resources to name: sending traces is allowed on all of it or not at all.',
+      reason: 'X-Ray has no resources to name: sending traces can only be allowed on all of it.',
     });
     for (const { service, arn, actions, wildcard } of used) {
       if (wildcard !== undefined) acknowledgements.acknowledge(wildcard);

@@ -5,12 +5,13 @@ import { Consumers } from './consumers.ts';
 import { Identity, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
 import { Queues } from './queues.ts';
-import { type StageName, stages } from './stages.ts';
+import type { StageName, StageSettings } from './stages.ts';
 import { Storage } from './storage.ts';
 
 export interface ServiceStackProps extends StackProps {
   readonly stage: StageName;
-  /** Instead of a user pool of the stack's own. */
+  readonly settings: StageSettings;
+  /** Replaces the stack's own user pool. */
   readonly tokenIssuer?: TokenIssuer;
   readonly alarmEmail?: string;
 }
@@ -18,8 +19,8 @@ export interface ServiceStackProps extends StackProps {
 /** The whole service. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
-    super(scope, id, props);
-    const settings = stages[props.stage];
+    const { settings } = props;
+    super(scope, id, { ...props, terminationProtection: settings.deletionProtection });
     const storage = new Storage(this, 'Storage', settings);
     const identity = props.tokenIssuer === undefined ? new Identity(this, 'Identity', settings) : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
@@ -28,6 +29,7 @@ export class ServiceStack extends Stack {
     const api = new Api(this, 'Api', { stage: props.stage, settings, resources, tokenIssuer });
     const consumers = new Consumers(this, 'Consumers', { queues, settings, resources });
     const monitoring = new Monitoring(this, 'Monitoring', {
+      settings,
       storage,
       api,
       queues,

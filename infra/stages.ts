@@ -1,14 +1,14 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 
-/** In what the stages differ: nothing else in the stack asks which stage it is. */
+/** How the stages differ. Nothing else in the stack asks which stage it is. */
 export interface StageSettings {
-  /** Whether tables and the user pool refuse to be deleted until that is switched off by hand. */
+  /** Whether the stack, its tables and its user pool refuse deletion until someone switches the protection off. */
   readonly deletionProtection: boolean;
-  /** What becomes of tables, buckets, users and logs when the stack is deleted. */
+  /** What happens to tables, buckets, users, keys and logs when the stack is deleted. */
   readonly removalPolicy: RemovalPolicy;
   readonly logRetention: RetentionDays;
-  /** Requests per second that the whole stage serves, and the burst above it; beyond them the answer is 429. */
+  /** Requests per second that each method serves, and the burst above it; beyond them the answer is 429. */
   readonly throttle: { readonly rate: number; readonly burst: number };
 }
 
@@ -21,7 +21,8 @@ export const stages = {
   },
   prod: {
     deletionProtection: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    // Kept, unless the deployment that created them fails.
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     logRetention: RetentionDays.THREE_MONTHS,
     throttle: { rate: 500, burst: 1_000 },
   },

@@ -17,21 +17,21 @@ import { type TableDescription, type TableName, tables } from '../functions/tabl
 import type { UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
-/** The bucket refuses any request signed longer ago, however long its link claims to be valid. */
+/** The bucket refuses requests that were signed longer ago, even where the link says that it is still valid. */
 const maximumSignatureAge = Duration.minutes(10);
 
 /** The tables and the results bucket. */
 export class Storage extends Construct {
   readonly tables: Readonly<Record<TableName, Table>>;
   readonly results: Bucket;
-  /** Each table, each index and the results as functions may use them. */
+  /** Each table, each index and the results, as functions may use them. */
   readonly resources: UsableResources;
 
   constructor(scope: Construct, id: string, settings: StageSettings) {
     super(scope, id);
     const descriptions = Object.entries<TableDescription>(tables);
     this.tables = Object.fromEntries(
-      descriptions.map(([name, description]) => [name, createTable(this, name, description, settings)]),
+      descriptions.map(([name, description]) => [name, createTable(this, { name, description, settings })]),
     ) as Record<TableName, Table>;
     this.results = createResultsBucket(this, settings);
     this.resources = {
@@ -53,8 +53,14 @@ export class Storage extends Construct {
   }
 }
 
-/** Encrypted, as every table, with a key that AWS owns: free of KMS calls and of a key policy that could lock the data away. */
-function createTable(scope: Construct, name: string, description: TableDescription, settings: StageSettings): Table {
+interface TableSettings {
+  readonly name: string;
+  readonly description: TableDescription;
+  readonly settings: StageSettings;
+}
+
+/** A table encrypted with a key that AWS owns: no KMS calls, and no key policy that could lock the data away. */
+function createTable(scope: Construct, { name, description, settings }: TableSettings): Table {
   const attribute = (key: string): Attribute => ({ name: key, type: AttributeType[keyType(description, key)] });
   const table = new Table(scope, name, {
     partitionKey: attribute(description.partitionKey),
@@ -95,8 +101,8 @@ function tableResources(name: string, description: TableDescription, table: Tabl
 }
 
 /**
- * Private, TLS only. Versions guard results against an overwrite by mistake. Its access log is the only record of
- * downloads, since a signed link does not pass the API.
+ * A private bucket that takes TLS only. Versions protect results from being overwritten by mistake. The access log is the
+ * only record of downloads, since a signed link bypasses the API.
  */
 function createResultsBucket(scope: Construct, settings: StageSettings): Bucket {
   const common: BucketProps = {

@@ -16,7 +16,7 @@ const methods = new Map(
 
 const knownPaths = [...new Set(allRoutes.map(({ path }) => path))];
 
-/** The type of every gateway response that API Gateway documents, and the status it leaves as here. */
+/** Every gateway response type that API Gateway documents, and the status it has here. */
 const gatewayStatuses = {
   ACCESS_DENIED: 403,
   API_CONFIGURATION_ERROR: 500,
@@ -67,7 +67,7 @@ describe('the routes', () => {
     },
   );
 
-  it.each(knownPaths)('%s lets browsers of any origin ask with a token', (path) => {
+  it.each(knownPaths)('%s allows browsers of any origin to send a token', (path) => {
     const { Integration, AuthorizationType } = methods.get(`OPTIONS ${path}`);
     const [response] = Integration.IntegrationResponses;
     const allowed = allRoutes.filter((route) => route.path === path).map(({ method }) => method);
@@ -82,7 +82,7 @@ describe('the routes', () => {
     });
   });
 
-  it('are all there is', () => {
+  it('are the only methods', () => {
     expect(methods.size).toBe(allRoutes.length + 2 * knownPaths.length + 2);
   });
 
@@ -95,7 +95,7 @@ describe('the routes', () => {
 });
 
 describe('the authorizer', () => {
-  it('is given the Authorization header whatever it holds, and its answer is kept for a minute', () => {
+  it('gets every Authorization header, whatever it holds, and its answer is kept for a minute', () => {
     const [authorizer, ...others] = ofType('AWS::ApiGateway::Authorizer');
     expect(others).toEqual([]);
     expect(authorizer!.properties).toMatchObject({
@@ -108,12 +108,12 @@ describe('the authorizer', () => {
   });
 });
 
-describe('the gateway by itself', () => {
+describe('the gateway itself', () => {
   const responses = new Map(
     ofType('AWS::ApiGateway::GatewayResponse').map(({ properties }) => [properties.ResponseType, properties]),
   );
 
-  it('has an answer of ours for every type', () => {
+  it('has an answer in the envelope for every type', () => {
     expect([...responses.keys()].sort()).toEqual(Object.keys(gatewayStatuses));
   });
 
@@ -159,7 +159,7 @@ describe('the gateway by itself', () => {
 describe('the stage', () => {
   const [stage] = ofType('AWS::ApiGateway::Stage');
 
-  it('is traced, measured and throttled, and logs errors without data', () => {
+  it('is traced and throttled, logs errors without data, and emits no metrics for each method', () => {
     expect(stage!.properties).toMatchObject({
       StageName: 'dev',
       TracingEnabled: true,
@@ -167,7 +167,7 @@ describe('the stage', () => {
         {
           HttpMethod: '*',
           ResourcePath: '/*',
-          MetricsEnabled: true,
+          MetricsEnabled: false,
           LoggingLevel: 'ERROR',
           DataTraceEnabled: false,
           ThrottlingRateLimit: 50,
@@ -179,26 +179,36 @@ describe('the stage', () => {
 
   it('writes an access log of JSON lines that hold no token', () => {
     const { DestinationArn, Format } = stage!.properties.AccessLogSetting;
-    expect(readable(DestinationArn)).toBe('Api/AccessLog');
+    expect(readable(DestinationArn)).toMatch(/:log-group:Api\/AccessLog$/);
     expect(JSON.parse(Format)).toMatchObject({
       requestId: '$context.requestId',
+      extendedRequestId: '$context.extendedRequestId',
       userId: '$context.authorizer.principalId',
       route: '$context.resourcePath',
       status: '$context.status',
       latency: '$context.responseLatency',
     });
     expect(Format).not.toMatch(/authorization|\$context\.path\b/i);
+    expect(Format).not.toMatch(/userAgent|caller|\$context\.protocol/);
   });
 
-  it('finds both of its logs made, with an end to what they keep', () => {
+  it('finds both of its logs created, with a limit to how long they keep lines', () => {
     const errorLog = one('AWS::Logs::LogGroup', 'Api/ErrorLog');
     expect(readable(errorLog.properties.LogGroupName)).toBe('API-Gateway-Execution-Logs_Api/RestApi/dev');
     expect(stage!.attributes.DependsOn).toContainEqual(expect.stringMatching(/^ApiErrorLog/));
     for (const { properties } of ofType('AWS::Logs::LogGroup')) expect(properties.RetentionInDays).toBe(7);
   });
 
-  it('compresses responses', () => {
-    expect(one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties.MinimumCompressionSize).toBe(1024);
+  it('compresses responses, and decompresses request bodies of any size', () => {
+    expect(one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties.MinimumCompressionSize).toBe(0);
+  });
+
+  it('takes TLS 1.2 and 1.3 only', () => {
+    expect(one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties).toMatchObject({
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PQ_2025_09',
+      EndpointAccessMode: 'STRICT',
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+    });
   });
 
   it('has its URL, without a trailing slash, among the outputs', () => {

@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import cdk from '../../cdk.json' with { type: 'json' };
 import { type Synthesis, synthesize } from '../support/synthesize.ts';
 
 const dev = synthesize();
@@ -6,13 +10,27 @@ const prod = synthesize({ stage: 'prod', alarmEmail: 'operator@example.org' });
 const issuer = 'https://issuer.example.org/realms/lab/';
 const foreign = synthesize({ issuer, audience: 'quantum' });
 
+function protections({ ofType, terminationProtection }: Synthesis) {
+  return new Set([
+    terminationProtection,
+    ...ofType('AWS::DynamoDB::Table').map(({ properties }) => properties.DeletionProtectionEnabled),
+    ...ofType('AWS::Cognito::UserPool').map(({ properties }) => properties.DeletionProtection === 'ACTIVE'),
+  ]);
+}
+
 function authorizerEnvironment(synthesis: Synthesis) {
   const { Environment } = synthesis.one('AWS::Lambda::Function', 'Api/Authorizer').properties;
   const { ISSUER, AUDIENCE, JWKS_URI } = Environment.Variables;
   return { ISSUER, AUDIENCE, JWKS_URI };
 }
 
-const kept = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::Cognito::UserPool', 'AWS::Logs::LogGroup'];
+const kept = [
+  'AWS::DynamoDB::Table',
+  'AWS::S3::Bucket',
+  'AWS::Cognito::UserPool',
+  'AWS::Logs::LogGroup',
+  'AWS::KMS::Key',
+];
 
 describe('-c stage', () => {
   it('is dev unless given', () => {
@@ -20,21 +38,28 @@ describe('-c stage', () => {
     expect(prod.ofType('AWS::ApiGateway::Stage')[0]!.properties.StageName).toBe('prod');
   });
 
-  it('dev lets everything be deleted', () => {
-    for (const type of kept) {
-      for (const { attributes } of dev.ofType(type)) expect(attributes.DeletionPolicy).toBe('Delete');
-    }
-    for (const { properties } of dev.ofType('AWS::DynamoDB::Table'))
-      expect(properties.DeletionProtectionEnabled).toBe(false);
+  it.each(kept)('dev lets everything be deleted: %s', (type) => {
+    expect(dev.ofType(type).length).toBeGreaterThan(0);
+    for (const { attributes } of dev.ofType(type)) expect(attributes.DeletionPolicy).toBe('Delete');
   });
 
-  it('prod keeps data, users and logs, and protects tables and users', () => {
-    for (const type of kept) {
-      for (const { attributes } of prod.ofType(type)) expect(attributes.DeletionPolicy).toBe('Retain');
+  it.each(kept)('prod keeps what the stack once had, but not what a failed creation leaves behind: %s', (type) => {
+    expect(prod.ofType(type).length).toBeGreaterThan(0);
+    for (const { attributes } of prod.ofType(type)) {
+      expect(attributes).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     }
-    for (const { properties } of prod.ofType('AWS::DynamoDB::Table'))
-      expect(properties.DeletionProtectionEnabled).toBe(true);
-    expect(prod.one('AWS::Cognito::UserPool', 'Identity/UserPool').properties.DeletionProtection).toBe('ACTIVE');
+  });
+
+  it('prod protects the stack, its tables and its users from deletion; dev does not', () => {
+    expect(protections(prod)).toEqual(new Set([true]));
+    expect(protections(dev)).toEqual(new Set([false]));
+  });
+
+  it('keeps the role for the gateway’s logs, on which others in the account may rely', () => {
+    const account = dev.ofType('AWS::ApiGateway::Account')[0]!;
+    expect(account.attributes.DeletionPolicy).toBe('Retain');
+    const role = dev.one('AWS::IAM::Role', dev.readable(account.properties.CloudWatchRoleArn));
+    expect(role.attributes.DeletionPolicy).toBe('Retain');
   });
 
   it('prod serves more and keeps logs longer', () => {
@@ -48,8 +73,28 @@ describe('-c stage', () => {
   });
 });
 
+describe('-c deletionProtection', () => {
+  it('false leaves a first deployment unprotected, so that its rollback can delete everything', () => {
+    expect(protections(synthesize({ stage: 'prod', deletionProtection: 'false' }))).toEqual(new Set([false]));
+  });
+
+  it('is either true or false', () => {
+    expect(() => synthesize({ deletionProtection: 'no' })).toThrow('-c deletionProtection=no');
+  });
+});
+
+describe('cdk.json', () => {
+  it('sets every feature flag as this version of CDK recommends', () => {
+    const { resolve } = createRequire(import.meta.url);
+    const file = join(dirname(resolve('aws-cdk-lib/package.json')), 'recommended-feature-flags.json');
+    expect(cdk.context).toMatchObject(JSON.parse(readFileSync(file, 'utf8')));
+    // Without it, a changed authorizer would not be deployed.
+    expect(cdk.context['@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId']).toBe(true);
+  });
+});
+
 describe('-c issuer', () => {
-  it('is by default a Cognito user pool of the stack, whose users only an administrator makes', () => {
+  it('is by default a Cognito user pool of the stack, in which only an administrator creates users', () => {
     expect(readableEnvironment(dev)).toEqual({
       ISSUER: 'Identity/UserPool.ProviderURL',
       AUDIENCE: 'Identity/UserPool/Client',
@@ -57,19 +102,27 @@ describe('-c issuer', () => {
     });
     expect(dev.one('AWS::Cognito::UserPool', 'Identity/UserPool').properties).toMatchObject({
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
+      UsernameConfiguration: { CaseSensitive: false },
+      MfaConfiguration: 'OPTIONAL',
+      EnabledMfas: ['SOFTWARE_TOKEN_MFA'],
+      Policies: { PasswordPolicy: { MinimumLength: 12, TemporaryPasswordValidityDays: 3 } },
     });
     const client = dev.one('AWS::Cognito::UserPoolClient', 'Identity/UserPool/Client').properties;
     expect(client).toMatchObject({
       GenerateSecret: false,
       PreventUserExistenceErrors: 'ENABLED',
       EnableTokenRevocation: true,
+      AccessTokenValidity: 60,
+      IdTokenValidity: 60,
+      RefreshTokenValidity: 30 * 24 * 60,
+      TokenValidityUnits: { AccessToken: 'minutes', IdToken: 'minutes', RefreshToken: 'minutes' },
       ExplicitAuthFlows: ['ALLOW_USER_PASSWORD_AUTH', 'ALLOW_USER_SRP_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'],
     });
     expect(dev.readable(dev.outputs.UserPoolId)).toBe('Identity/UserPool');
     expect(dev.readable(dev.outputs.UserPoolClientId)).toBe('Identity/UserPool/Client');
   });
 
-  it('takes any other, whose keys are at the usual place', () => {
+  it('can be any other, whose keys are at the usual place', () => {
     expect(authorizerEnvironment(foreign)).toEqual({
       ISSUER: issuer,
       AUDIENCE: 'quantum',
@@ -79,13 +132,13 @@ describe('-c issuer', () => {
     expect(foreign.outputs).not.toHaveProperty('UserPoolId');
   });
 
-  it('takes another place of the keys', () => {
+  it('can have its keys at another place', () => {
     const jwksUri = 'https://keys.example.org/all.json';
     expect(authorizerEnvironment(synthesize({ issuer, audience: 'quantum', jwksUri })).JWKS_URI).toBe(jwksUri);
   });
 
   it.each<Record<string, string>>([{ issuer }, { audience: 'quantum', jwksUri: issuer }])(
-    'is refused in part: %o',
+    'is refused when a part is missing: %o',
     (context) => {
       expect(() => synthesize(context)).toThrow('-c issuer=… and -c audience=…');
     },
@@ -105,7 +158,7 @@ describe('-c issuer', () => {
 });
 
 describe('-c alarmEmail', () => {
-  it('is told of alarms, and nobody unless given', () => {
+  it('gets a message for every alarm; without it nobody does', () => {
     expect(prod.ofType('AWS::SNS::Subscription').map(({ properties }) => properties)).toEqual([
       expect.objectContaining({ Protocol: 'email', Endpoint: 'operator@example.org' }),
     ]);

@@ -10,13 +10,19 @@ export interface SynthesizedResource {
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is CloudFormation's, by resource type.
   readonly properties: any;
-  readonly attributes: { readonly DeletionPolicy?: string; readonly DependsOn?: readonly string[] };
+  readonly attributes: {
+    readonly DeletionPolicy?: string;
+    readonly UpdateReplacePolicy?: string;
+    readonly DependsOn?: readonly string[];
+  };
 }
 
-/** What `cdk synth` would write for a context (`-c name=value`), but without bundles unless they are asked for. */
+/** What `cdk synth` writes for a context (`-c name=value`), without bundles unless they are asked for. */
 export interface Synthesis {
   readonly text: string;
   readonly outputs: Readonly<Record<string, unknown>>;
+  /** Whether the CDK CLI protects the stack from deletion. */
+  readonly terminationProtection: boolean;
   /** Findings of cdk-nag and of CDK's other checks that are not acknowledged. */
   readonly findings: readonly unknown[];
   /** Every acknowledged rule with its reason. */
@@ -24,7 +30,7 @@ export interface Synthesis {
   ofType(type: string): SynthesizedResource[];
   /** The one resource of that type and path. */
   one(type: string, path: string): SynthesizedResource;
-  /** A value as text: references and ARNs become the path of what they refer to. */
+  /** A value as text, in which references and ARNs are the paths of what they refer to. */
   readable(value: unknown): string;
 }
 
@@ -47,7 +53,7 @@ interface Template {
 
 const done = new Map<string, Synthesis>();
 
-/** Runs infra/app.ts as the CDK CLI does, once for each context. Throws with what it printed when it fails. */
+/** Runs infra/app.ts as the CDK CLI does, once for each context. Throws what it printed when it fails. */
 export function synthesize(context: Record<string, string> = {}): Synthesis {
   const key = JSON.stringify(context);
   const known = done.get(key);
@@ -63,7 +69,7 @@ export function synthesize(context: Record<string, string> = {}): Synthesis {
   }
 }
 
-/** As `synthesize`, with bundles; `work` is given the directory of the assembly, which does not outlive it. */
+/** As `synthesize`, with bundles. `work` gets the directory of the assembly, which is removed afterwards. */
 export async function withAssembly<Result>(
   work: (synthesis: Synthesis, directory: string) => Promise<Result>,
 ): Promise<Result> {
@@ -98,6 +104,8 @@ function readSynthesis(directory: string): Synthesis {
   const file = readdirSync(directory).find((name) => name.endsWith('.template.json'));
   const text = readFileSync(join(directory, file!), 'utf8');
   const template: Template = JSON.parse(text);
+  const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
+  const { properties } = manifest.artifacts[file!.replace('.template.json', '')];
   const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
   const pathOf = (id: string) => {
     const path = template.Resources[id]?.Metadata?.['aws:cdk:path'];
@@ -132,6 +140,7 @@ function readSynthesis(directory: string): Synthesis {
     text,
     ofType,
     readable,
+    terminationProtection: properties.terminationProtection === true,
     outputs: Object.fromEntries(Object.entries(template.Outputs).map(([name, { Value }]) => [name, Value])),
     findings: report.pluginReports,
     acknowledgements: Object.values(template.Resources).flatMap(
