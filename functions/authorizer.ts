@@ -1,4 +1,4 @@
-/** Says who calls: API Gateway runs this before every function that is not public, and keeps the answer for a while. */
+/** Finds out who calls. API Gateway runs this before every function that is not public, and keeps the answer for a while. */
 
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent, Context } from 'aws-lambda';
 import { requiredEnv } from './env.ts';
@@ -17,17 +17,17 @@ const verify = tokenVerifier({
 });
 
 /**
- * Answers with the caller (`principalId`) and the token's expiry (`exp`), for the whole stage: the gateway uses one answer for
- * every route. Throws `Unauthorized`, which the gateway answers with 401, for every bad token; any other error (500) when
+ * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`, for the whole stage: the gateway uses one
+ * answer for every route. Throws `Unauthorized`, which the gateway answers with 401, for every bad token; any other error (500) when
  * the issuer's keys are not known.
  */
 export function handler(event: APIGatewayTokenAuthorizerEvent, context: Context): Promise<APIGatewayAuthorizerResult> {
   return withRequestLog({ request_id: context.awsRequestId }, async () => {
     const start = performance.now();
     try {
-      const { userId, exp } = await verify(bearerToken(event.authorizationToken));
+      const { userId, exp, scope } = await verify(bearerToken(event.authorizationToken));
       addToRequestLog({ user_id: userId, outcome: 'accepted' });
-      return { principalId: userId, policyDocument: wholeStage(event.methodArn), context: { exp } };
+      return { principalId: userId, policyDocument: wholeStage(event.methodArn), context: { exp, scope } };
     } catch (error) {
       if (!(error instanceof TokenRefused)) {
         addToRequestLog({ outcome: 'failed', error: describeError(error) });

@@ -3,6 +3,8 @@
  * bug or a dependency's failure and leaves as a bare 500.
  */
 
+import type { ErrorStatus } from './statuses.ts';
+
 /** One fault of the input, in pydantic v2's vocabulary. `loc` names the place: `['query', 'status', 0]`. */
 export interface InputFault {
   readonly loc: readonly (string | number)[];
@@ -11,12 +13,12 @@ export interface InputFault {
 }
 
 export abstract class ServiceError extends Error {
-  abstract readonly status: number;
+  abstract readonly status: ErrorStatus;
   /** Extra response headers. */
   readonly headers: Readonly<Record<string, string>> = {};
 }
 
-/** No such thing, or not the caller's: the two must not be told apart. */
+/** No such thing, or not the caller's: nobody must be able to distinguish the two. */
 export class NotFound extends ServiceError {
   override readonly name = 'NotFound';
   readonly status = 404;
@@ -39,11 +41,23 @@ export class PayloadTooLarge extends ServiceError {
   readonly status = 413;
 }
 
-/** The token the gateway accepted from its cache has expired since. */
+/** The token has expired since the gateway stored the authorizer's answer. */
 export class TokenExpired extends ServiceError {
   override readonly name = 'TokenExpired';
   readonly status = 401;
   override readonly headers = { 'WWW-Authenticate': 'Bearer' };
+}
+
+/** The token is valid but lacks the scope that the operation demands (RFC 6750). */
+export class Forbidden extends ServiceError {
+  override readonly name = 'Forbidden';
+  readonly status = 403;
+  override readonly headers: Readonly<Record<string, string>>;
+
+  constructor(scope: string) {
+    super(`The token lacks the scope ${scope}.`);
+    this.headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
+  }
 }
 
 export class MethodNotAllowed extends ServiceError {

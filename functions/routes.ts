@@ -82,6 +82,11 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
+/** The routes that answer only callers with a token. */
+export type RouteWithToken = {
+  [Name in RouteName]: (typeof routes)[Name] extends { readonly public: true } ? never : Name;
+}[RouteName];
+
 /** Functions that no route names: the gateway's own and the queues' consumers. */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */

@@ -1,8 +1,8 @@
-import { STATUS_CODES } from 'node:http';
+import { type ErrorStatus, errorBody } from '../functions/statuses.ts';
 
 /** An answer that API Gateway gives itself, before a function is called or in place of its answer. */
 export interface GatewayAnswer {
-  readonly status: number;
+  readonly status: ErrorStatus;
   readonly description: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -49,11 +49,5 @@ export const gatewayAnswers = {
 
 /** The body of an answer, in the envelope of all errors of this API; a 422 carries its list of faults twice. */
 export function gatewayBody({ status, description }: GatewayAnswer) {
-  const faults = [{ loc: ['body'], msg: description, type: 'value_error' }];
-  return {
-    status: status < 500 ? 'fail' : 'error',
-    message: STATUS_CODES[status],
-    code: String(status),
-    ...(status === 422 ? { data: { description: faults }, detail: faults } : { data: { description } }),
-  };
+  return errorBody(status, status === 422 ? [{ loc: ['body'], msg: description, type: 'value_error' }] : description);
 }

@@ -5,10 +5,10 @@ import { documentClient } from '../data/dynamodb/client.ts';
 import { lifecycle } from '../data/lifecycle/lifecycle.ts';
 import { queueUrl, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
-import { jsonDepth } from '../json-text.ts';
 import { queues } from '../queues.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
+import { jsonBody } from '../schemas/json-body.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
 
 const changes = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
@@ -17,8 +17,7 @@ const graves = deadLetters(queueUrl('Events/dead_letters'));
 /** Owners whose events are applied at the same time. */
 const parallelOwners = 8;
 
-/** Levels that an event may have: its own and those of what its data may hold. */
-const maxDepth = 100;
+const EventBody = jsonBody(LifecycleEvent);
 
 /** Kept back from the function's time to answer with what is done. */
 const reservedMilliseconds = 1_500;
@@ -80,21 +79,8 @@ function timeOf({ event }: Message): string {
 }
 
 function readEvent(body: string): LifecycleEvent | InvalidInput {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch (error) {
-    return new InvalidInput([{ loc: ['body'], msg: String(error), type: 'json_invalid' }]);
-  }
-  // Deeper JSON can be parsed but not written again: the stack ends before.
-  if (jsonDepth(body) > maxDepth) {
-    return new InvalidInput([
-      { loc: ['body'], msg: `An event should be nested at most ${maxDepth} levels deep`, type: 'too_deep' },
-    ]);
-  }
-  const parsed = LifecycleEvent.safeParse(json);
-  if (parsed.success) return parsed.data;
-  return new InvalidInput(inputFaults('body', parsed.error));
+  const parsed = EventBody.safeParse(body);
+  return parsed.success ? parsed.data : new InvalidInput(inputFaults('body', parsed.error));
 }
 
 /** What keeps each message from being applied, if anything does. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../errors.ts';
-import type { QuizSubmission } from '../schemas/quiz-submissions.ts';
+import type { QuizSubmission } from '../schemas/quiz.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
 import { formatUuid } from '../uuid.ts';

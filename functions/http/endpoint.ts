@@ -1,86 +1,110 @@
-import middy, { type MiddlewareObj } from '@middy/core';
+/** The way of a request through a function: authorize, read the input, answer; one line in the log. */
+
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
+import { Forbidden, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import type { Route } from '../routes.ts';
 import { deprecation } from './deprecation.ts';
 import { errorReply } from './error-reply.ts';
-import { type Input, type InputSchemas, readInput } from './input.ts';
-import type { Reply } from './reply.ts';
-import { fitsLambdaResponse, proxyResult } from './reply.ts';
-
-/** The way of a request through a function: it is answered, the answer or whatever was thrown becomes the response, one line is logged. */
+import { readInput } from './input.ts';
+import type { Input, Operation } from './operation.ts';
+import { fitsLambdaResponse, type HttpReply, proxyResult, type Reply, successReply } from './reply.ts';
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/** What an endpoint is given: the caller (unless its route is public), the input, and the event itself. */
+export type EndpointRequest<Served extends Route, Described extends Operation> = Input<Described> &
+  (Served extends { readonly public: true } ? unknown : { readonly userId: string }) & {
+    readonly event: APIGatewayProxyEvent;
+  };
+
+/**
+ * The function of a route. It refuses whom the operation does not allow (401, 403) and input that breaks the operation's
+ * schemas (422), then answers with the operation's success status.
+ */
+export function endpoint<Served extends Route, Described extends Operation>(
+  route: Served,
+  operation: Described,
+  answer: (request: EndpointRequest<Served, Described>) => Promise<Reply> | Reply,
+): Handler {
+  const deprecationHeaders = deprecation(operation.query);
+  return httpFunction(async (event) => {
+    if (event.resource !== route.path) throw new Error(`This function serves ${route.path}, not ${event.resource}.`);
+    const caller = route.public ? {} : { userId: authorizedUser(event, operation.scope) };
+    const input = readInput(operation, event);
+    const reply = await answer({ ...caller, ...input, event } as EndpointRequest<Served, Described>);
+    return successReply(operation.success.status, {
+      ...reply,
+      headers: { ...deprecationHeaders(event), ...reply.headers },
+    });
+  });
+}
+
+/** The caller, whom the authorizer named. Throws TokenExpired, and Forbidden when the token lacks the scope. */
+function authorizedUser({ requestContext }: APIGatewayProxyEvent, requiredScope: string | undefined): string {
+  const { principalId, exp, scope } = requestContext.authorizer ?? {};
+  if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
+  addToRequestLog({ user_id: principalId });
+  // The gateway may have kept the authorizer's answer for longer than the token is valid.
+  if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
+  if (
+    requiredScope !== undefined &&
+    !String(scope ?? '')
+      .split(' ')
+      .includes(requiredScope)
+  ) {
+    throw new Forbidden(requiredScope);
+  }
+  return principalId;
+}
 
 /** Left of the function's time when a request is given up, for answering 504. */
 const timeToAnswer = 500;
 
-/** A function that anyone may call. */
-export function publicEndpoint(answer: (event: APIGatewayProxyEvent) => Promise<Reply> | Reply): Handler {
-  const chain = middy<APIGatewayProxyEvent>({
-    timeoutEarlyInMillis: timeToAnswer,
-    timeoutEarlyResponse: () => {
-      throw new TimedOut('The request took too long.');
-    },
-  })
-    .use(response)
-    .handler(async (event) => answer(event));
+/** A function behind the gateway: what `answer` returns or throws becomes the response, and one line is logged. */
+export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<HttpReply> | HttpReply): Handler {
   return (event, context) => {
-    const facts = { request_id: event.requestContext.requestId, method: event.httpMethod, route: event.resource };
-    return withRequestLog(facts, () => logged(() => chain(event, context)));
+    const { requestId } = event.requestContext;
+    const facts = { request_id: requestId, method: event.httpMethod, route: event.resource };
+    return withRequestLog(facts, async () => {
+      const start = performance.now();
+      const reply = await answerOrError(async () => answer(event), context);
+      const { status } = reply;
+      addToRequestLog({
+        status,
+        Latency: Math.round((performance.now() - start) * 10) / 10,
+        ClientErrors: status >= 400 && status < 500 ? 1 : 0,
+        ServerErrors: status >= 500 ? 1 : 0,
+        Throttles: status === 429 ? 1 : 0,
+      });
+      writeRequestLog(status >= 500 ? 'ERROR' : 'INFO');
+      return proxyResult(reply, requestId);
+    });
   };
 }
 
-/** Turns a reply, or what was thrown, into the response. */
-const response: MiddlewareObj<APIGatewayProxyEvent> = {
-  after(request) {
-    const reply = request.response as Reply;
-    if (!fitsLambdaResponse(reply.body))
-      throw new Error(`Lambda cannot return a body of ${reply.body.length} characters.`);
-    request.response = proxyResult(200, reply, request.event.requestContext.requestId);
-  },
-  onError(request) {
-    const error = request.error instanceof ServiceError ? request.error : undefined;
-    const status = error?.status ?? 500;
-    if (status >= 500 || error?.cause !== undefined) addToRequestLog({ error: describeError(request.error) });
+async function answerOrError(work: () => Promise<HttpReply>, context: Context): Promise<HttpReply> {
+  try {
+    const reply = await inTime(work(), context.getRemainingTimeInMillis() - timeToAnswer);
+    if (fitsLambdaResponse(reply.body)) return reply;
+    throw new Error(`Lambda cannot return a body of ${reply.body.length} characters.`);
+  } catch (thrown) {
+    const error = thrown instanceof ServiceError ? thrown : undefined;
+    if (error === undefined || error.status >= 500 || error.cause !== undefined) {
+      addToRequestLog({ error: describeError(thrown) });
+    }
     if (error instanceof InvalidInput) addToRequestLog({ faults: error.faults.length });
-    request.response = proxyResult(status, errorReply(status, error), request.event.requestContext.requestId);
-  },
-};
-
-async function logged(work: () => Promise<APIGatewayProxyResult>): Promise<APIGatewayProxyResult> {
-  const start = performance.now();
-  const result = await work();
-  const status = result.statusCode;
-  addToRequestLog({
-    status,
-    Latency: Math.round((performance.now() - start) * 10) / 10,
-    ClientErrors: status >= 400 && status < 500 ? 1 : 0,
-    ServerErrors: status >= 500 ? 1 : 0,
-    Throttles: status === 429 ? 1 : 0,
-  });
-  writeRequestLog(status >= 500 ? 'ERROR' : 'INFO');
-  return result;
+    return errorReply(error);
+  }
 }
 
-/** A function for callers with a token. The endpoint is given who calls and the input, read by its schemas. */
-export function endpoint<Schemas extends InputSchemas>(
-  schemas: Schemas,
-  answer: (request: { userId: string } & Input<Schemas>) => Promise<Reply>,
-): Handler {
-  const deprecationHeaders = deprecation(schemas.query);
-  return publicEndpoint(async (event) => {
-    const userId = caller(event);
-    addToRequestLog({ user_id: userId });
-    const reply = await answer({ userId, ...readInput(schemas, event) });
-    return { ...reply, headers: { ...deprecationHeaders(event), ...reply.headers } };
-  });
-}
-
-/** The caller, whom the authorizer named. Its answer may come from the gateway's cache, so the token's end is checked again. */
-function caller({ requestContext }: APIGatewayProxyEvent): string {
-  const { principalId, exp } = requestContext.authorizer ?? {};
-  if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
-  if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
-  return principalId;
+/** The result of `work`, or TimedOut after so many milliseconds. */
+async function inTime<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TimedOut('The request took too long.')), milliseconds);
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type * as z from 'zod/mini';
-import { InvalidInput, PayloadTooLarge } from '../errors.ts';
+import { type InputFault, InvalidInput, PayloadTooLarge } from '../errors.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
+import type { Input, Operation } from './operation.ts';
 
 const maxBytes = 3 * 1024 * 1024;
 
@@ -34,36 +34,30 @@ function notUtf8(): InvalidInput {
   return new InvalidInput([{ loc: ['body'], msg: 'The body should be JSON in UTF-8', type: 'json_invalid' }]);
 }
 
-/** The schemas of what an endpoint reads: the path's parameters, the values of each query parameter, the body's text. */
-export interface InputSchemas {
-  readonly path?: z.ZodMiniType;
-  readonly query?: z.ZodMiniType;
-  readonly body?: z.ZodMiniType;
-}
-
-export type Input<Schemas extends InputSchemas> = {
-  [Part in keyof Schemas]: Schemas[Part] extends z.ZodMiniType ? z.output<Schemas[Part]> : never;
-};
-
 const sources = {
-  path: ({ pathParameters }: APIGatewayProxyEvent) => decoded(pathParameters ?? {}),
+  path: ({ pathParameters }: APIGatewayProxyEvent) => percentDecodedValues(pathParameters ?? {}),
   query: ({ multiValueQueryStringParameters }: APIGatewayProxyEvent) => multiValueQueryStringParameters ?? {},
   body: readBody,
 };
 
-/** Reads a request by its schemas. Throws InvalidInput with every fault of all its parts. */
-export function readInput<Schemas extends InputSchemas>(schemas: Schemas, event: APIGatewayProxyEvent): Input<Schemas> {
-  const parts = Object.entries(schemas as Record<keyof typeof sources, z.ZodMiniType>).map(([part, schema]) => ({
-    part,
-    result: schema.safeParse(sources[part as keyof typeof sources](event)),
-  }));
-  const faults = parts.flatMap(({ part, result }) => (result.success ? [] : inputFaults(part, result.error)));
+/** Reads a request by an operation's schemas. Throws InvalidInput with every fault of all its parts. */
+export function readInput<Described extends Pick<Operation, 'path' | 'query' | 'body'>>(
+  operation: Described,
+  event: APIGatewayProxyEvent,
+): Input<Described> {
+  const faults: InputFault[] = [];
+  const input: Record<string, unknown> = {};
+  for (const part of ['path', 'query', 'body'] as const) {
+    const result = operation[part]?.safeParse(sources[part](event));
+    if (result?.success === false) faults.push(...inputFaults(part, result.error));
+    else if (result !== undefined) input[part] = result.data;
+  }
   if (faults.length > 0) throw new InvalidInput(faults);
-  return Object.fromEntries(parts.map(({ part, result }) => [part, result.data])) as Input<Schemas>;
+  return input as Input<Described>;
 }
 
-/** Whether a path's parameters arrive decoded is not documented. Decoding again is safe: no parameter holds a percent sign. */
-function decoded(parameters: Record<string, string | undefined>): Record<string, string | undefined> {
+/** AWS does not document whether a path's parameters arrive decoded. Decoding again is safe: no parameter holds a percent sign. */
+function percentDecodedValues(parameters: Record<string, string | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, value && percentDecoded(value)]));
 }
 

@@ -1,17 +1,18 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Page } from '../data/lists/query.ts';
 import { InvalidInput } from '../errors.ts';
+import { type SuccessStatus, successNames } from '../statuses.ts';
 
-/** What an endpoint answers with: a JSON text, so that stored JSON can be passed on as it is, and headers of its own. */
-export interface Reply {
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type Headers = Readonly<Record<string, string>>;
 
-/** The envelope of success around one value. */
-export function success(data: unknown): Reply {
-  return { body: `{${envelope},"data":${JSON.stringify(data)}}` };
-}
+/**
+ * What an endpoint answers with: the envelope's `data` and `pagination`, or a whole body without the envelope. JSON is text
+ * here, so that stored JSON can be passed on as it is.
+ */
+export type Reply = { readonly headers?: Headers } & (
+  | { readonly data: string; readonly pagination?: Pagination }
+  | { readonly body: string }
+);
 
 export interface Pagination {
   readonly total: number;
@@ -19,40 +20,60 @@ export interface Pagination {
   readonly end: number;
 }
 
-/** The envelope of success around JSON texts, one for each item. */
-export function successList(items: readonly string[], pagination: Pagination): Reply {
-  return { body: `{${envelope},"data":[${items.join()}],"pagination":${JSON.stringify(pagination)}}` };
+/** An answer with its status: of success or of an error. */
+export interface HttpReply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Headers;
 }
 
-const envelope = '"status":"success","message":"OK.","code":"200"';
+/** One value. */
+export function success(value: unknown): Reply {
+  return { data: JSON.stringify(value) };
+}
+
+/** A list, of the JSON text of each item. */
+export function successList(items: readonly string[], pagination: Pagination): Reply {
+  return { data: `[${items.join()}]`, pagination };
+}
+
+/** A reply in the envelope of its status, unless it brings a whole body. */
+export function successReply(status: SuccessStatus, reply: Reply): HttpReply {
+  return { status, headers: reply.headers ?? {}, body: 'body' in reply ? reply.body : enveloped(status, reply) };
+}
+
+function enveloped(status: SuccessStatus, { data, pagination }: Exclude<Reply, { readonly body: string }>): string {
+  const end = pagination === undefined ? '' : `,"pagination":${JSON.stringify(pagination)}`;
+  return `{"status":"success","message":"${successNames[status]}","code":"${status}","data":${data}${end}}`;
+}
 
 /** A reply as API Gateway takes it, with the headers that every response has. */
-export function proxyResult(statusCode: number, reply: Reply, requestId: string): APIGatewayProxyResult {
+export function proxyResult({ status, headers, body }: HttpReply, requestId: string): APIGatewayProxyResult {
   return {
-    statusCode,
+    statusCode: status,
     headers: {
       'Content-Type': 'application/json',
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': requestId,
       'Access-Control-Allow-Origin': '*',
-      ...reply.headers,
+      ...headers,
     },
-    body: reply.body,
+    body,
   };
 }
 
-/** Lambda returns at most 6 MB, the body being a JSON string in it; the rest is left for the headers. */
+/** Lambda returns at most 6 MB, in which the body is a JSON string; the rest is left for the headers. */
 const maxBytes = 6 * 1024 * 1024 - 16 * 1024;
 
 /** Whether Lambda can return this body. */
 export function fitsLambdaResponse(body: string): boolean {
-  // A unit of well-formed text takes at most three bytes: UTF-8 of three, or an escape of two.
+  // A UTF-16 unit of well-formed text takes at most three bytes: three of UTF-8, or an escape of two.
   return body.length * 3 <= maxBytes || Buffer.byteLength(JSON.stringify(body)) <= maxBytes;
 }
 
 /**
- * A page of a list. `start` and `end` are 0-based, `end` exclusive: the next offset; `Content-Range` counts from 1 and
+ * A page of a list. `start` and `end` are 0-based, `end` exclusive: the next offset. `Content-Range` counts from 1 and
  * includes both ends, as pages did before the envelope had a pagination. Throws InvalidInput for a page of more bytes
  * than one response holds: a smaller `limit` gets it.
  */
@@ -63,7 +84,7 @@ export function pageReply(query: { offset: number; limit: number }, { items, tot
     items.map((item) => JSON.stringify(item)),
     { total, start: offset, end },
   );
-  if (!fitsLambdaResponse(reply.body)) {
+  if (!fitsLambdaResponse(successReply(200, reply).body)) {
     const msg = 'The page is larger than a response may be: ask for fewer items';
     throw new InvalidInput([{ loc: ['query', 'limit'], msg, type: 'page_too_large' }]);
   }

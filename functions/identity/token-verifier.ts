@@ -14,6 +14,8 @@ export interface Identity {
   readonly userId: string;
   /** When the token expires, in epoch seconds. */
   readonly exp: number;
+  /** What the token allows, as a list with spaces between (RFC 8693); empty when the token does not say. */
+  readonly scope: string;
 }
 
 /** More than any issuer's, and well under what fits a DynamoDB key. */
@@ -37,7 +39,7 @@ export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: Token
     if (nbf !== undefined && !isTime(nbf)) throw new TokenRefused('an unreadable nbf');
     if (isTime(nbf) && nbf * 1000 > now()) throw new TokenRefused('not valid yet');
     if (!isUserId(sub)) throw new TokenRefused('without subject');
-    return { userId: sub, exp };
+    return { userId: sub, exp, scope: scopeOf(claims) };
   };
 }
 
@@ -46,6 +48,12 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
   if (use !== undefined && use !== 'access') return false;
   const named = aud ?? (use === 'access' ? clientId : undefined);
   return (Array.isArray(named) ? named : [named]).some((name) => audiences.includes(name));
+}
+
+/** Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array. */
+function scopeOf({ scope, scp }: Record<string, unknown>): string {
+  const scopes = scope ?? scp;
+  return Array.isArray(scopes) ? scopes.join(' ') : typeof scopes === 'string' ? scopes : '';
 }
 
 function isTime(value: unknown): value is number {

@@ -8,6 +8,7 @@ import {
   many,
   one,
   orderAndPage,
+  orderAndPageFields,
   Text,
   TextFilter,
   TextsFilter,
@@ -34,37 +35,8 @@ const DeviceType = z
   .string()
   .register(z.globalRegistry, { ...z.globalRegistry.get(Text), examples: ['EMU_FREE', 'EMU_MPS', 'FRESNEL'] });
 
-/**
- * Query of the batch list, read from the values of each parameter. Filters AND together, the values of one OR: so an
- * empty `id`, which stands for filters that contradict each other, matches nothing.
- */
-export const BatchListQuery = z.pipe(
-  z.object({
-    ...orderAndPage(batchOrderings, 'created_at'),
-    id: IdsFilter,
-    id__starts_with: IdPrefixFilter,
-    project_id: IdsFilter,
-    user_id: TextsFilter,
-    device_type: many(DeviceType),
-    status: many(BatchStatus),
-    complete: one(BooleanText).register(z.globalRegistry, { deprecated: true }),
-    open: FlagFilter,
-    min_jobs: IntegerFilter,
-    max_jobs: IntegerFilter,
-    start_date: TimeFilter,
-    end_date: TimeFilter,
-    queue_priority: many(QueuePriority),
-    tag: TextFilter,
-  }),
-  z.transform(({ complete, ...query }) => {
-    if (complete === undefined) return query;
-    return complete === query.open ? { ...query, id: [] } : { ...query, open: !complete };
-  }),
-);
-export type BatchListQuery = z.output<typeof BatchListQuery>;
-
-/** What the OpenAPI document says of the filters. */
-export const batchListDescriptions = {
+const fields = {
+  ...orderAndPageFields,
   id: 'Batch ids.',
   id__starts_with: 'First characters of the batch id.',
   project_id: 'Owner project.',
@@ -79,4 +51,35 @@ export const batchListDescriptions = {
   end_date: 'Batches that the emulator or QPU indicated to have finished, failed or been canceled by this time.',
   queue_priority: 'Queue priority.',
   tag: 'Tag identifying the batch.',
-} satisfies Record<string, string>;
+};
+
+/**
+ * Query of the batch list, read from the values of each parameter. Filters AND together, the values of one OR: so an
+ * empty `id`, which stands for filters that contradict each other, matches nothing.
+ */
+export const BatchListQuery = z.pipe(
+  z
+    .object({
+      ...orderAndPage(batchOrderings, 'created_at'),
+      id: IdsFilter,
+      id__starts_with: IdPrefixFilter,
+      project_id: IdsFilter,
+      user_id: TextsFilter,
+      device_type: many(DeviceType),
+      status: many(BatchStatus),
+      complete: one(BooleanText).register(z.globalRegistry, { deprecated: true }),
+      open: FlagFilter,
+      min_jobs: IntegerFilter,
+      max_jobs: IntegerFilter,
+      start_date: TimeFilter,
+      end_date: TimeFilter,
+      queue_priority: many(QueuePriority),
+      tag: TextFilter,
+    })
+    .register(z.globalRegistry, { fields }),
+  z.transform(({ complete, ...query }) => {
+    if (complete === undefined) return query;
+    return complete === query.open ? { ...query, id: [] } : { ...query, open: !complete };
+  }),
+);
+export type BatchListQuery = z.output<typeof BatchListQuery>;

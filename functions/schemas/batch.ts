@@ -57,16 +57,7 @@ export type BatchRow = z.infer<typeof BatchRow>;
 /** Values of attributes that a row may lack. Give every attribute that is added to BatchRow its value in older rows here. */
 export const batchRowDefaults: Readonly<Partial<BatchRow>> = {};
 
-/** A batch as the list shows it: every key always present. */
-export const Batch = z.strictObject({
-  ...BatchOfRow.shape,
-  complete: z.boolean(),
-  configuration: z.nullable(JsonObject),
-});
-export type Batch = z.infer<typeof Batch>;
-
-/** What the OpenAPI document says of them. */
-export const batchDescriptions = {
+const fields = {
   id: 'Id of the batch.',
   parent_id: 'The batch that this one repeats.',
   project_id: 'Project that owns the batch.',
@@ -87,7 +78,13 @@ export const batchDescriptions = {
   webhook: 'URL that is told of the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
-} satisfies Record<keyof Batch, string>;
+} satisfies Record<keyof typeof BatchOfRow.shape | 'complete', string>;
+
+/** A batch as the list shows it: every key always present. */
+export const Batch = z
+  .strictObject({ ...BatchOfRow.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
+  .register(z.globalRegistry, { id: 'ProducedBatchResponse', fields });
+export type Batch = z.infer<typeof Batch>;
 
 /** A batch to be created, with the jobs it starts with. */
 export const NewBatch = z.strictObject({

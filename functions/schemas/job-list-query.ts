@@ -6,6 +6,7 @@ import {
   IntegerFilter,
   many,
   orderAndPage,
+  orderAndPageFields,
   TextsFilter,
   TimeFilter,
 } from './query-values.ts';
@@ -26,32 +27,8 @@ export const jobOrderings = [
   'origin',
 ] as const;
 
-/** Query of the job list, read from the values of each parameter. Filters AND together, the values of one OR. */
-export const JobListQuery = z.pipe(
-  z.object({
-    ...orderAndPage([...jobOrderings, 'ordered_id'], 'created_at'),
-    id: IdsFilter,
-    id__starts_with: IdPrefixFilter,
-    batch_id: IdsFilter,
-    project_id: IdsFilter,
-    user_id: TextsFilter,
-    status: many(JobStatus),
-    origin: many(JobOrigin),
-    min_runs: IntegerFilter,
-    max_runs: IntegerFilter,
-    errors: FlagFilter,
-    start_date: TimeFilter,
-    end_date: TimeFilter,
-  }),
-  z.transform(({ order_by, ...query }) => ({
-    ...query,
-    order_by: order_by === 'ordered_id' ? ('creation_order' as const) : order_by,
-  })),
-);
-export type JobListQuery = z.output<typeof JobListQuery>;
-
-/** What the OpenAPI document says of the filters. */
-export const jobListDescriptions = {
+const fields = {
+  ...orderAndPageFields,
   id: 'Job ids.',
   id__starts_with: 'First characters of the job id.',
   batch_id: 'Batches of the jobs.',
@@ -64,4 +41,30 @@ export const jobListDescriptions = {
   errors: 'Whether the job has errors.',
   start_date: 'Jobs that started at this time or later.',
   end_date: 'Jobs that ended by this time.',
-} satisfies Record<string, string>;
+};
+
+/** Query of the job list, read from the values of each parameter. Filters AND together, the values of one OR. */
+export const JobListQuery = z.pipe(
+  z
+    .object({
+      ...orderAndPage([...jobOrderings, 'ordered_id'], 'created_at'),
+      id: IdsFilter,
+      id__starts_with: IdPrefixFilter,
+      batch_id: IdsFilter,
+      project_id: IdsFilter,
+      user_id: TextsFilter,
+      status: many(JobStatus),
+      origin: many(JobOrigin),
+      min_runs: IntegerFilter,
+      max_runs: IntegerFilter,
+      errors: FlagFilter,
+      start_date: TimeFilter,
+      end_date: TimeFilter,
+    })
+    .register(z.globalRegistry, { fields }),
+  z.transform(({ order_by, ...query }) => ({
+    ...query,
+    order_by: order_by === 'ordered_id' ? ('creation_order' as const) : order_by,
+  })),
+);
+export type JobListQuery = z.output<typeof JobListQuery>;

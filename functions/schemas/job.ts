@@ -49,12 +49,7 @@ export type JobRow = z.infer<typeof JobRow>;
 /** Values of attributes that a row may lack. Give every attribute that is added to JobRow its value in older rows here. */
 export const jobRowDefaults: Readonly<Partial<JobRow>> = { results_key: null };
 
-/** A job as the list shows it, without its results: every key always present. */
-export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) });
-export type Job = z.infer<typeof Job>;
-
-/** What the OpenAPI document says of them. */
-export const jobDescriptions = {
+const fields = {
   id: 'Id of the job.',
   parent_id: 'The job that this one repeats.',
   batch_id: 'Batch of the job.',
@@ -70,13 +65,26 @@ export const jobDescriptions = {
   end_timestamp: 'When the job ended.',
   variables: 'Values of the sequence’s variables.',
   errors: 'What went wrong.',
-} satisfies Record<keyof Job, string>;
+} satisfies Record<keyof typeof JobOfRow.shape, string>;
+
+/** A job as the list shows it, without its results: every key always present. */
+export const Job = z
+  .strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) })
+  .register(z.globalRegistry, { id: 'ProducedPartialJobResponseV2', fields });
+export type Job = z.infer<typeof Job>;
 
 /** Parameters of a path that names a job. */
-export const JobPath = z.object({ job_id: UuidText });
+export const JobPath = z
+  .object({ job_id: UuidText })
+  .register(z.globalRegistry, { fields: { job_id: 'Id of the job.' } });
 
-/** What the OpenAPI document says of them. */
-export const jobPathDescriptions = { job_id: 'Id of the job.' };
+/** Where a job's results can be downloaded; null while it has none. */
+export const ResultsLink = z.strictObject({
+  results_link: z.nullable(z.string()).register(z.globalRegistry, {
+    format: 'uri',
+    examples: ['https://results.s3.eu-west-3.amazonaws.com/results/…?X-Amz-Signature=…'],
+  }),
+});
 
 /** A job to be created. */
 export const NewJob = z.strictObject({

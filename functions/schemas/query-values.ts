@@ -105,8 +105,12 @@ export function orderAndPage<Field extends string>(fields: readonly [Field, ...F
   };
 }
 
-/** What the OpenAPI document says of them. */
-export const orderAndPageDescriptions = {
+/** What the OpenAPI document says of every list. */
+export const listRules =
+  'Filters AND together, the values of one filter OR. Repeat a parameter to give it several values. Unknown parameters are ignored.';
+
+/** What the OpenAPI document says of these parameters. */
+export const orderAndPageFields = {
   order_by: 'Field to order by. Times that are null come last in either direction; ties follow creation order.',
   order_by_direction: 'Sort direction.',
   limit: 'Page size.',

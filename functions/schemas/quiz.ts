@@ -1,34 +1,122 @@
-/** What the OpenAPI document says of quizzes; quiz-submissions.ts reads them. */
-
 import * as z from 'zod/mini';
-import { maxQuizIdCharacters } from './quiz-submissions.ts';
+import { isJsonArray, isJsonObject, jsonDepth, jsonElements, jsonMembers } from '../json-text.ts';
+import { jsonTextBody, maxJsonDepth } from './json-body.ts';
 import { JsonObject, Timestamp, Uuid } from './values.ts';
 
+const maxQuizIdCharacters = 256;
+const maxSubmissions = 100;
+const maxSubmissionBytes = 350 * 1024;
+
+/** Faults reported of one body: a body of 3 MB can have a million. */
+const maxFaults = 100;
+
 /** A stored quiz submission as it is answered. */
-export const Quiz = z.strictObject({
-  id: Uuid.check(z.describe('The same for each submission of this user to this quiz at this place.')),
-  created_at: Timestamp.check(z.describe('When it was first submitted.')),
-  updated_at: Timestamp.check(z.describe('When it was last submitted.')),
-  user_id: z.string().check(z.describe('User who submitted it: the caller.')),
-  cms_quiz_id: z.string().check(z.describe('Id of the quiz in the content-management system.')),
-  data: JsonObject.check(
-    z.describe('The quiz, its possible choices and the user’s answer, exactly as they were sent.'),
-  ),
+export const Quiz = z
+  .strictObject({
+    id: Uuid.check(z.describe('The same for each submission of this user to this quiz at this place.')),
+    created_at: Timestamp.check(z.describe('When it was first submitted.')),
+    updated_at: Timestamp.check(z.describe('When it was last submitted.')),
+    user_id: z.string().check(z.describe('User who submitted it: the caller.')),
+    cms_quiz_id: z.string().check(z.describe('Id of the quiz in the content-management system.')),
+    data: JsonObject.check(
+      z.describe('The quiz, its possible choices and the user’s answer, exactly as they were sent.'),
+    ),
+  })
+  .register(z.globalRegistry, { id: 'ProducedQuizResponse' });
+
+/** The body of submissions, as the OpenAPI document shows it. */
+export const QuizzesBody = z
+  .object({
+    data: z
+      .record(
+        z.string().check(z.minLength(1), z.maxLength(maxQuizIdCharacters)),
+        z.union([JsonObject, z.array(JsonObject)]),
+      )
+      .check(
+        z.describe(
+          'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
+        ),
+        z.meta({
+          examples: [{ 'quiz-1': { question: '1 + 1', choices: [1, 2], answer: 2 }, 'quiz-2': [{ answer: 'a' }] }],
+        }),
+      ),
+  })
+  .register(z.globalRegistry, { id: 'ConsumedMultipleQuizzesRequest' });
+
+/** One submission: the answer to a quiz of the content-management system, and its place among the submissions to that quiz. */
+export interface QuizSubmission {
+  readonly cms_quiz_id: string;
+  readonly position: number;
+  /** The JSON text of an object, as it was sent. */
+  readonly data: string;
+}
+
+/** Reads the text of a body: the submissions in their order, each as it was sent. */
+export const QuizSubmissions = jsonTextBody((text, context): QuizSubmission[] => {
+  const submissions: QuizSubmission[] = [];
+  for (const part of readBody(text)) {
+    if ('type' in part) {
+      const { type, path, message } = part;
+      context.issues.push({ code: 'custom', params: { type }, path: [...path], message, input: text });
+      if (context.issues.length === maxFaults) break;
+    } else if (submissions.push(part) > maxSubmissions) {
+      const message = `A call takes at most ${maxSubmissions} submissions`;
+      context.issues.push({ code: 'custom', params: { type: 'too_long' }, path: ['data'], message, input: text });
+      break;
+    }
+  }
+  return submissions;
 });
 
-/** The body of a submission. */
-export const QuizzesBody = z.object({
-  data: z
-    .record(
-      z.string().check(z.minLength(1), z.maxLength(maxQuizIdCharacters)),
-      z.union([JsonObject, z.array(JsonObject)]),
-    )
-    .check(
-      z.describe(
-        'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
-      ),
-      z.meta({
-        examples: [{ 'quiz-1': { question: '1 + 1', choices: [1, 2], answer: 2 }, 'quiz-2': [{ answer: 'a' }] }],
-      }),
-    ),
-});
+interface Fault {
+  readonly type: string;
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+type Parts = Generator<QuizSubmission | Fault>;
+
+function* readBody(body: string): Parts {
+  if (!isJsonObject(body)) return yield notAnObject([]);
+  const data = jsonMembers(body).get('data');
+  if (data === undefined) return yield { type: 'missing', path: ['data'], message: 'Field required' };
+  if (!isJsonObject(data)) return yield notAnObject(['data']);
+  for (const [quizId, value] of jsonMembers(data)) yield* readQuiz(quizId, value);
+}
+
+function* readQuiz(quizId: string, value: string): Parts {
+  const path = ['data', printable(quizId)];
+  const fault = quizIdFault(quizId);
+  if (fault !== undefined) yield { ...fault, path };
+  if (!isJsonArray(value)) return yield* readSubmission(quizId, 0, value, path);
+  for (const [position, element] of jsonElements(value).entries()) {
+    yield* readSubmission(quizId, position, element, [...path, position]);
+  }
+}
+
+function* readSubmission(quizId: string, position: number, data: string, path: Fault['path']): Parts {
+  if (!isJsonObject(data)) yield notAnObject(path);
+  else if (Buffer.byteLength(data) > maxSubmissionBytes) {
+    yield { type: 'bytes_too_long', path, message: `Data should have at most ${maxSubmissionBytes} bytes` };
+  } else if (jsonDepth(data) > maxJsonDepth) {
+    yield { type: 'too_deep', path, message: `Data should be nested at most ${maxJsonDepth} levels deep` };
+  } else yield { cms_quiz_id: quizId, position, data };
+}
+
+function quizIdFault(quizId: string): Omit<Fault, 'path'> | undefined {
+  if (quizId === '') return { type: 'string_too_short', message: 'String should have at least 1 character' };
+  if ([...quizId].length > maxQuizIdCharacters) {
+    return { type: 'string_too_long', message: `String should have at most ${maxQuizIdCharacters} characters` };
+  }
+  if (!quizId.isWellFormed()) return { type: 'string_unicode', message: 'Input should be a valid Unicode string' };
+  return undefined;
+}
+
+function notAnObject(path: Fault['path']): Fault {
+  return { type: 'dict_type', path, message: 'Input should be a valid dictionary' };
+}
+
+/** A key as a fault names it, shortened so that the answer to a large body is not a larger one. */
+function printable(key: string): string {
+  return key.slice(0, maxQuizIdCharacters).toWellFormed();
+}

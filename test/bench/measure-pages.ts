@@ -1,5 +1,5 @@
 import { listBatches } from '../../functions/data/batches.ts';
-import { pageReply } from '../../functions/http/reply.ts';
+import { pageReply, successReply } from '../../functions/http/reply.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listCases, queryOf } from './list-cases.ts';
@@ -45,7 +45,7 @@ async function recordedPage({ client, tables, userId }: Bench, query: BatchListQ
     return answer;
   });
   const list = listBatches(replayed, tables);
-  const page = async () => pageReply(query, await list(userId, query)).body;
+  const page = async () => successReply(200, pageReply(query, await list(userId, query))).body;
   await page();
   return page;
 }

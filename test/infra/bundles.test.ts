@@ -20,7 +20,7 @@ const environmentValues: Record<string, string> = {
 };
 
 /** That no authorizer has seen. */
-const request = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/' };
+const request = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/api/v1/batches' };
 
 const bundles = await withBundles(async (built) => {
   const looks = Array.from(built, async ([name, { directory, file, variables }]) => {
@@ -34,7 +34,11 @@ const bundles = await withBundles(async (built) => {
         loaded: await runBundle(file, '(bundle) => console.log(Object.keys(bundle).join())', environment),
         log:
           name === 'ListBatches' &&
-          (await runBundle(file, `({ handler }) => handler(${JSON.stringify(request)}, {})`, environment)),
+          (await runBundle(
+            file,
+            `({ handler }) => handler(${JSON.stringify(request)}, { getRemainingTimeInMillis: () => 1000 })`,
+            environment,
+          )),
       },
     ] as const;
   });

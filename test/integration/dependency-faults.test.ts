@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Handler } from '../../functions/http/endpoint.ts';
-import { ErrorBody } from '../../functions/schemas/envelope.ts';
+import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { Handler } from '../../functions/http/endpoint.ts';
 import type { RouteName } from '../../functions/routes.ts';
-import { ErrorBody } from '../../functions/schemas/envelope.ts';
+import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import {
   failures,
   finalFailures,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PageOf, ValidationErrorBody } from '../../functions/schemas/envelope.ts';
+import { PageOf } from '../../functions/schemas/envelope.ts';
+import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Quiz } from '../../functions/schemas/quiz.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';

@@ -7,6 +7,8 @@ export interface GatewayRequest {
   readonly userId?: string;
   /** When the caller's token expires, in epoch seconds. Default: in an hour. */
   readonly exp?: number;
+  /** The scope of the caller's token. Default: none. */
+  readonly scope?: string;
   readonly method?: string;
   /** As in a URL: `limit=10&status=DONE&status=ERROR`; an object's arrays repeat the key. */
   readonly query?: string | Readonly<Record<string, string | readonly string[]>>;
@@ -50,7 +52,9 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
       accountId: '123456789012',
       apiId: 'a1b2c3d4e5',
       authorizer:
-        request.userId === undefined ? null : { principalId: request.userId, exp: String(exp), integrationLatency: 12 },
+        request.userId === undefined
+          ? null
+          : { principalId: request.userId, exp: String(exp), scope: request.scope ?? '', integrationLatency: 12 },
       domainName: 'a1b2c3d4e5.execute-api.eu-west-3.amazonaws.com',
       domainPrefix: 'a1b2c3d4e5',
       extendedRequestId: 'JKJaXmPLvHcESHA=',

@@ -63,8 +63,14 @@ describe('authorizer', () => {
           },
         ],
       },
-      context: { exp: claims.exp },
+      context: { exp: claims.exp, scope: '' },
     });
+  });
+
+  it('hands on the scope of the token', async () => {
+    const authorize = await coldStart();
+    const token = signedToken(key, { ...validClaims(), scope: 'openid batches:write' });
+    expect((await authorize(`Bearer ${token}`)).context).toMatchObject({ scope: 'openid batches:write' });
   });
 
   it.each(['bearer', 'BEARER', 'Bearer ', 'bEaReR  '])('takes the scheme in any case: %j', async (scheme) => {

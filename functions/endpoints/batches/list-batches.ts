@@ -3,11 +3,11 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { pageReply } from '../../http/reply.ts';
-import { BatchListQuery } from '../../schemas/batch-list-query.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './list-batches.operation.ts';
 
 const list = listBatches(documentClient(), tableNames('Batches', 'Columns'));
 
-/** The caller's batches. */
-export const handler = endpoint({ query: BatchListQuery }, async ({ userId, query }) =>
+export const handler = endpoint(routes.listBatches, operation, async ({ userId, query }) =>
   pageReply(query, await list(userId, query)),
 );

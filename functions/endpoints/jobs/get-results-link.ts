@@ -4,13 +4,13 @@ import { requiredEnv, tableNames } from '../../env.ts';
 import { NotFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
-import { JobPath } from '../../schemas/job.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-results-link.operation.ts';
 
 const getKey = getResultsKey(documentClient(), tableNames('Jobs'));
 const signLink = signResultsLink(requiredEnv('RESULTS_BUCKET'), Number(process.env.RESULTS_LINK_SECONDS ?? 300));
 
-/** Where the results of one of the caller's jobs can be downloaded for the next minutes; null while it has none. */
-export const handler = endpoint({ path: JobPath }, async ({ userId, path }) => {
+export const handler = endpoint(routes.getResultsLink, operation, async ({ userId, path }) => {
   const key = await getKey(userId, path.job_id);
   if (key === undefined) throw new NotFound('There is no such job.');
   return success({ results_link: key && (await signLink(userId, key)) });

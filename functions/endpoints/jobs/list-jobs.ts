@@ -3,11 +3,11 @@ import { listJobs } from '../../data/jobs.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { pageReply } from '../../http/reply.ts';
-import { JobListQuery } from '../../schemas/job-list-query.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './list-jobs.operation.ts';
 
 const list = listJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
 
-/** The caller's jobs, without their results. */
-export const handler = endpoint({ query: JobListQuery }, async ({ userId, query }) =>
+export const handler = endpoint(routes.listJobs, operation, async ({ userId, query }) =>
   pageReply(query, await list(userId, query)),
 );

@@ -1,5 +1,6 @@
-import { publicEndpoint } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-health.operation.ts';
 
-/** Whether requests reach the service. */
-export const handler = publicEndpoint(() => success({ healthy: true }));
+export const handler = endpoint(routes.getHealth, operation, () => success({ healthy: true }));

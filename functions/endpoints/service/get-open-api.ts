@@ -1,8 +1,10 @@
 import document from '../../../openapi.json' with { type: 'json' };
-import { publicEndpoint } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-open-api.operation.ts';
 
-/** The OpenAPI document of this service, with the path under which it was reached: on AWS the stage's. */
-export const handler = publicEndpoint(({ resource, requestContext }) => {
+/** Names the path under which the API was reached as its server: on AWS it begins with the stage. */
+export const handler = endpoint(routes.getOpenApi, operation, ({ event: { resource, requestContext } }) => {
   const url = requestContext.path.slice(0, -resource.length) || '/';
   return { body: JSON.stringify({ ...document, servers: [{ url }] }) };
 });

@@ -1,14 +1,14 @@
 import { MethodNotAllowed, NotFound } from '../../errors.ts';
-import { publicEndpoint } from '../../http/endpoint.ts';
+import { httpFunction } from '../../http/endpoint.ts';
 import { type Route, routes } from '../../routes.ts';
 
 const everyRoute: readonly Route[] = Object.values(routes);
 
 /**
- * Whatever no route takes. A known path with another method: 405, naming those that it has (the gateway itself answers
- * OPTIONS); any other path: 404.
+ * Answers whatever no route takes. A known path with another method is answered 405 with the methods that it has (the gateway
+ * itself answers OPTIONS), any other path 404.
  */
-export const handler = publicEndpoint(({ resource }) => {
+export const handler = httpFunction(({ resource }) => {
   const methods = everyRoute.filter((route) => route.path === resource).map((route) => route.method);
   if (methods.length === 0) throw new NotFound('There is no such route.');
   throw new MethodNotAllowed([...methods, 'OPTIONS']);

@@ -2,17 +2,20 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import {
   CorruptData,
+  Forbidden,
   MethodNotAllowed,
   NotFound,
   PayloadTooLarge,
   TimedOut,
   TooBusy,
 } from '../../../functions/errors.ts';
-import { endpoint, publicEndpoint } from '../../../functions/http/endpoint.ts';
+import { endpoint, httpFunction } from '../../../functions/http/endpoint.ts';
+import type { Operation } from '../../../functions/http/operation.ts';
 import { type Reply, success } from '../../../functions/http/reply.ts';
 import { addToRequestLog } from '../../../functions/request-log.ts';
+import { routes } from '../../../functions/routes.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
-import { ErrorBody } from '../../../functions/schemas/envelope.ts';
+import { ErrorBody } from '../../../functions/schemas/error-body.ts';
 import { JobPath } from '../../../functions/schemas/job.ts';
 import { gatewayEvent, lambdaContext } from '../../support/gateway-event.ts';
 
@@ -35,7 +38,16 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const answering = (answer: () => Promise<Reply>) => endpoint({}, answer)(event, context);
+/** An operation that reads nothing. */
+const operation = {
+  tag: 'Service',
+  summary: 'A test',
+  description: 'A test.',
+  success: { status: 200, data: z.unknown() },
+} satisfies Operation;
+const query = { ...operation, query: BatchListQuery };
+
+const answering = (answer: () => Promise<Reply>) => endpoint(routes.listBatches, operation, answer)(event, context);
 const throwing = (error: unknown) => answering(() => Promise.reject(error));
 
 const commonHeaders = {
@@ -67,13 +79,14 @@ describe('endpoint', () => {
     });
   });
 
-  it('is told the caller, whom the authorizer named', async () => {
-    const handler = endpoint({}, async (request) => success(request));
+  it('receives the caller whom the authorizer named', async () => {
+    const handler = endpoint(routes.listBatches, operation, async ({ event: _, ...request }) => success(request));
     expect((await handler(event, context)).body).toContain(`"data":{"userId":"${userId}"}`);
   });
 
-  it('reads path, query and body, and tells the faults of all at once', async () => {
-    const schemas = {
+  it('reads path, query and body, and reports the faults of all at once', async () => {
+    const reader = {
+      ...operation,
       path: JobPath,
       query: BatchListQuery,
       body: z.pipe(
@@ -81,7 +94,7 @@ describe('endpoint', () => {
         z.transform((text) => text.length),
       ),
     };
-    const handler = endpoint(schemas, async (request) => success(request));
+    const handler = endpoint(routes.getResultsLink, reader, async ({ event: _, ...request }) => success(request));
     const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
     const good = gatewayEvent('getResultsLink', {
       userId,
@@ -117,6 +130,13 @@ describe('endpoint', () => {
   });
 
   it.each([
+    [
+      new Forbidden('a'),
+      403,
+      'Forbidden',
+      'The token lacks the scope a.',
+      { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="a"' },
+    ],
     [new NotFound('There is no such job.'), 404, 'Not Found', 'There is no such job.', {}],
     [new PayloadTooLarge('Too large.'), 413, 'Payload Too Large', 'Too large.', {}],
     [
@@ -142,7 +162,7 @@ describe('endpoint', () => {
   });
 
   it('answers 504 before the time of the function is out', async () => {
-    const never = endpoint({}, () => new Promise<Reply>(() => undefined));
+    const never = endpoint(routes.listBatches, operation, () => new Promise<Reply>(() => undefined));
     const start = performance.now();
     const { statusCode, body } = await never(event, lambdaContext(700));
     expect(performance.now() - start).toBeGreaterThan(150);
@@ -153,7 +173,7 @@ describe('endpoint', () => {
 
   it('answers 401 when the token has expired since the gateway kept the authorizer’s answer', async () => {
     const expired = gatewayEvent('listBatches', { userId, exp: Math.floor(Date.now() / 1000) });
-    const { statusCode, headers, body } = await endpoint({ query: BatchListQuery }, async () => expect.unreachable())(
+    const { statusCode, headers, body } = await endpoint(routes.listBatches, query, async () => expect.unreachable())(
       expired,
       context,
     );
@@ -164,24 +184,29 @@ describe('endpoint', () => {
 
   it.each(['', 'soon', 'NaN', '-1', 'undefined'])('answers 401 when the authorizer says exp=%j', async (exp) => {
     const strange = gatewayEvent('listBatches', { userId, exp: exp as never });
-    expect((await endpoint({}, async () => expect.unreachable())(strange, context)).statusCode).toBe(401);
+    expect(
+      (await endpoint(routes.listBatches, operation, async () => expect.unreachable())(strange, context)).statusCode,
+    ).toBe(401);
   });
 
-  it('serves nobody where no authorizer was asked', async () => {
-    const { statusCode } = await endpoint({}, async () => expect.unreachable())(gatewayEvent('listBatches'), context);
+  it('serves nobody without an answer of the authorizer', async () => {
+    const { statusCode } = await endpoint(routes.listBatches, operation, async () => expect.unreachable())(
+      gatewayEvent('listBatches'),
+      context,
+    );
     expect(statusCode).toBe(500);
     expect(lines[0]).toMatchObject({ error: { message: 'The authorizer did not say who calls.' } });
   });
 
   it('never returns more than Lambda can', async () => {
-    const large = { body: JSON.stringify('"'.repeat(3_200_000)) };
+    const large = { data: JSON.stringify('"'.repeat(3_200_000)) };
     const { statusCode, body } = await answering(async () => large);
     expect(statusCode).toBe(500);
     expect(body.length).toBeLessThan(200);
   });
 
   it('announces the deprecation of a parameter that is used', async () => {
-    const handler = endpoint({ query: BatchListQuery }, async () => success(1));
+    const handler = endpoint(routes.listBatches, query, async () => success(1));
     const used = await handler(gatewayEvent('listBatches', { userId, query: 'complete=true' }), context);
     expect(used.headers).toEqual({
       ...commonHeaders,
@@ -195,10 +220,65 @@ describe('endpoint', () => {
   });
 });
 
-describe('publicEndpoint', () => {
+describe('endpoint of an operation that demands a scope', () => {
+  const handler = endpoint(routes.listBatches, { ...query, scope: 'batches:read' }, async () => success(1));
+  const withScope = (scope?: string) => gatewayEvent('listBatches', { userId, ...(scope !== undefined && { scope }) });
+
+  it.each(['batches:read', 'openid batches:read', 'batches:read jobs:read'])('serves the scope %j', async (scope) => {
+    expect(await handler(withScope(scope), context)).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each([undefined, '', 'batches', 'batches:readx', 'BATCHES:READ', 'batches:read,jobs:read'])(
+    'refuses the scope %j with 403, before it reads the input',
+    async (scope) => {
+      const faulty = { ...withScope(scope), multiValueQueryStringParameters: { limit: ['x'] } };
+      const { statusCode, headers, body } = await handler(faulty, context);
+      expect(statusCode).toBe(403);
+      expect(headers).toMatchObject({
+        'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="batches:read"',
+      });
+      expect(JSON.parse(body)).toEqual(errorBody(403, 'Forbidden', 'The token lacks the scope batches:read.'));
+      expect(lines).toMatchObject([{ status: 403, user_id: userId }]);
+    },
+  );
+
+  it('refuses an expired token with 401, whatever its scope', async () => {
+    const expired = gatewayEvent('listBatches', { userId, exp: 1, scope: 'openid' });
+    expect(await handler(expired, context)).toMatchObject({ statusCode: 401 });
+  });
+});
+
+describe('endpoint of an operation that creates', () => {
+  it('answers 201, in the envelope too', async () => {
+    const creating = { ...operation, success: { status: 201, data: z.unknown() } } satisfies Operation;
+    const handler = endpoint(routes.listBatches, creating, async () => success({ a: 1 }));
+    expect(await handler(event, context)).toEqual({
+      statusCode: 201,
+      headers: commonHeaders,
+      body: '{"status":"success","message":"Created.","code":"201","data":{"a":1}}',
+    });
+  });
+});
+
+describe('endpoint of a public route', () => {
   it('serves callers without a token', async () => {
-    const handler = publicEndpoint(() => success('hello'));
+    const handler = endpoint(routes.getHealth, operation, () => success('hello'));
     expect(await handler(gatewayEvent('getHealth'), context)).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe('endpoint of another route', () => {
+  it('serves nobody', async () => {
+    const handler = endpoint(routes.getHealth, operation, () => success('hello'));
+    expect(await handler(event, context)).toMatchObject({ statusCode: 500 });
+    expect(lines[0]).toMatchObject({ error: { message: 'This function serves /health, not /api/v1/batches.' } });
+  });
+});
+
+describe('httpFunction', () => {
+  it('answers with the status, headers and body that it is given', async () => {
+    const handler = httpFunction(() => ({ status: 204, headers: { A: 'b' }, body: '' }));
+    expect(await handler(event, context)).toEqual({ statusCode: 204, headers: { ...commonHeaders, A: 'b' }, body: '' });
   });
 });
 
@@ -275,7 +355,7 @@ describe('request log', () => {
   });
 
   it('keeps the facts of simultaneous requests apart', async () => {
-    const handler = endpoint({}, async ({ userId }) => {
+    const handler = endpoint(routes.listBatches, operation, async ({ userId }) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
       addToRequestLog({ fact: userId });
       return success(1);
@@ -294,12 +374,12 @@ describe('request log', () => {
       query: { tag: secret, limit: secret },
       body: `{"${secret}":`,
     });
-    await endpoint({ query: BatchListQuery }, async () => success(1))(request, context);
+    await endpoint(routes.submitQuizzes, query, async () => success(1))(request, context);
     expect(lines).toMatchObject([{ status: 422, faults: 1 }]);
     expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  it('is as quiet as Lambda is told to be', async () => {
+  it('writes only the levels that Lambda’s configuration asks for', async () => {
     vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'ERROR');
     await answering(async () => success(1));
     expect(lines).toEqual([]);

@@ -406,9 +406,22 @@ describe('tokenVerifier', () => {
 
   it.each(Object.entries(accepted))('accepts %s', async (_, sample) => {
     const text = await sample.token();
-    const { sub, exp } = JSON.parse(Buffer.from(text.split('.')[1] as string, 'base64url').toString());
-    await expect(verify(text)).resolves.toEqual({ userId: sub, exp });
+    const { sub, exp, scope = '' } = JSON.parse(Buffer.from(text.split('.')[1] as string, 'base64url').toString());
+    await expect(verify(text)).resolves.toEqual({ userId: sub, exp, scope });
     expect(await joseAccepts(text)).toBe(sample.jose !== 'is laxer');
+  });
+
+  it.each([
+    [{ scope: 'a b' }, 'a b'],
+    [{ scope: ['a', 'b'] }, 'a b'],
+    [{ scp: 'a b' }, 'a b'],
+    [{ scp: ['a', 'b'] }, 'a b'],
+    [{ scope: 'a', scp: 'b' }, 'a'],
+    [{ scope: 5 }, ''],
+    [{ scope: null }, ''],
+    [{}, ''],
+  ])('reads the scope of %j', async (claims, scope) => {
+    expect(await verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).toMatchObject({ scope });
   });
 
   it.each(Object.entries(refused))('refuses %s', async (_, sample) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inputFaults } from '../../../functions/schemas/input-faults.ts';
-import { QuizSubmissions } from '../../../functions/schemas/quiz-submissions.ts';
+import { QuizSubmissions } from '../../../functions/schemas/quiz.ts';
 
 function faultsOf(text: string | undefined) {
   const { error } = QuizSubmissions.safeParse(text);
@@ -72,7 +72,7 @@ describe('QuizSubmissions', () => {
     expect(faultsOf(text)).toEqual([{ loc, type }]);
   });
 
-  it('tells every fault at once', () => {
+  it('reports every fault at once', () => {
     expect(faultsOf('{"data":{"a":1,"b":{},"":[{},2,3]}}')).toEqual([
       { loc: ['body', 'data', 'a'], type: 'dict_type' },
       { loc: ['body', 'data', ''], type: 'string_too_short' },
@@ -115,7 +115,7 @@ describe('QuizSubmissions', () => {
     ]);
   });
 
-  it('tells no more than 100 faults of a body, each in few words', () => {
+  it('reports at most 100 faults of a body, each in few words', () => {
     const bodies = [
       `{"data":{"a":[${Array.from({ length: 100_000 }, () => '1')}]}}`,
       `{"data":{${Array.from({ length: 100_000 }, (_, index) => `"${index}":1`)}}}`,

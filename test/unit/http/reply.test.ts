@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../functions/errors.ts';
-import { pageReply } from '../../../functions/http/reply.ts';
+import { pageReply, successReply } from '../../../functions/http/reply.ts';
 
 /** The page that a list of `total` numbers answers with. */
 function pageOf(total: number, offset: number, limit: number) {
   const items = Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, index) => offset + index);
-  const { body, headers } = pageReply({ offset, limit }, { items, total });
+  const { body, headers } = successReply(200, pageReply({ offset, limit }, { items, total }));
   return {
     ...JSON.parse(body),
-    range: headers?.['Content-Range'],
-    exposed: headers?.['Access-Control-Expose-Headers'],
+    range: headers['Content-Range'],
+    exposed: headers['Access-Control-Expose-Headers'],
   };
 }
 
@@ -52,16 +52,35 @@ describe('pageReply', () => {
     );
   });
 
-  it('asks for a smaller limit where a page is more than one response holds', () => {
-    const items = Array.from({ length: 100 }, () => ({ configuration: 'x'.repeat(70_000) }));
-    const tooLarge = () => pageReply({ offset: 0, limit: 100 }, { items, total: 100 });
-    expect(tooLarge).toThrow(InvalidInput);
+  it('asks for a smaller limit if a page and its headers are more than one response holds', () => {
+    const page = (bytes: number) => ({ items: ['x'.repeat(bytes)], total: 1 });
+    const most = 6 * 1024 * 1024 - 16 * 1024 - successReply(200, pageReply(first, page(0))).body.length - escapedQuotes;
     const msg = 'The page is larger than a response may be: ask for fewer items';
-    expect(tooLarge).toThrow(
+    expect(() => pageReply(first, page(most + 1))).toThrow(InvalidInput);
+    expect(() => pageReply(first, page(most + 1))).toThrow(
       expect.objectContaining({ faults: [{ loc: ['query', 'limit'], msg, type: 'page_too_large' }] }),
     );
-    expect(pageReply({ offset: 0, limit: 80 }, { items: items.slice(20), total: 100 }).body.length).toBeGreaterThan(
-      5e6,
-    );
+    expect(successReply(200, pageReply(first, page(most))).body.length).toBeGreaterThan(6_000_000);
+  });
+});
+
+const first = { offset: 0, limit: 1 };
+/** Lambda returns the body as a JSON string: that adds a backslash before each quote of the envelope, and the string's own quotes. */
+const escapedQuotes = successReply(200, pageReply(first, { items: [''], total: 1 })).body.split('"').length - 1 + 2;
+
+describe('successReply', () => {
+  it.each([
+    [200, '{"status":"success","message":"OK.","code":"200","data":{"a":1}}'],
+    [201, '{"status":"success","message":"Created.","code":"201","data":{"a":1}}'],
+  ] as const)('names the status %i in the envelope', (status, body) => {
+    expect(successReply(status, { data: '{"a":1}' })).toEqual({ status, headers: {}, body });
+  });
+
+  it('leaves a whole body as it is', () => {
+    expect(successReply(200, { body: '{}', headers: { A: 'b' } })).toEqual({
+      status: 200,
+      headers: { A: 'b' },
+      body: '{}',
+    });
   });
 });

@@ -1,0 +1,12 @@
+import type { Operation } from '../../http/operation.ts';
+import { Job } from '../../schemas/job.ts';
+import { JobListQuery } from '../../schemas/job-list-query.ts';
+import { listRules } from '../../schemas/query-values.ts';
+
+export const operation = {
+  tag: 'Jobs',
+  summary: 'Get jobs',
+  description: `The caller’s jobs, without their results. ${listRules}`,
+  query: JobListQuery,
+  success: { status: 200, list: Job, headers: ['Content-Range'] },
+} satisfies Operation;

@@ -1,0 +1,9 @@
+import * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+
+export const operation = {
+  tag: 'Service',
+  summary: 'Get the health of the service',
+  description: 'Whether requests reach the service.',
+  success: { status: 200, data: z.strictObject({ healthy: z.literal(true) }) },
+} satisfies Operation;

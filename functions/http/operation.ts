@@ -1,0 +1,40 @@
+/**
+ * An operation describes one endpoint, once, in a file beside it (`list-batches.operation.ts`, exported as `operation`): what it
+ * reads and how it answers. The endpoint works by it; the OpenAPI document and the tests load it by the route's `entry`.
+ */
+
+import type * as z from 'zod/mini';
+import type { ErrorStatus, SuccessStatus } from '../statuses.ts';
+
+export interface Operation {
+  /** The group it stands in. */
+  readonly tag: 'Batches' | 'Jobs' | 'Quizzes' | 'Service';
+  readonly summary: string;
+  readonly description: string;
+  /** A scope that the token must carry; without it the answer is 403. */
+  readonly scope?: string;
+  /** Reads the parameters of the path. */
+  readonly path?: z.ZodMiniType;
+  /** Reads the query: the list of values of each parameter. */
+  readonly query?: z.ZodMiniType;
+  /** Reads the text of the body: `jsonBody(…)`. */
+  readonly body?: z.ZodMiniType;
+  /** What the OpenAPI document shows of a body whose schema reads the text itself. */
+  readonly bodySchema?: z.ZodMiniType;
+  readonly success: Success;
+  /** Error statuses of its own. Those that follow from the token, the input and the service are added to them. */
+  readonly errors?: readonly ErrorStatus[];
+}
+
+/** `data` is one value in the envelope, `list` an item of a list in the envelope, `body` an answer without the envelope. */
+export type Success = {
+  readonly status: SuccessStatus;
+  readonly headers?: readonly 'Content-Range'[];
+} & ({ readonly data: z.ZodMiniType } | { readonly list: z.ZodMiniType } | { readonly body: z.ZodMiniType });
+
+/** The parameters and the body of a request, as the operation's schemas give them. */
+export type Input<Described extends Pick<Operation, 'path' | 'query' | 'body'>> = {
+  readonly [Part in 'path' | 'query' | 'body' as Described[Part] extends z.ZodMiniType ? Part : never]: z.output<
+    Extract<Described[Part], z.ZodMiniType>
+  >;
+};

@@ -1,0 +1,36 @@
+/** The body of every error, as the OpenAPI document and the tests read it; http/error-reply.ts writes it. */
+
+import * as z from 'zod/mini';
+
+const failure = {
+  status: z
+    .enum(['fail', 'error'])
+    .check(z.describe('`fail`: the request is at fault (4xx). `error`: the service is (5xx).')),
+  message: z.string().check(z.describe('Name of the status.')),
+  code: z.string().check(z.describe('The status.')),
+};
+
+export const ErrorBody = z
+  .strictObject({ ...failure, data: z.strictObject({ description: z.string() }) })
+  .register(z.globalRegistry, { id: 'Error' });
+
+export const ValidationError = z
+  .strictObject({
+    loc: z
+      .array(z.union([z.string(), z.int()]))
+      .check(
+        z.describe('Where: the part of the request, then names and indexes.'),
+        z.meta({ examples: [['query', 'status', 0]] }),
+      ),
+    msg: z.string(),
+    type: z.string().check(z.describe('Kind of fault, in the words of pydantic 2.'), z.meta({ examples: ['enum'] })),
+  })
+  .register(z.globalRegistry, { id: 'ValidationError' });
+
+export const ValidationErrorBody = z
+  .strictObject({
+    ...failure,
+    data: z.strictObject({ description: z.array(ValidationError) }),
+    detail: z.array(ValidationError).check(z.describe('Every fault of the request.')),
+  })
+  .register(z.globalRegistry, { id: 'HTTPValidationError' });

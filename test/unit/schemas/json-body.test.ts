@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { inputFaults } from '../../../functions/schemas/input-faults.ts';
+import { jsonBody, jsonTextBody } from '../../../functions/schemas/json-body.ts';
+
+const anything = jsonBody(z.unknown());
+const text = jsonTextBody((body) => body);
+
+function faultsOf(schema: z.ZodMiniType, body: string | undefined) {
+  const { error } = schema.safeParse(body);
+  return error === undefined ? [] : inputFaults('body', error);
+}
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+describe.each([
+  ['jsonBody', anything],
+  ['jsonTextBody', text],
+])('%s', (_, schema) => {
+  it.each([
+    [undefined, 'missing', 'Field required'],
+    ['', 'json_invalid', 'JSON decode error'],
+    ['{', 'json_invalid', 'JSON decode error'],
+    ["{'a':1}", 'json_invalid', 'JSON decode error'],
+    ['{} {}', 'json_invalid', 'JSON decode error'],
+    ['NaN', 'json_invalid', 'JSON decode error'],
+  ])('refuses %j as %s', (body, type, msg) => {
+    expect(faultsOf(schema, body)).toEqual([{ loc: ['body'], msg, type }]);
+  });
+});
+
+describe('jsonBody', () => {
+  it('takes up to 100 levels', () => {
+    expect(faultsOf(anything, nested(100))).toEqual([]);
+    const msg = 'The body should be nested at most 100 levels deep';
+    for (const levels of [101, 100_000]) {
+      expect(faultsOf(anything, nested(levels))).toEqual([{ loc: ['body'], msg, type: 'too_deep' }]);
+    }
+  });
+
+  it('reads the last of two members of one name', () => {
+    expect(anything.parse('{"a":1,"b":2,"a":3}')).toEqual({ a: 3, b: 2 });
+  });
+
+  it('reads __proto__ as a member like any other', () => {
+    const value = anything.parse('{"__proto__":{"admin":true}}') as Record<string, unknown>;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(value.admin).toBeUndefined();
+    expect(faultsOf(jsonBody(z.strictObject({})), '{"__proto__":1}')).toMatchObject([
+      { loc: ['body', '__proto__'], type: 'extra_forbidden' },
+    ]);
+  });
+
+  it('reports every fault, with its place in the body', () => {
+    const schema = jsonBody(z.strictObject({ a: z.string(), b: z.array(z.int()), c: z.boolean() }));
+    expect(faultsOf(schema, '{"b":[1,"2",3.5],"c":0,"d":1}').map(({ loc, type }) => [...loc, type])).toEqual([
+      ['body', 'a', 'missing'],
+      ['body', 'b', 1, 'float_type'],
+      ['body', 'b', 2, 'int_type'],
+      ['body', 'c', 'bool_type'],
+      ['body', 'd', 'extra_forbidden'],
+    ]);
+  });
+});
+
+describe('jsonTextBody', () => {
+  it('passes the text on as it was sent', () => {
+    const body = ' {"2":1.50,"1":12345678901234567890,"a":1,"a":2} ';
+    expect(text.parse(body)).toBe(body);
+  });
+});
