@@ -13,8 +13,9 @@ export interface HttpServer {
 const maxHeaderSize = 65_536;
 
 /**
- * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers what is no HTTP. Throws SetupProblem for a taken
- * port.
+ * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers a connection that does not speak HTTP, and CONNECT.
+ * Every other request reaches `handle`, also those that Node would answer by itself: without a Host, or with an
+ * expectation that it does not know. Throws SetupProblem for a taken port.
  */
 export async function startHttpServer(
   port: number,
@@ -27,8 +28,12 @@ export async function startHttpServer(
       response.destroy();
     });
   };
-  const server = createServer({ maxHeaderSize, keepAliveTimeout: 65_000 }, listener);
-  if (onUnreadable !== undefined) server.on('clientError', (error, socket) => onUnreadable(error, socket as Socket));
+  const server = createServer({ maxHeaderSize, keepAliveTimeout: 65_000, requireHostHeader: false }, listener);
+  server.on('checkExpectation', listener);
+  if (onUnreadable !== undefined) {
+    server.on('clientError', (error, socket) => onUnreadable(error, socket as Socket));
+    server.on('connect', (_, socket) => onUnreadable(new Error('CONNECT asks for a tunnel.'), socket as Socket));
+  }
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE' || error.code === 'EACCES';
@@ -66,15 +71,20 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return size <= limit ? Buffer.concat(chunks) : undefined;
 }
 
-/** A request's target in its parts, decoded where it can be: a malformed `%` stays as it is. */
-export function parseTarget(target: string): { path: string; query: [name: string, value: string][] } {
+/** A request's target in its parts, still encoded; `search` is without its `?`. */
+export function splitTarget(target: string): { path: string; search: string } {
   const relative = target.replace(/^https?:\/\/[^/?]*/i, '');
   const mark = relative.indexOf('?');
   const path = mark < 0 ? relative : relative.slice(0, mark);
-  const search = mark < 0 ? '' : relative.slice(mark + 1);
+  return { path: path === '' ? '/' : path, search: mark < 0 ? '' : relative.slice(mark + 1) };
+}
+
+/** The path of a request's target, still encoded, and its query, decoded: a malformed `%` stays as it is. */
+export function parseTarget(target: string): { path: string; query: [name: string, value: string][] } {
+  const { path, search } = splitTarget(target);
   const pairs = search.split('&').filter((pair) => pair !== '');
   return {
-    path: path === '' ? '/' : path,
+    path,
     query: pairs.map((pair) => {
       const equals = pair.indexOf('=');
       const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];

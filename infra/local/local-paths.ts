@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './http-server.ts';
 import type { EventIntake } from './sqs/event-intake.ts';
+import { type EventMessage, eventMessage } from './sqs/event-message.ts';
 import { messageLimit, type Queue } from './sqs/queue.ts';
 
 /** What the local stack's own paths begin with. */
@@ -43,17 +44,18 @@ export function createLocalPaths(intake: EventIntake, queues: readonly Queue[]):
 
   async function deliverEvents(body: Buffer | undefined, answer: (status: number, body: unknown) => void) {
     if (body === undefined) return answer(413, { message: 'At most 64 MiB of events in one call.' });
-    let value: unknown;
+    let messages: EventMessage[];
     try {
-      value = JSON.parse(body.toString());
-    } catch {
-      return answer(400, { message: 'The body is not JSON.' });
+      const value: unknown = JSON.parse(body.toString());
+      messages = (Array.isArray(value) ? value : [value]).map(eventMessage);
+    } catch (error) {
+      const isTooDeep = error instanceof RangeError;
+      return answer(400, { message: isTooDeep ? 'The body is nested too deeply.' : 'The body is not JSON.' });
     }
-    const events = Array.isArray(value) ? value : [value];
-    if (events.some((event) => Buffer.byteLength(JSON.stringify(event)) > messageLimit)) {
+    if (messages.some((message) => Buffer.byteLength(message.body) > messageLimit)) {
       return answer(413, { message: 'An event is larger than a message of SQS may be: 1 MiB.' });
     }
-    return answer(200, await intake.deliver(events, redeliveryPatience));
+    return answer(200, await intake.deliver(messages, redeliveryPatience));
   }
 }
 

@@ -10,7 +10,7 @@ import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { requireJava, startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
 import { type FrontHandler, startFrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { parseTarget } from './http-server.ts';
+import { splitTarget } from './http-server.ts';
 import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
@@ -139,7 +139,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   };
 
   async function frontHandle(...[request, response]: Parameters<FrontHandler['handle']>) {
-    const { path } = parseTarget(request.url ?? '/');
+    const { path } = splitTarget(request.url ?? '/');
     if (path.startsWith(`${issuerPath}/`)) return issuer.handle(path.slice(issuerPath.length), request, response);
     if (path.startsWith(localPrefix)) return localPaths(path, request, response);
     return gateway.handle(request, response);

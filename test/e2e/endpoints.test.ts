@@ -229,7 +229,21 @@ describe('POST /_local/events', () => {
     }
   });
 
-  it('refuses what is no JSON', async () => {
-    expect((await call('/_local/events', { method: 'POST', body: '{' })).status).toBe(400);
+  it.each([
+    ['what is not JSON', '{', 'not JSON'],
+    ['JSON that is nested too deeply', '['.repeat(100_000) + ']'.repeat(100_000), 'too deeply'],
+  ])('refuses %s', async (_, body, message) => {
+    const answer = await call('/_local/events', { method: 'POST', body });
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  it('shows what is in the queues', async () => {
+    const { status, body } = await call('/_local/queues');
+    expect(status).toBe(200);
+    expect(body).toContainEqual({
+      name: expect.stringContaining('Events'),
+      url: expect.stringMatching(/^http:/),
+      messages: expect.any(Array),
+    });
   });
 });

@@ -52,7 +52,7 @@ describe('the gateway', () => {
     expect(body.detail[0].loc).toEqual(['path', 'job_id']);
   });
 
-  it('reads malformed escapes in the query as they stand', async () => {
+  it('reads malformed escapes in a query', async () => {
     expect((await call('/api/v1/batches?tag=%zz&%=1&&=', { token: demo.token })).status).toBe(200);
   });
 
@@ -96,30 +96,36 @@ describe('the gateway', () => {
     expect(status).toBe(size < 10_000 ? 200 : 422);
   });
 
-  it('compresses answers of any size for those who accept it', async () => {
-    const raw = await rawRequest(
-      `GET /api/v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.token}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n`,
-    );
-    expect(raw).toMatch(/content-encoding: gzip/i);
-    const small = await rawRequest(
-      'GET /health HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n',
-    );
-    expect(small).toMatch(/content-encoding: gzip/i);
-    const plain = await rawRequest(
-      `GET /api/v1/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.token}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(plain).not.toMatch(/content-encoding/i);
+  it.each([5_000, 11_000, 30_000])('answers 401 to a token of %i characters', async (size) => {
+    const { status, headers, body } = await call('/api/v1/batches', { token: 'x'.repeat(size) });
+    expect([status, headers.get('www-authenticate'), body.code]).toEqual([401, 'Bearer', '401']);
+  });
+
+  it.each(['/api/v1/batches', '/health'])('compresses %s for those who accept it', async (path) => {
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.token}\r\nConnection: close\r\n`;
+    expect(await rawRequest(`${request}Accept-Encoding: gzip\r\n\r\n`)).toMatch(/content-encoding: gzip/i);
+    expect(await rawRequest(`${request}\r\n`)).not.toMatch(/content-encoding/i);
   });
 
   it.each([
     ['no HTTP', 'hello\r\n\r\n'],
     ['a header without a name', 'GET /health HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+    ['a request without a Host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n'],
     ['70 KB of headers', `GET /health HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`],
   ])('answers %s with the envelope', async (_, request) => {
     const raw = await rawRequest(request);
     const [head = '', body = ''] = raw.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(JSON.parse(body)).toMatchObject({ status: 'fail', data: expect.any(Object) });
+  });
+
+  it.each(['100-continue', 'the-unexpected'])('serves a request that expects %s', async (expectation) => {
+    const raw = await rawRequest(
+      `GET /health HTTP/1.1\r\nHost: x\r\nExpect: ${expectation}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(raw).toMatch(/HTTP\/1\.1 200 OK/);
+    expect(raw).toContain('"status":"success"');
   });
 
   it('serves on after all of this', async () => {

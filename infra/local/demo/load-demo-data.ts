@@ -1,4 +1,5 @@
 import type { LocalStack } from '../local-stack.ts';
+import { eventMessage } from '../sqs/event-message.ts';
 import { type DemoData, type DemoDataSize, demoData } from './demo-data.ts';
 
 /** Messages of one delivery: as many as SQS hands to a function. */
@@ -37,7 +38,7 @@ export async function loadDemoData(
     accounts.map(async ({ events }) => {
       for (let at = 0; at < events.length; at += deliverySize) {
         const { accepted, failures } = await stack.events.deliver(
-          events.slice(at, at + deliverySize),
+          events.slice(at, at + deliverySize).map(eventMessage),
           deliveryPatience,
         );
         const [failure] = failures;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { parseTarget, readBody } from '../http-server.ts';
+import { readBody, splitTarget } from '../http-server.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
@@ -11,6 +11,7 @@ import { type Answer, GatewayProblem, gatewayAnswer } from './gateway-answer.ts'
 import type { GatewayRequest } from './gateway-request.ts';
 import { answerByFunction, answerByMock, type InvokeFunction } from './integrations.ts';
 import { compress, decompress } from './payload-compression.ts';
+import { readQuery } from './query.ts';
 import { findResource } from './routing.ts';
 
 /** API Gateway's limits: of a request's body, and of its request line and header values together. */
@@ -62,26 +63,32 @@ export function createGateway(
 
   async function respond(message: IncomingMessage, request: GatewayRequest, context: TemplateContext): Promise<Answer> {
     const content = await readBody(message, bodyLimit);
-    if (headSize(message) > headLimit) throw new GatewayProblem('DEFAULT_4XX', 431, 'Request Header Fields Too Large');
+    if (message.headers.host === undefined || /[|{}]/.test(splitTarget(message.url ?? '/').search)) {
+      throw new GatewayProblem('DEFAULT_4XX', 400);
+    }
     const method = findMethod(request);
+    requireAllowedHead(message, api, method);
     if (method === undefined) throw new GatewayProblem('MISSING_AUTHENTICATION_TOKEN');
     if (content === undefined) throw new GatewayProblem('REQUEST_TOO_LARGE');
     const authorizer = method.authorizerId === undefined ? undefined : await authorize(method.authorizerId, request);
-    const body = await decompress(content, message.headers['content-encoding'], bodyLimit);
+    const body = await decompress(content, message.headers['content-encoding'], {
+      limit: bodyLimit,
+      minimumSize: api.minimumCompressionSize,
+    });
     if (method.integration.type === 'MOCK') return answerByMock(method.integration, context);
     return answerByFunction(method.integration, { request, authorizer, body }, { api, account, invoke });
   }
 }
 
 function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayRequest {
-  const { path, query } = parseTarget(request.url ?? '/');
+  const { path, search } = splitTarget(request.url ?? '/');
   const match = findResource(api.resources, path);
   return {
     requestId: randomUUID(),
     extendedRequestId: randomBytes(11).toString('base64'),
     method: request.method ?? 'GET',
     path,
-    query,
+    query: readQuery(search),
     rawHeaders: request.rawHeaders,
     headers: request.headers,
     sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
@@ -119,10 +126,22 @@ function answerUnreadable(api: ApiDefinition, error: NodeJS.ErrnoException, sock
   socket.end(answer.body);
 }
 
-/** Request line and header values, in bytes. */
-function headSize({ url = '', method = '', rawHeaders }: IncomingMessage): number {
+/**
+ * Throws GatewayProblem when request line and header values together are too long. A token that is too long by itself is
+ * not valid, and answered as any other such token.
+ */
+function requireAllowedHead(
+  { url = '', method = '', rawHeaders, headers }: IncomingMessage,
+  { authorizers }: ApiDefinition,
+  definition: MethodDefinition | undefined,
+) {
   const values = rawHeaders.filter((_, index) => index % 2 === 1);
-  return values.reduce((size, value) => size + value.length, method.length + url.length);
+  const size = values.reduce((sum, value) => sum + value.length, method.length + url.length);
+  if (size <= headLimit) return;
+  const authorizer = authorizers.find(({ id }) => id === definition?.authorizerId);
+  const token = authorizer === undefined ? '' : String(headers[authorizer.header] ?? '');
+  if (size - token.length <= headLimit) throw new GatewayProblem('UNAUTHORIZED');
+  throw new GatewayProblem('DEFAULT_4XX', 431, 'Request Header Fields Too Large');
 }
 
 /** The `$context` variables that are known before anything is called. */

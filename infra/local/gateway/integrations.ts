@@ -2,6 +2,7 @@ import { FunctionError } from '../lambda/function-error.ts';
 import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
 import { renderTemplate, type TemplateContext } from '../template/mapping-template.ts';
+import { isBinaryMediaType } from './binary-media-types.ts';
 import { type Answer, GatewayProblem } from './gateway-answer.ts';
 import { type ProxyRequest, proxyEvent } from './proxy-event.ts';
 import { proxyResponse } from './proxy-response.ts';
@@ -21,7 +22,8 @@ export async function answerByFunction(
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => timeout.reject(new GatewayProblem('INTEGRATION_TIMEOUT')), timeoutMilliseconds);
   try {
-    return proxyResponse(await Promise.race([stage.invoke(functionArn, event), timeout.promise]));
+    const result = await Promise.race([stage.invoke(functionArn, event), timeout.promise]);
+    return proxyResponse(result, wantsBinary(request.request.headers.accept, stage.api.binaryMediaTypes));
   } catch (error) {
     if (!(error instanceof FunctionError)) throw error;
     if (error.errorType === 'RequestTooLargeException') throw new GatewayProblem('REQUEST_TOO_LARGE');
@@ -29,6 +31,11 @@ export async function answerByFunction(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** API Gateway reads the first media type of the Accept header only. */
+function wantsBinary(accept: string | undefined, binaryMediaTypes: readonly string[]): boolean {
+  return isBinaryMediaType(accept?.split(',')[0], binaryMediaTypes);
 }
 
 /** What a mock integration answers: the response that its status selects. */

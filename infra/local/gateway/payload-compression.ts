@@ -6,13 +6,19 @@ const decoders = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 const encoders = { gzip: promisify(gzip), deflate: promisify(deflate) };
 
 /**
- * The body as it was before the client compressed it, at most `limit` bytes: what would become larger is abandoned as
- * soon as it does, and is too large. What is not what it says it is, is an unsupported media type.
+ * The body as it was before the client compressed it. As on AWS, a compressed body of less than `minimumSize` bytes stays
+ * compressed. Throws GatewayProblem for a body that is larger than `limit` bytes when it is decompressed (it stops there),
+ * for another coding, and for a body that is not in its coding.
  */
-export async function decompress(body: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> {
+export async function decompress(
+  body: Buffer,
+  encoding: string | undefined,
+  { limit, minimumSize = 0 }: { readonly limit: number; readonly minimumSize?: number | undefined },
+): Promise<Buffer> {
   const name = (encoding ?? 'identity').trim().toLowerCase();
   if (name === 'identity' || name === '') return body;
   if (name !== 'gzip' && name !== 'deflate') throw new GatewayProblem('UNSUPPORTED_MEDIA_TYPE');
+  if (body.length < minimumSize) return body;
   try {
     return await decoders[name](body, { maxOutputLength: limit });
   } catch (error) {

@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { decodeComponent } from '../http-server.ts';
 import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition } from '../template/api-definition.ts';
+import { isBinaryMediaType } from './binary-media-types.ts';
 import type { AuthorizerContext, GatewayRequest } from './gateway-request.ts';
 
 /** A request that has passed the authorizer, its body decoded. */
@@ -25,6 +26,7 @@ export function proxyEvent(
     ...forwarded,
   ];
   const path = decodeComponent(request.path);
+  const isBinary = isBinaryMediaType(request.headers['content-type'], api.binaryMediaTypes);
   return {
     resource: request.resource!.path,
     path,
@@ -69,8 +71,8 @@ export function proxyEvent(
       resourcePath: request.resource!.path,
       stage: api.stage,
     },
-    body: body.length === 0 ? null : body.toString('utf8'),
-    isBase64Encoded: false,
+    body: body.length === 0 ? null : body.toString(isBinary ? 'base64' : 'utf8'),
+    isBase64Encoded: isBinary && body.length > 0,
   };
 }
 

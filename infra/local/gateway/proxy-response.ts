@@ -18,8 +18,11 @@ const remappedHeaders = new Set([
   'www-authenticate',
 ]);
 
-/** The answer that a function's result stands for. Throws GatewayProblem where it is not of the form that API Gateway asks for. */
-export function proxyResponse(result: unknown): Answer {
+/**
+ * The answer that a function's result stands for. Its base64 is decoded when the caller wants a binary body: API Gateway
+ * sends the base64 itself otherwise. Throws GatewayProblem where the result is not of the form that API Gateway asks for.
+ */
+export function proxyResponse(result: unknown, wantsBinary: boolean): Answer {
   const malformed = new GatewayProblem('DEFAULT_5XX', 502);
   if (typeof result !== 'object' || result === null || Array.isArray(result)) throw malformed;
   const known = ['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded', 'cookies'];
@@ -41,7 +44,7 @@ export function proxyResponse(result: unknown): Answer {
   return {
     status,
     headers: pairs,
-    body: Buffer.from(String(body ?? ''), isBase64Encoded === true ? 'base64' : 'utf8'),
+    body: Buffer.from(String(body ?? ''), isBase64Encoded === true && wantsBinary ? 'base64' : 'utf8'),
   };
 }
 

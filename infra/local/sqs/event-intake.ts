@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { EventMessage } from './event-message.ts';
 import type { Message, Queue } from './queue.ts';
 
 /** What became of the events of one call; those neither accepted nor failed wait for their next delivery. */
@@ -18,8 +19,8 @@ export interface DeadLetter {
 
 /** Hands events to a queue and reports what its consumer makes of them. */
 export interface EventIntake {
-  /** Sends each event as a message. Returns when all have left the queue, or all were tried and `patience` milliseconds passed. */
-  deliver(events: readonly unknown[], patience: number): Promise<Delivery>;
+  /** Sends the messages. Returns when all have left the queue, or all were tried and `patience` milliseconds passed. */
+  deliver(messages: readonly EventMessage[], patience: number): Promise<Delivery>;
   /** Since the start. */
   deadLetters(): readonly DeadLetter[];
 }
@@ -27,8 +28,8 @@ export interface EventIntake {
 export function createEventIntake(queue: Queue, deadLetterQueue: Queue): EventIntake {
   return { deliver, deadLetters };
 
-  async function deliver(events: readonly unknown[], patience: number): Promise<Delivery> {
-    const messages = events.map((event) => queue.send({ body: JSON.stringify(event) }));
+  async function deliver(given: readonly EventMessage[], patience: number): Promise<Delivery> {
+    const messages = given.map((message) => queue.send(message));
     await Promise.all(messages.map(({ tried }) => tried.promise));
     const settled = new Set<Message>();
     const all = messages.map((message) => message.settled.promise.then(() => settled.add(message)));

@@ -12,8 +12,13 @@ export interface ApiDefinition {
   readonly authorizers: readonly AuthorizerDefinition[];
   /** By response type; those that are not given are API Gateway's own. */
   readonly gatewayResponses: Readonly<Record<string, GatewayResponseDefinition>>;
-  /** Responses of at least so many bytes are compressed for those who accept it; undefined: never. */
+  /**
+   * Responses of at least so many bytes are compressed for those who accept it, and compressed requests of at least so
+   * many bytes are decompressed. Undefined: no response is compressed, every request is decompressed.
+   */
   readonly minimumCompressionSize?: number;
+  /** Media types, with wildcards, of the bodies that functions are given and give as base64. */
+  readonly binaryMediaTypes: readonly string[];
   readonly stageVariables: Readonly<Record<string, string>> | null;
 }
 
@@ -79,6 +84,7 @@ export function readApi(resources: readonly Resource[], account: AccountContext)
     ...(api.properties.MinimumCompressionSize !== undefined && {
       minimumCompressionSize: Number(api.properties.MinimumCompressionSize),
     }),
+    binaryMediaTypes: api.properties.BinaryMediaTypes ?? [],
     stageVariables: stage.properties.Variables ?? null,
   };
 }
@@ -88,9 +94,6 @@ function findApi(resources: readonly Resource[], account: AccountContext): ApiTe
   const [stage, ...otherStages] = resources.filter(({ type }) => type === 'AWS::ApiGateway::Stage');
   if (api === undefined || stage === undefined || otherApis.length + otherStages.length > 0) {
     throw new SetupProblem('The local stack serves a template with one REST API and one stage.');
-  }
-  if (api.properties.BinaryMediaTypes !== undefined) {
-    throw new SetupProblem('The local gateway does not know binary media types.');
   }
   return { resources, account, api, stage };
 }

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { get as httpGet } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../../../infra/local/gateway/gateway.ts';
@@ -83,6 +86,8 @@ describe('createGateway', () => {
       },
       UNAUTHORIZED: { statusCode: 418, headers: {}, template: '{}' },
     },
+    minimumCompressionSize: 100,
+    binaryMediaTypes: ['image/*', 'application/octet-stream'],
     stageVariables: null,
   };
 
@@ -100,6 +105,16 @@ describe('createGateway', () => {
     server = await startHttpServer(0, createGateway(api, functions, account).handle);
   });
   afterAll(() => server.stop());
+
+  /** Sends the path as it is, which fetch does not. */
+  const get = (path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const request = httpGet({ host: '127.0.0.1', port: new URL(server.url).port, path, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.on('error', reject);
+    });
 
   const call = async (path: string, init?: RequestInit) => {
     const response = await fetch(server.url + path, init);
@@ -142,12 +157,93 @@ describe('createGateway', () => {
     const { status, headers, text } = await call('/open');
     expect([status, text, headers.get('x-a'), headers.get('content-type')]).toEqual([
       201,
-      'bytes',
+      'Ynl0ZXM=',
       'one, two',
       'application/json',
     ]);
     expect(headers.get('x-amzn-remapped-www-authenticate')).toBe('Bearer');
     expect(headers.get('x-amzn-requestid')).toBe(asked.at(-1)!.requestContext.requestId);
+  });
+
+  it.each([
+    ['application/octet-stream', 'bytes'],
+    ['image/png; q=0.5, text/html', 'bytes'],
+    ['text/html, image/png', 'Ynl0ZXM='],
+    ['*/*', 'Ynl0ZXM='],
+  ])('decodes the base64 of an answer for those who accept %s first, or not', async (Accept, expected) => {
+    results = () => ({ statusCode: 200, body: 'Ynl0ZXM=', isBase64Encoded: true });
+    expect((await call('/open', { headers: { Accept } })).text).toBe(expected);
+  });
+
+  it.each<[string | undefined, boolean]>([
+    ['image/png', true],
+    ['IMAGE/PNG', true],
+    ['application/octet-stream; version=1', true],
+    ['application/json', false],
+    ['application/octet-stream2', false],
+    [undefined, false],
+  ])('hands on a body of the type %s as base64: %s', async (type, isBinary) => {
+    results = () => ({ statusCode: 200 });
+    const body = Buffer.from([0x7b, 0xff, 0xed, 0xa0, 0x80]);
+    await call('/open', { method: 'POST', body, ...(type !== undefined && { headers: { 'Content-Type': type } }) });
+    expect(asked.at(-1)).toMatchObject({
+      isBase64Encoded: isBinary,
+      // Bytes that are not UTF-8 are lost in a text.
+      body: isBinary ? body.toString('base64') : '{\uFFFD\uFFFD\uFFFD\uFFFD',
+    });
+  });
+
+  it('decompresses a body of at least the minimum size, and hands on a smaller one as it came', async () => {
+    results = () => ({ statusCode: 200 });
+    const send = async (text: string) => {
+      const headers = { 'Content-Encoding': 'gzip', 'Content-Type': 'application/octet-stream' };
+      const body = gzipSync(text);
+      await call('/open', { method: 'POST', body, headers });
+      return { sent: body, arrived: Buffer.from(asked.at(-1)!.body!, 'base64') };
+    };
+    const small = await send('small');
+    expect(small.arrived).toEqual(small.sent);
+    const text = randomBytes(200).toString('hex');
+    expect((await send(text)).arrived.toString()).toBe(text);
+  });
+
+  it('compresses answers of at least the minimum size for those who accept it', async () => {
+    for (const [size, coding] of [
+      [99, null],
+      [100, 'gzip'],
+    ] as const) {
+      results = () => ({ statusCode: 200, body: 'x'.repeat(size) });
+      const { headers, text } = await call('/open', { headers: { 'Accept-Encoding': 'gzip' } });
+      expect([headers.get('content-encoding'), text.length]).toEqual([coding, size]);
+    }
+  });
+
+  it.each([
+    ['?a=1;b=2&a=3', { a: ['1', '3'], b: ['2'] }],
+    ['?tag=100%&x=%zz', { tag: ['100%25'], x: ['%25zz'] }],
+    ['?a=%C3%BC+%2B&b=%e0%a4', { a: ['ü +'], b: ['\uFFFD'] }],
+    ['?a=%7C%7B%7D%3B', { a: ['|{};'] }],
+    ['?=&a&&b=', { '': [''], a: [''], b: [''] }],
+  ])('reads the query %s as API Gateway does', async (query, parameters) => {
+    results = () => ({ statusCode: 200 });
+    await get(`/open${query}`);
+    expect(asked.at(-1)!.multiValueQueryStringParameters).toEqual(parameters);
+  });
+
+  it.each(['|', '{', '}'])('refuses a raw %s in a query', async (character) => {
+    results = () => ({ statusCode: 200 });
+    expect(await get(`/open?a=${character}`)).toBe(400);
+    expect(await get(`/open?a=${encodeURIComponent(character)}`)).toBe(200);
+  });
+
+  it('answers a request line and headers of more than 10,240 bytes', async () => {
+    results = () => ({ statusCode: 200 });
+    const answered = async (path: string, headers: Record<string, string>) => (await call(path, { headers })).status;
+    expect(await answered('/open', { 'X-Long': 'x'.repeat(9_000) })).toBe(200);
+    expect(await answered('/open', { 'X-Long': 'x'.repeat(10_240) })).toBe(431);
+    expect(await answered('/open', { Authorization: `Bearer ${'x'.repeat(10_240)}` })).toBe(431);
+    expect(await answered('/private/7', { Authorization: `Bearer ${'x'.repeat(10_240)}` })).toBe(418);
+    expect(await answered('/private/7', { Authorization: 'Bearer x', 'X-Long': 'x'.repeat(10_240) })).toBe(431);
   });
 
   it.each([
