@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
+import project from '../../package.json' with { type: 'json' };
 import { bundleLimits } from '../support/bundle-limits.ts';
 import { runBundle, withBundles } from '../support/bundles.ts';
 
@@ -55,6 +56,11 @@ describe.each(names)('the bundle of %s', (name) => {
 });
 
 describe('the bundles', () => {
+  it('are built from one version of the AWS SDK', () => {
+    const clients = Object.entries(project.dependencies).filter(([name]) => /^@aws-sdk\/(client|lib|s3)-/.test(name));
+    expect(new Set(clients.map(([, version]) => version)).size).toBe(1);
+  });
+
   it('log errors with their positions in the sources', () => {
     const { error } = JSON.parse(String(bundles.get('ListBatches')!.log));
     const file = 'functions/http/endpoint.ts';

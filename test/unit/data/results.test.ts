@@ -8,14 +8,10 @@ const alice = 'auth0|alice';
 const key = `results/${alice}/1.json`;
 const credentials = { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret' };
 
-/** Signs with credentials that expire then. */
-const signer = (expiration?: Date) =>
-  new S3Client({ region: 'eu-west-3', credentials: { ...credentials, ...(expiration && { expiration }) } });
-const links = (validitySeconds: number, client = signer()) =>
-  signResultsLink('results-bucket', validitySeconds, client);
+const links = (validitySeconds: number) =>
+  signResultsLink('results-bucket', validitySeconds, new S3Client({ region: 'eu-west-3', credentials }));
 
 afterEach(() => {
-  vi.useRealTimers();
   vi.unstubAllEnvs();
 });
 
@@ -64,16 +60,6 @@ describe('signResultsLink', () => {
 
   it.each([0, -1, 901, 1.5, Number.NaN])('makes none valid for %d s', (seconds) => {
     expect(() => links(seconds)).toThrow(new RangeError(`A results link is valid for 1 to 900 s, not for ${seconds}.`));
-  });
-
-  it('makes none that the credentials which sign it would not outlive', async () => {
-    const now = new Date('2026-11-21T02:59:36.000Z');
-    vi.useFakeTimers({ now });
-    const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-    await expect(links(300, signer(later(300_000)))(alice, key)).resolves.toMatch(/^https:/);
-    await expect(links(300, signer(later(299_999)))(alice, key)).rejects.toThrow(
-      'The signing credentials expire at 2026-11-21T03:04:35.999Z, before the link would.',
-    );
   });
 });
 
