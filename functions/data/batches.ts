@@ -13,7 +13,7 @@ import {
   idPrefix,
   ids,
   inSet,
-  listQuery,
+  makeListQuery,
   notAfter,
   notBefore,
 } from './lists/filters.ts';
@@ -47,12 +47,12 @@ export function listBatches(
   const read = listReader(client, tables, batchList, options);
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, listQuery(batchList, filters, query));
+    const { items, total } = await read(userId, makeListQuery(batchList, filters, query));
     return { items: items.map(batchOf), total };
   };
 }
 
 function batchOf(row: Row): Batch {
-  const batch = storedRow(BatchOfRow, batchList.rowDefaults, row);
+  const batch = storedRow(BatchOfRow, row);
   return { ...batch, complete: !batch.open };
 }

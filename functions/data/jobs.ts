@@ -12,7 +12,7 @@ import {
   idPrefix,
   ids,
   inSets,
-  listQuery,
+  makeListQuery,
   notAfter,
   notBefore,
 } from './lists/filters.ts';
@@ -45,7 +45,7 @@ export function listJobs(
   const read = listReader(client, tables, jobList, options);
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, listQuery(jobList, filters, query));
-    return { items: items.map((row) => storedRow(JobOfRow, jobList.rowDefaults, row)), total };
+    const { items, total } = await read(userId, makeListQuery(jobList, filters, query));
+    return { items: items.map((row) => storedRow(JobOfRow, row)), total };
   };
 }

@@ -45,7 +45,7 @@ export async function getRow<Shape extends z.core.$ZodShape>(
   { schema, defaults }: { readonly schema: z.ZodMiniObject<Shape>; readonly defaults: Readonly<Item> },
 ): Promise<z.output<z.ZodMiniObject<Shape>> | undefined> {
   const item = await getItem(client, table, key, { consistent: true, attributes: Object.keys(schema.shape) });
-  return item && storedRow(schema, defaults, item);
+  return item && storedRow(schema, item, defaults);
 }
 
 /** Those of at most 100 keys that exist, in no order. Throws TooBusy when keys stay unprocessed through 6 attempts (about 1.5 s). */

@@ -27,7 +27,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
         readBatches([...batchIds]),
         batchGet(client, tables.Jobs, Array.from(jobIds, rowKey), { consistent: true }),
       ]);
-      const jobRows = jobs.map((item) => storedRow(JobRow, lists.job.rowDefaults, item));
+      const jobRows = jobs.map((item) => storedRow(JobRow, item, lists.job.rowDefaults));
       const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
       const allBatches = [...batches, ...(await readBatches([...furtherBatches]))];
       const processedEvents = [...eventIds].flatMap((id) => {
@@ -59,7 +59,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
 
   async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
     const items = await batchGet(client, tables.Batches, ids.map(rowKey), { consistent: true });
-    return items.map((item) => storedRow(BatchRow, lists.batch.rowDefaults, item));
+    return items.map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults));
   }
 
   async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {

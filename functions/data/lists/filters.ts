@@ -1,4 +1,4 @@
-/** Building blocks for a list's parameters: how each becomes a condition, and where each order is found. */
+/** Building blocks for the parameters of a list: how each of them becomes a condition or an order. */
 
 import { toMicroseconds } from '../../timestamp.ts';
 import type { ListDescription } from '../columns/list-description.ts';
@@ -6,7 +6,7 @@ import type { Condition, ListQuery, Order } from './query.ts';
 
 type Filter = (value: never) => Condition;
 
-/** Each id once, however often it was given: keys that repeat are refused by DynamoDB. */
+/** Each id once, because DynamoDB refuses keys that repeat. */
 export const ids = (oneOf: readonly string[]): Condition => ({ kind: 'ids', oneOf: [...new Set(oneOf)] });
 export const idPrefix = (prefix: string): Condition => ({ kind: 'idPrefix', prefix });
 export const facetIn = (facet: string) => (oneOf: readonly (string | boolean)[]) =>
@@ -21,7 +21,7 @@ export const atMost = (column: string) => (to: number) => ({ kind: 'range', colu
 export const notBefore = (column: string) => (time: string) => atLeast(column)(toMicroseconds(time));
 export const notAfter = (column: string) => (time: string) => atMost(column)(toMicroseconds(time));
 
-/** The parameters that every list has beside its filters. */
+/** The parameters of every list beside its filters. */
 interface OrderAndPage {
   readonly order_by: string;
   readonly order_by_direction: 'ASC' | 'DESC';
@@ -29,8 +29,8 @@ interface OrderAndPage {
   readonly offset: number;
 }
 
-/** The parameters in the list's own terms. An empty prefix is no condition, for every id starts with it; an empty tag is one. */
-export function listQuery<Query extends OrderAndPage>(
+/** The parameters in the terms of the list. An empty prefix is no condition, because every id starts with it. An empty tag is one. */
+export function makeListQuery<Query extends OrderAndPage>(
   list: ListDescription,
   filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage | 'user_id'>, Filter>>,
   query: Query,
@@ -40,11 +40,11 @@ export function listQuery<Query extends OrderAndPage>(
     return value === undefined || (name === 'id__starts_with' && value === '') ? [] : [filter(value as never)];
   });
   const { offset, limit, order_by_direction: direction } = query;
-  return { conditions, order: orderOf(list, query.order_by), direction, offset, limit };
+  return { conditions, order: makeOrder(list, query.order_by), direction, offset, limit };
 }
 
 /** Creation times and sequence numbers ascend together, so `created_at` needs no column. */
-function orderOf(list: ListDescription, name: string): Order {
+function makeOrder(list: ListDescription, name: string): Order {
   if (name === 'created_at') return { kind: 'creation' };
   return name in list.columns ? { kind: 'column', column: name } : { kind: 'facet', facet: name };
 }

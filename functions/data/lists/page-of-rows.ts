@@ -1,33 +1,43 @@
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../columns/facets.ts';
 import type { Column, ListDescription, PositionSets } from '../columns/list-description.ts';
-import { byKind } from './joined-columns.ts';
-import { columnsPlan } from './plan.ts';
+import { type ColumnValues, splitByKind } from './join-blocks.ts';
+import { planColumns } from './plan.ts';
 import type { ListQuery, Page } from './query.ts';
 import { select } from './select.ts';
 
-/** The page of a query whose candidates are all in memory: their columns are made from them, and the same selection runs. */
-export function pageOfRows(list: ListDescription, query: ListQuery, found: readonly Row[]): Page<Row> {
-  const rows = found.toSorted((a, b) => a.seq - b.seq);
-  const { columns, later } = columnsPlan(list, query);
-  const needed = [...columns, ...later].map((name) => [name, list.columns[name] as Column] as const);
-  const neededColumns = needed.map(([, column]) => column);
-  const dictionaries = rows.reduce<Dictionaries>((learned, row) => withTextsOf(neededColumns, row, learned), {});
+/** The page of a query whose candidates are all in memory. Their columns are made from them, and the usual selection runs. */
+export function pageOfRows(list: ListDescription, query: ListQuery, candidates: readonly Row[]): Page<Row> {
+  const rows = candidates.toSorted((a, b) => a.seq - b.seq);
+  const { first, second } = planColumns(list, query);
+  const columns = [...first, ...second].map((name) => [name, list.columns[name] as Column] as const);
+  const dictionaries = learnTexts(
+    columns.map(([, column]) => column),
+    rows,
+  );
+  const values = columns.map(([name, column]) => [name, makeColumn(column, rows, dictionaries)] as const);
   const sets = query.conditions
     .filter((condition) => condition.kind === 'set')
-    .map(({ sets, oneOf }) => positionsIn(list.sets[sets] as PositionSets, oneOf, rows));
-  const values = needed.map(([name, column]) => [name, joined(column, rows, dictionaries)] as const);
-  const { sequence, total } = select(list, query, { rowCount: rows.length, dictionaries, sets, ...byKind(values) });
-  return { items: sequence.map((at) => rows[at] as Row), total };
+    .map((condition) => findPositions(list.sets[condition.sets] as PositionSets, condition.oneOf, rows));
+  const data = { rowCount: rows.length, dictionaries, sets, ...splitByKind(values) };
+  const { sequence, total } = select(list, query, data);
+  return { items: sequence.map((index) => rows[index] as Row), total };
 }
 
-function joined(column: Column, rows: readonly Row[], dictionaries: Dictionaries): Float64Array | Buffer {
+/** Dictionaries of just these rows. The owner's own are in the head, which is not read. */
+function learnTexts(columns: readonly Column[], rows: readonly Row[]): Dictionaries {
+  return rows.reduce<Dictionaries>((dictionaries, row) => withTextsOf(columns, row, dictionaries), {});
+}
+
+function makeColumn(column: Column, rows: readonly Row[], dictionaries: Dictionaries): ColumnValues {
   const values = rows.map((row) => columnValue(column, row, dictionaries));
   return column.kind === 'uuid'
     ? Buffer.from(values.join('').replaceAll('-', ''), 'hex')
     : Float64Array.from(values, (value) => (value === null ? Number.NaN : Number(value)));
 }
 
-function positionsIn(sets: PositionSets, oneOf: readonly string[], rows: readonly Row[]): number[] {
-  return rows.flatMap((row, at) => (setValues(sets, row).intersection(new Set(oneOf)).size > 0 ? [at] : []));
+/** Indexes of the rows that are in one of the sets. */
+function findPositions(sets: PositionSets, oneOf: readonly string[], rows: readonly Row[]): number[] {
+  const wanted = new Set(oneOf);
+  return rows.flatMap((row, index) => (setValues(sets, row).isDisjointFrom(wanted) ? [] : [index]));
 }

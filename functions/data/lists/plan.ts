@@ -1,33 +1,33 @@
-/** Which reads answer a query: pure, decided from the query alone, table-tested. */
+/** Which reads answer a query. Everything here is pure: it is decided from the query alone. */
 
-import type { ListDescription } from '../columns/list-description.ts';
+import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import type { ListQuery, Order } from './query.ts';
 
 export type Plan =
   /** All rows in creation order: the page is a range of sequence numbers, the total is the head's. */
   | { readonly kind: 'sequence' }
   /** The rows of one set in creation order, where an index keeps exactly that: the page is a range of places within it. */
-  | { readonly kind: 'members'; readonly sets: string; readonly value: string }
+  | { readonly kind: 'members'; readonly sets: PositionSets; readonly members: Members; readonly value: string }
   /** At most 100 rows named one by one, fetched whole. */
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
-  /** Few rows expected: the table is keyed by id. Falls back to `columns` when they are more than one answer holds. */
+  /** Few rows are expected, and the table is keyed by id. When one answer does not hold them, the columns are read instead. */
   | { readonly kind: 'idPrefix'; readonly prefix: string }
   | ColumnsPlan;
 
 /** The columns that the conditions and the order name; the page's rows are fetched afterwards. */
 export interface ColumnsPlan {
   readonly kind: 'columns';
-  /** Read at once, whole. */
-  readonly columns: readonly string[];
-  /** Read afterwards, and only from the first to the last row that meets the other conditions. */
-  readonly later: readonly string[];
+  /** Columns that are read first, whole. */
+  readonly first: readonly string[];
+  /** Columns that are read then, only from the first to the last row that meets the other conditions. */
+  readonly second: readonly string[];
 }
 
-/** Hexadecimal digits from which on a prefix names so few of any user's random ids that fetching them whole is cheapest. */
+/** With so many hexadecimal digits a prefix names so few random ids of a user that fetching their rows is cheapest. */
 const selectivePrefix = 4;
 
-/** The cheapest reads that answer the query. Pure. */
-export function plan(list: ListDescription, query: ListQuery): Plan {
+/** The cheapest reads that answer the query. */
+export function planQuery(list: ListDescription, query: ListQuery): Plan {
   const { conditions, order } = query;
   const ids = conditions.find((condition) => condition.kind === 'ids')?.oneOf;
   if (ids !== undefined) return { kind: 'ids', ids };
@@ -39,17 +39,17 @@ export function plan(list: ListDescription, query: ListQuery): Plan {
     const sets = list.sets[only.sets];
     const [value] = only.oneOf;
     if (sets?.members !== undefined && value !== undefined && isOrderOfMembers(order, sets.members.column)) {
-      return { kind: 'members', sets: only.sets, value };
+      return { kind: 'members', sets, members: sets.members, value };
     }
   }
-  return columnsPlan(list, query);
+  return planColumns(list, query);
 }
 
 /**
- * Reading columns answers every query. Times are the widest columns and grow with the sequence, so one range of them usually
- * leaves a short stretch of it: a second one is worth another step.
+ * Reading columns answers every query. Times are the widest columns. They grow with the sequence, so a range of one of them usually
+ * leaves a short stretch of rows: reading a second one just there is worth another step.
  */
-export function columnsPlan(list: ListDescription, query: ListQuery): ColumnsPlan {
+export function planColumns(list: ListDescription, query: ListQuery): ColumnsPlan {
   const named = new Set<string>();
   const ranges = new Set<string>();
   for (const condition of query.conditions) {
@@ -60,28 +60,28 @@ export function columnsPlan(list: ListDescription, query: ListQuery): ColumnsPla
   if (query.order.kind === 'column') named.add(query.order.column);
   if (query.order.kind === 'facet') named.add('facets');
   const times = Object.keys(list.columns).filter((name) => ranges.has(name) && list.columns[name]?.kind === 'time');
-  const later = times.slice(1).filter((name) => !named.has(name));
-  const columns = Object.keys(list.columns).filter(
-    (name) => (named.has(name) || ranges.has(name)) && !later.includes(name),
+  const second = times.slice(1).filter((name) => !named.has(name));
+  const first = Object.keys(list.columns).filter(
+    (name) => (named.has(name) || ranges.has(name)) && !second.includes(name),
   );
-  return { kind: 'columns', columns, later };
+  return { kind: 'columns', first, second };
 }
 
-/** Members are numbered as they are created, so both orders are the index's own. */
+/** Members are numbered as they are created, so both orders are that of the index. */
 function isOrderOfMembers(order: Order, column: string): boolean {
   return order.kind === 'creation' || (order.kind === 'column' && order.column === column);
 }
 
 /** How the rows at these sequence numbers are fetched. */
 export type RowReads =
-  /** Ranges of the index in creation order; what lies between the wanted rows is read too. */
+  /** Ranges of the index in creation order. Rows between the wanted ones are read too. */
   | { readonly kind: 'ranges'; readonly ranges: readonly { readonly from: number; readonly to: number }[] }
-  /** One by one by id, the ids being looked up in their column first. */
+  /** One by one by id. The ids are looked up in their column first. */
   | { readonly kind: 'ids' };
 
 /**
- * Read units by the prices of DynamoDB's eventual reads for rows of about 0.8 KB and blocks of ids of about 1 KB: a range sums its
- * items' sizes, an item by key costs half a unit.
+ * Prices of eventually consistent reads in read units, for rows of about 0.8 KB and blocks of ids of about 1 KB. A range costs the sum
+ * of its items' sizes, an item by key at least half a unit.
  */
 const rangeCostPerRow = 0.1;
 const rangeCostPerBlock = 0.125;
@@ -90,7 +90,7 @@ const mostRanges = 8;
 /** Reading up to this many unwanted rows costs no more than starting another range. */
 const bridgedGap = 8;
 
-/** The cheaper way to the rows at `sequence` (any order, no duplicates, at most 100). Pure. */
+/** The cheaper way to the rows at `sequence` (in any order, without duplicates, at most 100). */
 export function planRowReads(sequence: readonly number[], idsPerBlock: number): RowReads {
   const sorted = sequence.toSorted((a, b) => a - b);
   const ranges: { from: number; to: number }[] = [];
@@ -99,23 +99,26 @@ export function planRowReads(sequence: readonly number[], idsPerBlock: number): 
     if (last !== undefined && number - last.to <= bridgedGap) last.to = number;
     else ranges.push({ from: number, to: number });
   }
-  const byId = sorted.length * keyCost + idBlockReads(sorted, idsPerBlock).cost;
+  const costById = sorted.length * keyCost + planIdBlockReads(sorted, idsPerBlock).cost;
   const first = sorted[0] ?? 0;
   const whole = { from: first, to: sorted.at(-1) ?? first };
   const wholeCost = rangeCost(whole);
   const splitCost = ranges.length <= mostRanges ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
-  if (Math.min(wholeCost, splitCost) > byId) return { kind: 'ids' };
+  if (Math.min(wholeCost, splitCost) > costById) return { kind: 'ids' };
   return { kind: 'ranges', ranges: splitCost < wholeCost ? ranges : [whole] };
 }
 
-/** The blocks that hold the ids of these rows (ascending): all from the first to the last of them, or each by its key. */
-export function idBlockReads(sorted: readonly number[], idsPerBlock: number) {
-  const blocks = [...new Set(sorted.map((number) => Math.floor(number / idsPerBlock)))];
-  const from = blocks[0] ?? 0;
-  const to = blocks.at(-1) ?? from;
+/**
+ * How the blocks that hold the ids of these rows (ascending) are read: all from the first to the last of them (`asRange`), or each by
+ * its key.
+ */
+export function planIdBlockReads(sorted: readonly number[], idsPerBlock: number) {
+  const numbers = [...new Set(sorted.map((number) => Math.floor(number / idsPerBlock)))];
+  const from = numbers[0] ?? 0;
+  const to = numbers.at(-1) ?? from;
   const rangeCost = (to - from + 1) * rangeCostPerBlock;
-  const keysCost = blocks.length * keyCost;
-  return { blocks, from, to, asRange: rangeCost <= keysCost, cost: Math.min(rangeCost, keysCost) };
+  const keysCost = numbers.length * keyCost;
+  return { numbers, from, to, asRange: rangeCost <= keysCost, cost: Math.min(rangeCost, keysCost) };
 }
 
 function rangeCost(range: { from: number; to: number }): number {

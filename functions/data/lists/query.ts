@@ -1,4 +1,4 @@
-/** A question to a list, in the terms of its description. */
+/** What is asked of a list, in the terms of its description. */
 
 export type Condition =
   /** The facet's value is one of these. */
@@ -10,18 +10,18 @@ export type Condition =
       readonly from?: number | undefined;
       readonly to?: number | undefined;
     }
-  /** The row stands in one of these sets. */
+  /** The row is in one of these sets. */
   | { readonly kind: 'set'; readonly sets: string; readonly oneOf: readonly string[] }
   | { readonly kind: 'ids'; readonly oneOf: readonly string[] }
   | { readonly kind: 'idPrefix'; readonly prefix: string };
 
-/** Creation order, or the order of a column, or of one facet. Nulls come last both ways; ties follow creation order. */
+/** Creation order, or the order of a column or a facet. Nulls come last in both directions. Ties follow creation order. */
 export type Order =
   | { readonly kind: 'creation' }
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'facet'; readonly facet: string };
 
-/** All conditions hold at once. */
+/** Rows match that meet all conditions. */
 export interface ListQuery {
   readonly conditions: readonly Condition[];
   readonly order: Order;

@@ -1,4 +1,4 @@
-/** From columns to the page: which rows match, how many, and which of them stand on the page. Pure. */
+/** From columns to the page: which rows match, how many they are, and which of them are on the page. Pure. */
 
 import { CorruptData } from '../../errors.ts';
 import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
@@ -6,7 +6,7 @@ import type { FacetColumn, ListDescription } from '../columns/list-description.t
 import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition, ListQuery } from './query.ts';
 
-/** What was read for a query: columns at full length, NaN for null, and the union of each set condition's sets, ascending. */
+/** What was read for a query. Columns are at full length, with NaN for null. For each set condition there are its rows, ascending. */
 export interface ColumnData {
   readonly rowCount: number;
   readonly dictionaries: Dictionaries;
@@ -15,7 +15,7 @@ export interface ColumnData {
   readonly sets: readonly (readonly number[])[];
 }
 
-/** Sequence numbers of the page's rows in the order asked for, and the exact number of all that match. */
+/** Sequence numbers of the page's rows in the order of the query, and the exact number of all rows that match. */
 export interface Selection {
   readonly sequence: readonly number[];
   readonly total: number;
@@ -24,18 +24,19 @@ export interface Selection {
 export function select(list: ListDescription, query: ListQuery, data: ColumnData): Selection {
   const matching = matchingRows(list, query.conditions, data);
   const window = { from: query.offset, to: Math.min(query.offset + query.limit, matching.length) };
-  return { sequence: page(matching, sortKey(list, query, data), query.direction, window), total: matching.length };
+  const key = sortKey(list, query, data);
+  return { sequence: cutPage(matching, key, query.direction, window), total: matching.length };
 }
 
-/** The rows that meet these conditions, ascending. */
+/** The rows that meet these conditions, ascending. Rows of sets that are newer than the columns are left out. */
 export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
   const tests = rowTests(list, conditions, data);
-  const candidates = intersection(data.sets)?.filter((row) => row < data.rowCount);
+  const candidates = intersect(data.sets)?.filter((row) => row < data.rowCount);
   const count = candidates?.length ?? data.rowCount;
   const matching = new Int32Array(count);
   let found = 0;
-  for (let at = 0; at < count; at++) {
-    const row = candidates?.[at] ?? at;
+  for (let index = 0; index < count; index++) {
+    const row = candidates?.[index] ?? index;
     if (tests.every((test) => test(row))) matching[found++] = row;
   }
   return matching.subarray(0, found);
@@ -54,7 +55,7 @@ function rowTests(list: ListDescription, conditions: readonly Condition[], data:
   return tests;
 }
 
-/** A comparison with NaN is false: null never lies within. */
+/** Null never matches, because a comparison with NaN is false. */
 function rangeTest(
   { column, from = -Infinity, to = Infinity }: Condition & { kind: 'range' },
   data: ColumnData,
@@ -73,7 +74,7 @@ function prefixTest(prefix: string, data: ColumnData): RowTest {
   return (row) => uuidAt(column, row).startsWith(prefix);
 }
 
-/** A user has few different facet codes: each is judged once. */
+/** A user has few different facet codes, so each is judged once. */
 function facetTest(
   column: FacetColumn,
   conditions: readonly (Condition & { kind: 'facet' })[],
@@ -114,10 +115,11 @@ function facetValues(column: FacetColumn, name: string, dictionaries: Dictionari
 /** Rows ascend by `value` and, where that is equal, by `compare`; then by sequence number. */
 interface SortKey {
   value(row: number): number;
-  /** Where the number alone does not tell rows apart. */
+  /** Only where equal values leave a difference. */
   compare?(a: number, b: number): number;
 }
 
+/** Undefined for creation order. */
 function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): SortKey | undefined {
   const { order } = query;
   if (order.kind === 'creation') return undefined;
@@ -133,7 +135,7 @@ function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): Sor
   return { value: (row) => values[row] as number };
 }
 
-/** Known values sort as the description lists them, a dictionary's as texts. */
+/** Known values sort as the description lists them, those of a dictionary as texts. */
 function facetSortKey(column: FacetColumn, name: string, data: ColumnData): SortKey {
   const codes = numbersOf(data, 'facets');
   const index = indexOfFacet(column, name);
@@ -144,19 +146,23 @@ function facetSortKey(column: FacetColumn, name: string, data: ColumnData): Sort
   return { value: (row) => rank[index(codes[row] as number)] ?? Number.NaN };
 }
 
+/** Ranks from `from` on, up to `to` and without it. */
 interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** The rows of the window in the order asked for. `matching` ascends, as creation order does. */
-function page(matching: Int32Array, key: SortKey | undefined, direction: 'ASC' | 'DESC', window: Window): number[] {
-  if (key === undefined) return orderedPart(matching.length, direction, window, (part) => rangeOf(matching, part));
-  const { valued, nulls } = keyed(matching, key);
-  const { length } = valued.rows;
+type Direction = ListQuery['direction'];
+
+/** The rows of the window in the order of the key. `matching` ascends, as creation order does. */
+function cutPage(matching: Int32Array, key: SortKey | undefined, direction: Direction, window: Window): number[] {
+  if (key === undefined) return cutSection(matching.length, direction, window, (part) => sliceRows(matching, part));
+  const { valued, nulls } = splitNulls(matching, key);
+  const count = valued.rows.length;
+  const [ofValued, ofNulls] = [clip(window, 0, count), clip(window, count, nulls.length)];
   return [
-    ...orderedPart(length, direction, clip(window, 0, length), (part) => ranksOf(valued, key, part)),
-    ...orderedPart(nulls.length, direction, clip(window, length, nulls.length), (part) => rangeOf(nulls, part)),
+    ...cutSection(count, direction, ofValued, (part) => rowsAtRanks(valued, key, part)),
+    ...cutSection(nulls.length, direction, ofNulls, (part) => sliceRows(nulls, part)),
   ];
 }
 
@@ -166,14 +172,14 @@ interface ValuedRows {
   readonly values: Float64Array;
 }
 
-function keyed(matching: Int32Array, { value }: SortKey): { valued: ValuedRows; nulls: Int32Array } {
+function splitNulls(matching: Int32Array, { value }: SortKey): { valued: ValuedRows; nulls: Int32Array } {
   const { length } = matching;
   const [rows, values, nulls] = [new Int32Array(length), new Float64Array(length), new Int32Array(length)];
   let count = 0;
-  for (let at = 0; at < length; at++) {
-    const row = matching[at] as number;
+  for (let index = 0; index < length; index++) {
+    const row = matching[index] as number;
     const number = value(row);
-    if (Number.isNaN(number)) nulls[at - count] = row;
+    if (Number.isNaN(number)) nulls[index - count] = row;
     else {
       rows[count] = row;
       values[count++] = number;
@@ -183,66 +189,73 @@ function keyed(matching: Int32Array, { value }: SortKey): { valued: ValuedRows; 
   return { valued, nulls: nulls.subarray(0, length - count) };
 }
 
-/** The window's part within a section of `length` rows that starts at `start`, counted from there. */
+/** The window's part within a section of `length` rows that starts at rank `start`, counted from there. */
 function clip(window: Window, start: number, length: number): Window {
-  const clamp = (at: number) => Math.min(Math.max(at - start, 0), length);
+  const clamp = (rank: number) => Math.min(Math.max(rank - start, 0), length);
   return { from: clamp(window.from), to: clamp(window.to) };
 }
 
-/** A descending window is the ascending one counted from the end, reversed: ties reverse with it. */
-function orderedPart(
+/** A descending window is an ascending one counted from the end, reversed: ties reverse with it. */
+function cutSection(
   length: number,
-  direction: 'ASC' | 'DESC',
+  direction: Direction,
   { from, to }: Window,
-  ascending: (window: Window) => number[],
+  cutAscending: (window: Window) => number[],
 ): number[] {
   if (from >= to) return [];
-  if (direction === 'ASC') return ascending({ from, to });
-  return ascending({ from: length - to, to: length - from }).reverse();
+  if (direction === 'ASC') return cutAscending({ from, to });
+  return cutAscending({ from: length - to, to: length - from }).reverse();
 }
 
-function rangeOf(rows: Int32Array, { from, to }: Window): number[] {
+function sliceRows(rows: Int32Array, { from, to }: Window): number[] {
   return Array.from(rows.subarray(from, to));
 }
 
-/** Intervals that values are counted by, and rows that are rather sorted than counted once more. */
-const intervals = 1024;
+const bucketCount = 1024;
+/** So few rows are sorted rather than counted once more. */
 const fewRows = 1024;
 
 /**
- * The rows whose ranks in ascending order lie in the window. How many values lie in each of many equal intervals tells in which
- * intervals the window begins and ends: in these two the same is done again; what lies between them is sorted. Linear in the rows,
- * whatever their values; only ids that begin alike are all sorted.
+ * The rows whose ranks in ascending order lie in the window. The values are counted into equal intervals (buckets), and the counts
+ * say in which buckets the window begins and ends. With a window from 6 to 14:
+ *
+ *   bucket        0     1    2     3      4
+ *   rows in it    5     0    3     4      6
+ *   their ranks  0..4   -   5..7  8..11  12..17
+ *   window                   [............]       fromBucket 2, rowsBefore 5; toBucket 4, rowsBeforeLast 12
+ *
+ * All rows of the buckets between these two are in the window and are sorted. Within the two the same is done again, on fewer rows.
+ * The work is linear in the number of rows, whatever their values, except that ids which begin alike are all sorted.
  */
-function ranksOf(valued: ValuedRows, key: SortKey, { from, to }: Window): number[] {
+function rowsAtRanks(valued: ValuedRows, key: SortKey, { from, to }: Window): number[] {
   const { rows, values } = valued;
   const [least, most] = bounds(values);
-  if (least === most && key.compare === undefined) return rangeOf(rows, { from, to });
-  if (least === most || rows.length <= fewRows) return sortedRows(rows, key).slice(from, to);
-  const scale = intervals / (most - least);
-  const interval = (value: number) => Math.min(Math.floor((value - least) * scale), intervals - 1);
-  const counts = new Uint32Array(intervals);
-  for (const value of values) (counts[interval(value)] as number) += 1;
-  const count = (at: number) => counts[at] as number;
-  let [first, below] = [0, 0];
-  while (below + count(first) <= from) below += count(first++);
-  let [last, belowLast] = [first, below];
-  while (belowLast + count(last) < to) belowLast += count(last++);
-  const within = (at: number, part: Window) =>
-    ranksOf(
-      rowsWith(valued, count(at), (value) => interval(value) === at),
-      key,
-      part,
-    );
-  if (first === last) return within(first, { from: from - below, to: to - below });
-  const middle = rowsWith(valued, belowLast - below - count(first), (value) => {
-    const at = interval(value);
-    return at > first && at < last;
+  if (least === most && key.compare === undefined) return sliceRows(rows, { from, to });
+  if (least === most || rows.length <= fewRows) return sortRows(rows, key).slice(from, to);
+  const scale = bucketCount / (most - least);
+  const bucketOf = (value: number) => Math.min(Math.floor((value - least) * scale), bucketCount - 1);
+  const counts = new Uint32Array(bucketCount);
+  for (const value of values) (counts[bucketOf(value)] as number) += 1;
+  const countIn = (bucket: number) => counts[bucket] as number;
+
+  let [fromBucket, rowsBefore] = [0, 0];
+  while (rowsBefore + countIn(fromBucket) <= from) rowsBefore += countIn(fromBucket++);
+  let [toBucket, rowsBeforeLast] = [fromBucket, rowsBefore];
+  while (rowsBeforeLast + countIn(toBucket) < to) rowsBeforeLast += countIn(toBucket++);
+
+  const within = (bucket: number, part: Window) => {
+    const ofBucket = filterRows(valued, countIn(bucket), (value) => bucketOf(value) === bucket);
+    return rowsAtRanks(ofBucket, key, part);
+  };
+  if (fromBucket === toBucket) return within(fromBucket, { from: from - rowsBefore, to: to - rowsBefore });
+  const between = filterRows(valued, rowsBeforeLast - rowsBefore - countIn(fromBucket), (value) => {
+    const bucket = bucketOf(value);
+    return bucket > fromBucket && bucket < toBucket;
   });
   return [
-    ...within(first, { from: from - below, to: count(first) }),
-    ...sortedRows(middle.rows, key),
-    ...within(last, { from: 0, to: to - belowLast }),
+    ...within(fromBucket, { from: from - rowsBefore, to: countIn(fromBucket) }),
+    ...sortRows(between.rows, key),
+    ...within(toBucket, { from: 0, to: to - rowsBeforeLast }),
   ];
 }
 
@@ -256,28 +269,29 @@ function bounds(values: Float64Array): [number, number] {
   return [least, most];
 }
 
-function rowsWith({ rows, values }: ValuedRows, length: number, test: (value: number) => boolean): ValuedRows {
+/** The rows whose values pass the test; `length` is their number. */
+function filterRows({ rows, values }: ValuedRows, length: number, test: (value: number) => boolean): ValuedRows {
   const kept = { rows: new Int32Array(length), values: new Float64Array(length) };
   let count = 0;
-  for (let at = 0; count < length; at++) {
-    const value = values[at] as number;
+  for (let index = 0; count < length; index++) {
+    const value = values[index] as number;
     if (!test(value)) continue;
-    kept.rows[count] = rows[at] as number;
+    kept.rows[count] = rows[index] as number;
     kept.values[count++] = value;
   }
   return kept;
 }
 
-/** Ties stay ascending: the sort is stable. */
-function sortedRows(rows: Int32Array, { value, compare }: SortKey): number[] {
+/** Ties stay ascending, because the sort is stable. */
+function sortRows(rows: Int32Array, { value, compare }: SortKey): number[] {
   return Array.from(rows).sort((a, b) => value(a) - value(b) || (compare?.(a, b) ?? 0));
 }
 
-/** The rows of every set, ascending; undefined where there is no set. */
-function intersection(sets: readonly (readonly number[])[]): readonly number[] | undefined {
+/** The rows that are in every set, ascending as the sets are; undefined where there is no set. */
+export function intersect(sets: readonly (readonly number[])[]): readonly number[] | undefined {
   const [first, ...others] = sets;
-  const rest = others.map((set) => new Set(set));
-  return first?.filter((row) => rest.every((set) => set.has(row)));
+  const sought = others.map((rows) => new Set(rows));
+  return first?.filter((row) => sought.every((rows) => rows.has(row)));
 }
 
 function numbersOf(data: ColumnData, name: string): Float64Array {

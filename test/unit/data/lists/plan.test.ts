@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
-import { columnsPlan, idBlockReads, type Plan, plan, planRowReads } from '../../../../functions/data/lists/plan.ts';
+import {
+  type Plan,
+  planColumns,
+  planIdBlockReads,
+  planQuery,
+  planRowReads,
+} from '../../../../functions/data/lists/plan.ts';
 import type { ListQuery } from '../../../../functions/data/lists/query.ts';
 
 const everything: ListQuery = { conditions: [], order: { kind: 'creation' }, direction: 'DESC', offset: 0, limit: 100 };
@@ -8,31 +14,33 @@ const done = { kind: 'facet', facet: 'status', oneOf: ['DONE'] } as const;
 const manyJobs = { kind: 'range', column: 'jobs_count', from: 5 } as const;
 const nightly = { kind: 'set', sets: 'tag', oneOf: ['nightly'] } as const;
 const batch = { kind: 'set', sets: 'batch', oneOf: ['b1'] } as const;
+const { batch: sets } = jobList.sets;
+const members = { kind: 'members', sets, members: sets.members } as const;
 const column = (name: string) => ({ kind: 'column', column: name }) as const;
 
-describe('plan', () => {
+describe('planQuery', () => {
   const batchPlans: [string, Partial<ListQuery>, Plan][] = [
     ['no filter, creation order', {}, { kind: 'sequence' }],
     [
       'no filter, another order',
       { order: column('jobs_count') },
-      { kind: 'columns', columns: ['jobs_count'], later: [] },
+      { kind: 'columns', first: ['jobs_count'], second: [] },
     ],
     [
       'order of a facet',
       { order: { kind: 'facet', facet: 'status' } },
-      { kind: 'columns', columns: ['facets'], later: [] },
+      { kind: 'columns', first: ['facets'], second: [] },
     ],
-    ['one facet', { conditions: [done] }, { kind: 'columns', columns: ['facets'], later: [] }],
+    ['one facet', { conditions: [done] }, { kind: 'columns', first: ['facets'], second: [] }],
     [
       'facets and a range',
       { conditions: [manyJobs, done, done] },
-      { kind: 'columns', columns: ['facets', 'jobs_count'], later: [] },
+      { kind: 'columns', first: ['facets', 'jobs_count'], second: [] },
     ],
     [
       'a filter and another order',
       { conditions: [done], order: column('id') },
-      { kind: 'columns', columns: ['id', 'facets'], later: [] },
+      { kind: 'columns', first: ['id', 'facets'], second: [] },
     ],
     [
       'two times',
@@ -42,7 +50,7 @@ describe('plan', () => {
           { kind: 'range', column: 'start_datetime', from: 5 },
         ],
       },
-      { kind: 'columns', columns: ['start_datetime'], later: ['end_datetime'] },
+      { kind: 'columns', first: ['start_datetime'], second: ['end_datetime'] },
     ],
     [
       'two times, one of them the order',
@@ -53,9 +61,9 @@ describe('plan', () => {
         ],
         order: column('end_datetime'),
       },
-      { kind: 'columns', columns: ['start_datetime', 'end_datetime'], later: [] },
+      { kind: 'columns', first: ['start_datetime', 'end_datetime'], second: [] },
     ],
-    ['a tag', { conditions: [nightly] }, { kind: 'columns', columns: [], later: [] }],
+    ['a tag', { conditions: [nightly] }, { kind: 'columns', first: [], second: [] }],
     [
       'ids beside anything',
       { conditions: [done, { kind: 'ids', oneOf: ['a', 'b'] }] },
@@ -74,7 +82,7 @@ describe('plan', () => {
     [
       'a time and a number',
       { conditions: [manyJobs, { kind: 'range', column: 'updated_at', from: 5 }] },
-      { kind: 'columns', columns: ['jobs_count', 'updated_at'], later: [] },
+      { kind: 'columns', first: ['jobs_count', 'updated_at'], second: [] },
     ],
     [
       'three times',
@@ -85,40 +93,36 @@ describe('plan', () => {
           from: 5,
         })),
       },
-      { kind: 'columns', columns: ['updated_at'], later: ['start_datetime', 'end_datetime'] },
+      { kind: 'columns', first: ['updated_at'], second: ['start_datetime', 'end_datetime'] },
     ],
     [
       'a wide prefix',
       { conditions: [{ kind: 'idPrefix', prefix: '12a' }] },
-      { kind: 'columns', columns: ['id'], later: [] },
+      { kind: 'columns', first: ['id'], second: [] },
     ],
     [
       'a prefix whose hyphen selects nothing',
       { conditions: [{ kind: 'idPrefix', prefix: '12a-' }] },
-      { kind: 'columns', columns: ['id'], later: [] },
+      { kind: 'columns', first: ['id'], second: [] },
     ],
   ];
   it.each(batchPlans)('for batches: %s', (_, query, expected) => {
-    expect(plan(batchList, { ...everything, ...query })).toEqual(expected);
+    expect(planQuery(batchList, { ...everything, ...query })).toEqual(expected);
   });
 
   const jobPlans: [string, Partial<ListQuery>, Plan][] = [
-    ['one batch, creation order', { conditions: [batch] }, { kind: 'members', sets: 'batch', value: 'b1' }],
-    [
-      'one batch by place in it',
-      { conditions: [batch], order: column('creation_order') },
-      { kind: 'members', sets: 'batch', value: 'b1' },
-    ],
+    ['one batch, creation order', { conditions: [batch] }, { ...members, value: 'b1' }],
+    ['one batch by place in it', { conditions: [batch], order: column('creation_order') }, { ...members, value: 'b1' }],
     [
       'one batch, another order',
       { conditions: [batch], order: column('runs') },
-      { kind: 'columns', columns: ['runs'], later: [] },
+      { kind: 'columns', first: ['runs'], second: [] },
     ],
-    ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', columns: ['facets'], later: [] }],
+    ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', first: ['facets'], second: [] }],
     [
       'one batch by a facet',
       { conditions: [batch], order: { kind: 'facet', facet: 'status' } },
-      { kind: 'columns', columns: ['facets'], later: [] },
+      { kind: 'columns', first: ['facets'], second: [] },
     ],
     [
       'two numbers',
@@ -128,27 +132,27 @@ describe('plan', () => {
           { kind: 'range', column: 'creation_order', to: 9 },
         ],
       },
-      { kind: 'columns', columns: ['creation_order', 'runs'], later: [] },
+      { kind: 'columns', first: ['creation_order', 'runs'], second: [] },
     ],
-    ['no batch', { conditions: [{ ...batch, oneOf: [] }] }, { kind: 'columns', columns: [], later: [] }],
-    ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', columns: [], later: [] }],
+    ['no batch', { conditions: [{ ...batch, oneOf: [] }] }, { kind: 'columns', first: [], second: [] }],
+    ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', first: [], second: [] }],
   ];
   it.each(jobPlans)('for jobs: %s', (_, query, expected) => {
-    expect(plan(jobList, { ...everything, ...query })).toEqual(expected);
+    expect(planQuery(jobList, { ...everything, ...query })).toEqual(expected);
   });
 });
 
-describe('columnsPlan', () => {
+describe('planColumns', () => {
   it('reads the ids where ids, or how they begin, are asked for', () => {
     const ids = { kind: 'ids', oneOf: ['a'] } as const;
     const prefix = { kind: 'idPrefix', prefix: '12ab' } as const;
-    const idsAlone = { kind: 'columns', columns: ['id'], later: [] };
-    expect(columnsPlan(batchList, { ...everything, conditions: [ids] })).toEqual(idsAlone);
-    expect(columnsPlan(batchList, { ...everything, conditions: [prefix] })).toEqual(idsAlone);
-    expect(columnsPlan(jobList, { ...everything, conditions: [done, ids], order: column('runs') })).toEqual({
+    const idsAlone = { kind: 'columns', first: ['id'], second: [] };
+    expect(planColumns(batchList, { ...everything, conditions: [ids] })).toEqual(idsAlone);
+    expect(planColumns(batchList, { ...everything, conditions: [prefix] })).toEqual(idsAlone);
+    expect(planColumns(jobList, { ...everything, conditions: [done, ids], order: column('runs') })).toEqual({
       kind: 'columns',
-      columns: ['id', 'facets', 'runs'],
-      later: [],
+      first: ['id', 'facets', 'runs'],
+      second: [],
     });
   });
 });
@@ -218,14 +222,20 @@ describe('planRowReads', () => {
   });
 });
 
-describe('idBlockReads', () => {
+describe('planIdBlockReads', () => {
   it('reads neighbouring blocks as one range', () => {
-    expect(idBlockReads([5, 7, 15, 29], 10)).toEqual({ blocks: [0, 1, 2], from: 0, to: 2, asRange: true, cost: 0.375 });
-    expect(idBlockReads([40], 10)).toEqual({ blocks: [4], from: 4, to: 4, asRange: true, cost: 0.125 });
+    expect(planIdBlockReads([5, 7, 15, 29], 10)).toEqual({
+      numbers: [0, 1, 2],
+      from: 0,
+      to: 2,
+      asRange: true,
+      cost: 0.375,
+    });
+    expect(planIdBlockReads([40], 10)).toEqual({ numbers: [4], from: 4, to: 4, asRange: true, cost: 0.125 });
   });
 
   it('reads blocks that lie apart each by its key', () => {
-    expect(idBlockReads([10, 99], 10)).toEqual({ blocks: [1, 9], from: 1, to: 9, asRange: false, cost: 1 });
-    expect(idBlockReads([10, 89], 10)).toEqual({ blocks: [1, 8], from: 1, to: 8, asRange: true, cost: 1 });
+    expect(planIdBlockReads([10, 99], 10)).toEqual({ numbers: [1, 9], from: 1, to: 9, asRange: false, cost: 1 });
+    expect(planIdBlockReads([10, 89], 10)).toEqual({ numbers: [1, 8], from: 1, to: 8, asRange: true, cost: 1 });
   });
 });

@@ -1,0 +1,235 @@
+/** Everything that a list reads of one owner: the head, sets of rows, columns, and rows. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CorruptData } from '../../errors.ts';
+import type { TableNames } from '../../tables.ts';
+import { blockKey, columnPrefix, type Row, setPrefix } from '../columns/column-items.ts';
+import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
+import type { Column, ListDescription, Members, PositionSets } from '../columns/list-description.ts';
+import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
+import { positionsOf } from '../columns/position-set.ts';
+import { batchGet, getItem, type Item, type KeyRange, queryAll, queryFirstPage, queryLast } from '../dynamodb/reads.ts';
+import { blockBytes, blockNumber, type ColumnValues, joinBlocks, type Span, StaleRead } from './join-blocks.ts';
+import { planIdBlockReads, planRowReads } from './plan.ts';
+import type { Condition } from './query.ts';
+
+export interface ListSource {
+  readonly client: DynamoDBDocumentClient;
+  /** A list reads its own table, the columns, and the table of its counters. A missing name is reported when it is first used. */
+  readonly tables: Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
+  readonly list: ListDescription;
+  /** At most so many items a page: tests force many pages with it. */
+  readonly pageLimit: number | undefined;
+}
+
+/** Rows that an index keeps at places 0, 1, 2, … without gaps. An index has no consistent reads: it may lag. */
+export interface PlacedRows {
+  /** How many there are, by an item that is not in the index. */
+  count(): Promise<number>;
+  /** The rows at these places, both inclusive. */
+  between(from: number, to: number): Promise<Row[]>;
+  /** The last rows, in any order: `most` of them, or all. */
+  last(most: number): Promise<Row[]>;
+  placeOf(row: Row): number;
+}
+
+const lastBlockNumber = 9_999_999;
+
+export type OwnerReads = ReturnType<typeof ownerReads>;
+
+/** `consistent`: strongly consistent reads, at double the price. */
+export function ownerReads({ client, tables, list, pageLimit }: ListSource, userId: string, consistent: boolean) {
+  const idColumn = columnNamed('id');
+  return { columnsHead, readSets, readColumns, rowsAt, rowsWithIds, rowsWithIdPrefix, allRows, rowsOfSet };
+
+  function columnNamed(name: string): Column {
+    const column = list.columns[name];
+    if (column === undefined) throw new RangeError(`The list has no column ${name}.`);
+    return column;
+  }
+
+  /** The head for reading columns or sets with it. Throws OutdatedColumns when they are of another format. */
+  async function columnsHead(): Promise<Head> {
+    return requireFormat(list, await readHead());
+  }
+
+  async function readHead(): Promise<Head> {
+    const key = { user_id: userId, key: headKey(list) };
+    return headOf(list, await getItem(client, tableNamed('Columns'), key, { consistent }));
+  }
+
+  /** For each set condition the rows of any of its values, ascending. */
+  function readSets(conditions: readonly Condition[]): Promise<number[][]> {
+    const ofSets = conditions.filter((condition) => condition.kind === 'set');
+    return Promise.all(ofSets.map(({ sets, oneOf }) => readSet(list.sets[sets] as PositionSets, oneOf)));
+  }
+
+  async function readSet(sets: PositionSets, oneOf: readonly string[]): Promise<number[]> {
+    const blocks = await Promise.all(oneOf.map((value) => queryAll(client, blockRange(setPrefix(list, sets, value)))));
+    const rows = blocks.flat().flatMap((block) => {
+      const start = blockNumber(block) * sets.rowsPerBlock;
+      return positionsOf(blockBytes(block)).map((position) => start + position);
+    });
+    return [...new Set(rows)].sort((a, b) => a - b);
+  }
+
+  /** The columns at full length, each with its name. Where a span is given, only that part of them is read. */
+  function readColumns(names: readonly string[], head: Promise<Head>, span?: Span) {
+    return Promise.all(names.map(async (name) => [name, await readColumn(columnNamed(name), head, span)] as const));
+  }
+
+  async function readColumn(column: Column, head: Promise<Head>, span: Span | undefined): Promise<ColumnValues> {
+    const from = Math.floor((span?.from ?? 0) / column.rowsPerBlock);
+    const to = span === undefined ? lastBlockNumber : Math.floor(span.to / column.rowsPerBlock);
+    const lastBlock = async () => Math.floor(((await head).next_seq - 1) / column.rowsPerBlock);
+    const blocks = await readBlocks(columnPrefix(list, column), { from, to }, lastBlock);
+    const { next_seq: rowCount } = await head;
+    const wanted = { from: span?.from ?? 0, to: Math.min(span?.to ?? rowCount - 1, rowCount - 1) };
+    return joinBlocks(column, blocks, rowCount, wanted);
+  }
+
+  /** Blocks in key order. What the first answer (1 MB) does not hold is read in parallel parts of about its size. */
+  async function readBlocks(
+    prefix: string,
+    { from, to }: { from: number; to: number },
+    lastBlock: () => Promise<number>,
+  ): Promise<Item[]> {
+    const { items, more } = await queryFirstPage(client, blockRange(prefix, from, to));
+    const last = items.at(-1);
+    if (!more || last === undefined) return items;
+    const end = Math.min(to, await lastBlock());
+    const parts: Promise<Item[]>[] = [];
+    for (let start = blockNumber(last) + 1; start <= end; start += items.length) {
+      parts.push(queryAll(client, blockRange(prefix, start, Math.min(start + items.length - 1, end))));
+    }
+    return [...items, ...(await Promise.all(parts)).flat()];
+  }
+
+  function blockRange(prefix: string, from = 0, to = lastBlockNumber): KeyRange {
+    return {
+      table: tableNamed('Columns'),
+      partition: { user_id: userId },
+      sortKey: 'key',
+      range: { between: [blockKey(prefix, from), blockKey(prefix, to)] },
+      consistent,
+      pageLimit,
+    };
+  }
+
+  /**
+   * The rows at these sequence numbers, in this order. `ids` is the column of ids, if it was read. Throws StaleRead when a row is not
+   * there.
+   */
+  async function rowsAt(sequence: readonly number[], ids: Buffer | undefined): Promise<Row[]> {
+    if (sequence.length === 0) return [];
+    const bySequence = new Map((await readRowsAt(sequence, ids)).map((row) => [row.seq, row]));
+    return sequence.map((number) => {
+      const row = bySequence.get(number);
+      if (row === undefined) throw new StaleRead('A row of the page is missing.');
+      return row;
+    });
+  }
+
+  async function readRowsAt(sequence: readonly number[], ids: Buffer | undefined): Promise<Row[]> {
+    const reads = planRowReads(sequence, idColumn.rowsPerBlock);
+    if (reads.kind === 'ranges' && !consistent) {
+      const ranges = await Promise.all(reads.ranges.map(({ from, to }) => allRows().between(from, to)));
+      return ranges.flat();
+    }
+    return rowsWithIds(ids === undefined ? await idsAt(sequence) : sequence.map((number) => uuidAt(ids, number)));
+  }
+
+  /** The ids of the rows at these sequence numbers, where their column was not read whole. */
+  async function idsAt(sequence: readonly number[]): Promise<string[]> {
+    const { rowsPerBlock } = idColumn;
+    const prefix = columnPrefix(list, idColumn);
+    const ascending = sequence.toSorted((a, b) => a - b);
+    const { numbers, from, to, asRange } = planIdBlockReads(ascending, rowsPerBlock);
+    const keys = numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) }));
+    const items = asRange
+      ? await queryAll(client, blockRange(prefix, from, to))
+      : await batchGet(client, tableNamed('Columns'), keys, { consistent });
+    const blocks = new Map(items.map((item) => [blockNumber(item), Buffer.from(blockBytes(item))]));
+    return sequence.map((number) => {
+      const block = blocks.get(Math.floor(number / rowsPerBlock));
+      const index = number % rowsPerBlock;
+      if (block === undefined || uuidCount(block) <= index) throw new StaleRead('The id of a row is missing.');
+      return uuidAt(block, index);
+    });
+  }
+
+  /** Those of at most 100 rows that exist, in no order. */
+  async function rowsWithIds(ids: readonly string[]): Promise<Row[]> {
+    const keys = ids.map((id) => ({ user_id: userId, id }));
+    return (await batchGet(client, tableNamed(list.table), keys, { consistent })).map(asRow);
+  }
+
+  /** The rows of the first answer (1 MB) whose ids start so, and whether there are more. */
+  async function rowsWithIdPrefix(prefix: string): Promise<{ rows: Row[]; more: boolean }> {
+    const { items, more } = await queryFirstPage(client, {
+      table: tableNamed(list.table),
+      partition: { user_id: userId },
+      sortKey: 'id',
+      range: { startsWith: prefix },
+      consistent,
+      pageLimit,
+    });
+    return { rows: items.map(asRow), more };
+  }
+
+  /** All rows of the owner, placed by their sequence numbers. */
+  function allRows(): PlacedRows {
+    return placedRows('by_creation', { user_id: userId }, 'seq', async () => (await readHead()).next_seq);
+  }
+
+  /** The rows of one set, where an index keeps them (see Members). */
+  function rowsOfSet({ attribute }: PositionSets, { index, column, counter }: Members, value: string): PlacedRows {
+    return placedRows(index, { user_id: userId, [attribute]: value }, column, async () => {
+      const key = { user_id: userId, id: value };
+      // Whoever has just created the rows must see them: an old number and a lagging index would agree with each other.
+      const row = await getItem(client, tableNamed(counter.table), key, { consistent: true });
+      return row === undefined ? 0 : Number(row[counter.attribute]);
+    });
+  }
+
+  function placedRows(
+    index: string,
+    partition: Readonly<Record<string, string>>,
+    sortKey: string,
+    count: () => Promise<number>,
+  ): PlacedRows {
+    const all: KeyRange = {
+      table: tableNamed(list.table),
+      index,
+      partition,
+      sortKey,
+      range: 'all',
+      consistent: false,
+      pageLimit,
+    };
+    return {
+      count,
+      async between(from, to) {
+        if (from > to) return [];
+        const between = [from, Math.min(to, Number.MAX_SAFE_INTEGER)] as const;
+        return (await queryAll(client, { ...all, range: { between } })).map(asRow);
+      },
+      async last(most) {
+        return (await queryLast(client, all, most)).map(asRow);
+      },
+      placeOf: (row) => Number(row[sortKey]),
+    };
+  }
+
+  function tableNamed(table: keyof ListSource['tables']): string {
+    const name = tables[table];
+    if (name === undefined) throw new RangeError(`The list reads ${table}, whose name it was not given.`);
+    return name;
+  }
+
+  /** A row that was written before an attribute existed has its default. */
+  function asRow(item: Item): Row {
+    if (typeof item.seq !== 'number') throw new CorruptData('A row has no sequence number.');
+    return { ...list.rowDefaults, ...item, seq: item.seq };
+  }
+}
