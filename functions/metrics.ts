@@ -19,6 +19,8 @@ export const metrics = {
   Throttles: 'Count',
   /** Read capacity units that one request consumed. */
   ReadUnits: 'Count',
+  /** Since the oldest event of a delivery was sent, at the time of the delivery. */
+  EventAge: 'Seconds',
   /** Since the issuer's keys were last fetched, at the time of a request. */
   JwksAge: 'Seconds',
 } as const;

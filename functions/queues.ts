@@ -38,16 +38,27 @@ export interface QueueConsumer {
 export const deadLetterRetentionDays = 14;
 
 export const queues = {
-  /** Lifecycle events of batches and jobs, sent by the machines that run them. */
+  /** Lifecycle events of batches and jobs, sent by the machines that run them. The message group is the owner. */
   Events: {
-    fifo: false,
+    fifo: true,
     environmentVariable: 'EVENTS_QUEUE_URL',
     deadLetterVariable: 'EVENTS_DEAD_LETTERS_URL',
     retentionDays: 4,
-    // Room for a dependency's outage of several minutes.
-    maximumDeliveries: 8,
+    // 12 hours: only an outage of a dependency makes an event be delivered again.
+    maximumDeliveries: 480,
     visibilitySeconds: 90,
     consumer: { function: 'applyEvents', batchSize: 10, concurrency: 10 },
+  },
+  /** Events put aside by applyEvents because what they need is missing: they wait here without blocking their owner. */
+  WaitingEvents: {
+    fifo: false,
+    environmentVariable: 'WAITING_EVENTS_QUEUE_URL',
+    deadLetterVariable: 'WAITING_EVENTS_DEAD_LETTERS_URL',
+    retentionDays: 4,
+    // 24 hours, every 2 minutes.
+    maximumDeliveries: 720,
+    visibilitySeconds: 120,
+    consumer: { function: 'applyWaitingEvents', batchSize: 10, concurrency: 2 },
   },
 } as const satisfies Record<string, QueueDescription>;
 

@@ -100,6 +100,17 @@ export const otherFunctions = {
       Batches: ['BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
+      WaitingEvents: ['SendMessage'],
+      'Events/dead_letters': ['SendMessage'],
+    },
+  },
+  /** Tries again the lifecycle events that wait on the queue `WaitingEvents`. */
+  applyWaitingEvents: {
+    entry: 'consumers/apply-waiting-events',
+    uses: {
+      Batches: ['BatchGetItem', 'PutItem'],
+      Jobs: ['BatchGetItem', 'PutItem'],
+      Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
       'Events/dead_letters': ['SendMessage'],
     },
   },

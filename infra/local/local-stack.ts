@@ -218,6 +218,9 @@ function startEventSources(
 
 /** The way into the queue that the template's output names. */
 function eventIntake({ outputs }: Deployment, queueService: QueueService): EventIntake {
-  const queue = queueService.find(outputs.EventsQueueUrl ?? '');
-  return createEventIntake(queue, queueService.find(queue.definition.redrive?.deadLetterArn ?? ''));
+  return createEventIntake({
+    events: queueService.find(outputs.EventsQueueUrl ?? ''),
+    waiting: queueService.find(outputs.WaitingEventsQueueUrl ?? ''),
+    deadLetters: queueService.find(outputs.EventsDeadLettersUrl ?? ''),
+  });
 }

@@ -60,6 +60,13 @@ describe.each(descriptions)('the queue %s', (name, description) => {
 });
 
 describe('the queues', () => {
+  it('give events up after 12 hours of outage, waiting ones after a day', () => {
+    const hours = ({ maximumDeliveries, visibilitySeconds }: QueueDescription) =>
+      (maximumDeliveries * visibilitySeconds) / 3600;
+    expect(hours(queues.Events)).toBe(12);
+    expect(hours(queues.WaitingEvents)).toBe(24);
+  });
+
   it('are those of the fact sheet, each with its dead letters', () => {
     const paths = ofType('AWS::SQS::Queue').map(({ path }) => path);
     expect(paths.sort()).toEqual(

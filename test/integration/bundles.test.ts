@@ -32,7 +32,12 @@ const done = {
 };
 const messages = {
   Records: [JSON.stringify(created), JSON.stringify({ ...done, time: '2026-03-01T00:00:01Z' }), 'no event'].map(
-    (body, at) => ({ messageId: String(at), body, attributes: { ApproximateReceiveCount: '1' } }),
+    (body, at) => ({
+      messageId: String(at),
+      body,
+      attributes: { ApproximateReceiveCount: '1' },
+      messageAttributes: {},
+    }),
   ),
 };
 
@@ -48,6 +53,7 @@ it('what is deployed works: the bundles serve a batch from its events on', async
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_ENDPOINT_URL_SQS: sink.url,
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
+    WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
     RESULTS_BUCKET: 'results-bucket',
     ...Object.fromEntries(
       Object.entries(tables).map(([name, { environmentVariable }]) => [environmentVariable, names[name as TableName]]),

@@ -31,6 +31,7 @@ const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
 vi.stubEnv('ISSUER', 'https://issuer.example');
 vi.stubEnv('AUDIENCE', 'audience');
 vi.stubEnv('JWKS_URI', 'https://issuer.example/jwks');
@@ -138,14 +139,15 @@ function callOfLink(link: string): string {
   return `${pathname.startsWith('/results/') ? 'Results' : pathname} ${searchParams.get('x-id')}`;
 }
 
-describe('applyEvents', () => {
+describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
   it('makes every call that its role allows, and no other', async () => {
-    const { handler } = await load(otherFunctions.applyEvents.entry);
+    const { handler } = await load(otherFunctions[name].entry);
+    sink.messages.length = 0;
     const event = (type: string, second: number, data: object) => ({
       id: `event ${second}`,
       type,
       time: `2026-03-01T00:00:0${second}Z`,
-      user_id: 'auth0|new owner',
+      user_id: `auth0|new owner of ${name}`,
       data,
     });
     const batch_id = uuid('b', 1);
@@ -164,12 +166,15 @@ describe('applyEvents', () => {
           messageId: `message ${index}`,
           body: JSON.stringify(each),
           attributes: { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' },
+          messageAttributes: {},
         },
       ];
       await handler({ Records } as unknown as SQSEvent, lambdaContext());
     }
-    if (sink.messages.length > 0) calls.add('Events/dead_letters SendMessage');
-    expect([...calls].sort()).toEqual(declared(otherFunctions.applyEvents.uses).sort());
+    for (const { queue } of sink.messages) {
+      calls.add(`${queue === 'waiting' ? 'WaitingEvents' : 'Events/dead_letters'} SendMessage`);
+    }
+    expect([...calls].sort()).toEqual(declared(otherFunctions[name].uses).sort());
   });
 });
 

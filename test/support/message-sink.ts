@@ -5,8 +5,12 @@ import { text } from 'node:stream/consumers';
 
 /** A message that was sent to the sink. */
 export interface SunkMessage {
+  /** The last part of the queue's URL. */
+  readonly queue: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
+  readonly groupId?: string;
+  readonly deduplicationId?: string;
 }
 
 /** An SQS endpoint that keeps what is sent to any queue; `refusing` makes it refuse. */
@@ -14,17 +18,20 @@ export async function startMessageSink() {
   const messages: SunkMessage[] = [];
   const sink = { messages, refusing: false };
   const server = createServer(async (request, response) => {
-    const { MessageBody, MessageAttributes = {} } = JSON.parse(await text(request));
+    const input = JSON.parse(await text(request));
+    const { QueueUrl, MessageBody, MessageAttributes = {}, MessageGroupId, MessageDeduplicationId } = input;
     if (sink.refusing) {
       response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'gone' }));
       return;
     }
     messages.push({
+      queue: QueueUrl.split('/').at(-1),
       body: MessageBody,
       attributes: Object.fromEntries(
         Object.entries<{ StringValue: string }>(MessageAttributes).map(([name, value]) => [name, value.StringValue]),
       ),
+      ...(MessageGroupId !== undefined && { groupId: MessageGroupId, deduplicationId: MessageDeduplicationId }),
     });
     const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
     response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.0' });

@@ -73,7 +73,7 @@ export async function carryOut(
       schedule = withoutFirst(schedule, done, replacedBy);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      if (!concernsSteps(failure)) {
+      if (stopsOwner(failure)) {
         for (const { task } of [...schedule.oneByOne, ...schedule.together]) errors[task] = failure;
       } else if (steps.length > 1) {
         schedule = { oneByOne: steps, together: schedule.together.slice(steps.length) };
@@ -103,9 +103,9 @@ function withoutFirst({ oneByOne, together }: Schedule, done: number, replacedBy
     : { oneByOne, together: [...replacedBy, ...together.slice(done)] };
 }
 
-/** Whether the error is about what a step asks for, rather than that nothing of this owner can be written now. */
-function concernsSteps(error: Error): boolean {
-  return !(error instanceof OutdatedColumns || isUnavailable(error));
+/** Whether the error says that nothing of this owner can be written now, rather than something about what was asked for. */
+export function stopsOwner(error: Error): boolean {
+  return error instanceof OutdatedColumns || isUnavailable(error);
 }
 
 /** Decides as many of the steps as one transaction holds. */

@@ -25,11 +25,18 @@ export interface EventIntake {
   deadLetters(): readonly DeadLetter[];
 }
 
-export function createEventIntake(queue: Queue, deadLetterQueue: Queue): EventIntake {
+export interface EventQueues {
+  readonly events: Queue;
+  /** Takes the events that the function puts aside. */
+  readonly waiting: Queue;
+  readonly deadLetters: Queue;
+}
+
+export function createEventIntake(queues: EventQueues): EventIntake {
   return { deliver, deadLetters };
 
   async function deliver(given: readonly EventMessage[], patience: number): Promise<Delivery> {
-    const messages = given.map((message) => queue.send(message));
+    const messages = given.map((message) => queues.events.send(message));
     await Promise.all(messages.map(({ tried }) => tried.promise));
     const settled = new Set<Message>();
     const all = messages.map((message) => message.settled.promise.then(() => settled.add(message)));
@@ -40,16 +47,19 @@ export function createEventIntake(queue: Queue, deadLetterQueue: Queue): EventIn
       return letter === undefined ? [] : [{ messageId, reason: letter.reason }];
     });
     const failedIds = new Set(failures.map(({ messageId }) => messageId));
+    // A message that the function sends on says in its attributes which one it was.
+    const waitingIds = new Set(queues.waiting.messages().map(({ attributes }) => attributes.message_id));
+    const isWaiting = (message: Message) => !settled.has(message) || waitingIds.has(message.messageId);
     return {
-      accepted: messages.filter((message) => settled.has(message) && !failedIds.has(message.messageId)).length,
-      pending: messages.filter((message) => !settled.has(message)).length,
+      accepted: messages.filter((message) => !isWaiting(message) && !failedIds.has(message.messageId)).length,
+      pending: messages.filter(isWaiting).length,
       failures,
     };
   }
 
   /** A message that the function itself sent says in its attributes which one it was, and why. */
   function deadLetters(): DeadLetter[] {
-    return deadLetterQueue.messages().map(({ messageId, body, attributes, failure }) => ({
+    return queues.deadLetters.messages().map(({ messageId, body, attributes, failure }) => ({
       messageId: attributes.message_id ?? messageId,
       body,
       reason: attributes.reason ?? failure ?? '',

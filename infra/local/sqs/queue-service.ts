@@ -3,6 +3,7 @@ import { SetupProblem } from '../../setup-problem.ts';
 import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
+import { queueTimeFactor } from './event-source.ts';
 import { md5 } from './md5.ts';
 import { createQueue, InvalidMessage, messageLimit, type Queue } from './queue.ts';
 
@@ -21,6 +22,7 @@ interface SendMessageRequest {
   readonly MessageAttributes?: Readonly<Record<string, { readonly StringValue?: string }>>;
   readonly MessageGroupId?: string;
   readonly MessageDeduplicationId?: string;
+  readonly DelaySeconds?: number;
 }
 
 /** Starts without queues: their URLs need the endpoint's address. */
@@ -73,12 +75,13 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
 }
 
 function sendMessage(queue: Queue, parameters: SendMessageRequest) {
-  const { MessageBody, MessageAttributes = {}, MessageGroupId, MessageDeduplicationId } = parameters;
+  const { MessageBody, MessageAttributes = {}, MessageGroupId, MessageDeduplicationId, DelaySeconds = 0 } = parameters;
   const { messageId, sequenceNumber } = queue.send({
     body: MessageBody,
     attributes: Object.fromEntries(
       Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
     ),
+    delay: (DelaySeconds * 1000) / queueTimeFactor,
     ...(MessageGroupId !== undefined && { groupId: MessageGroupId }),
     ...(MessageDeduplicationId !== undefined && { deduplicationId: MessageDeduplicationId }),
   });

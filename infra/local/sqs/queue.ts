@@ -10,6 +10,8 @@ export interface NewMessage {
   readonly groupId?: string;
   /** A FIFO queue keeps only the first message of five minutes that has it. */
   readonly deduplicationId?: string;
+  /** Milliseconds that the message is hidden at first. Standard queues only. */
+  readonly delay?: number;
 }
 
 /** A message in a queue. */
@@ -99,7 +101,7 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
     onVisible: (listener) => void listeners.push(listener),
   };
 
-  function send({ body, attributes = {}, groupId, deduplicationId }: NewMessage): Message {
+  function send({ body, attributes = {}, groupId, deduplicationId, delay = 0 }: NewMessage): Message {
     requireAllowedSize(body, attributes);
     const common = {
       messageId: randomUUID(),
@@ -111,9 +113,12 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
       settled: Promise.withResolvers<'deleted' | 'redriven'>(),
     };
     if (fifo === undefined) {
-      add(common);
+      if (delay === 0) add(common);
+      else addHidden(common, delay);
       return common;
     }
+    if (delay > 0)
+      throw new InvalidMessage('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
     const ids = fifoIds(groupId, deduplicationId ?? (fifo.deduplicatesByContent ? sha256(body) : undefined));
     const deduplicationKey = fifo.deduplicatesPerGroup ? JSON.stringify(ids) : ids.deduplicationId;
     forgetOldDeduplicationIds();
@@ -162,6 +167,10 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
 
   function release(message: Message, delay: number) {
     message.tried.resolve();
+    showAfter(message, delay);
+  }
+
+  function showAfter(message: Message, delay: number) {
     const show = () => {
       const group = groups.get(groupName(message));
       if (group?.messages.includes(message) !== true) return;
@@ -169,6 +178,11 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
       if (group.hidden === 0) announce();
     };
     setTimeout(show, delay).unref();
+  }
+
+  function addHidden(message: Message, delay: number) {
+    groups.set(groupName(message), { messages: [message], hidden: 1 });
+    showAfter(message, delay);
   }
 
   function add(message: Message) {

@@ -1,0 +1,65 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+
+export interface OutgoingMessage {
+  readonly body: string;
+  /** Empty ones are left out, long ones are cut; all are left out where body and attributes together exceed SQS's limit. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** A FIFO queue asks for both. */
+  readonly fifo?: { readonly groupId: string; readonly deduplicationId: string };
+  /** How long the queue hides the message at first. FIFO queues do not take it. */
+  readonly delaySeconds?: number;
+}
+
+export interface MessageSender {
+  /** Throws when the queue does not take the message. */
+  send(message: OutgoingMessage): Promise<void>;
+}
+
+/** Sends messages to one SQS queue. */
+export function messageSender(queueUrl: string, client = sqsClient()): MessageSender {
+  return {
+    async send({ body, attributes, fifo, delaySeconds }) {
+      await client.send(
+        new SendMessageCommand({
+          QueueUrl: queueUrl,
+          MessageBody: body,
+          MessageAttributes: messageAttributes(body, attributes),
+          ...(fifo !== undefined && { MessageGroupId: fifo.groupId, MessageDeduplicationId: fifo.deduplicationId }),
+          ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
+        }),
+      );
+    },
+  };
+}
+
+function sqsClient(): SQSClient {
+  return new SQSClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
+  });
+}
+
+/** SQS's limit of body and attributes (names, types and values) together: 1 MiB. */
+const maximumMessageBytes = 1_048_576;
+
+function messageAttributes(body: string, attributes: OutgoingMessage['attributes']) {
+  const texts = Object.entries(attributes)
+    .map(([name, value]) => [name, attributeText(value)] as const)
+    .filter(([, value]) => value !== '');
+  const bytes = [body, ...texts.flat(), ...texts.map(() => 'String')].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  );
+  if (bytes > maximumMessageBytes) return {};
+  return Object.fromEntries(texts.map(([name, value]) => [name, { DataType: 'String', StringValue: value }]));
+}
+
+const longestAttribute = 1_000;
+
+/** SQS takes the characters of XML 1.0 only. */
+function attributeText(value: string): string {
+  return value
+    .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\u{fffd}')
+    .slice(0, longestAttribute)
+    .toWellFormed();
+}
