@@ -6,8 +6,8 @@ import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
-import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
-import { jobOrderings } from '../../functions/schemas/job-list-query.ts';
+import { type BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
+import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -79,6 +79,9 @@ const idsOf = (rows: readonly { id: string }[]) => ({
     .map(([id, length]) => id.slice(0, length)),
 });
 
+/** Every filter of a query: one that is missing does not compile. */
+type Filters<Query> = Record<Exclude<keyof Query, keyof typeof page | 'order_by'>, fc.Arbitrary<unknown>>;
+
 const batchFilters = {
   id: idsOf(counted).id,
   id__starts_with: idsOf(counted).id__starts_with,
@@ -93,7 +96,7 @@ const batchFilters = {
   end_date: times,
   tag: fc.constantFrom(...tags, 'none', ''),
   user_id: fc.constantFrom([user], [user, 'guest'], ['guest']),
-};
+} satisfies Filters<BatchListQuery>;
 const batchQueries = fc
   .tuple(upToThree(batchFilters), fc.constantFrom(...batchOrderings))
   .map(([query, order_by]) => ({ ...query, order_by }));
@@ -110,7 +113,8 @@ const jobFilters = {
   max_runs: fc.integer({ min: 0, max: 1_000 }),
   start_date: times,
   end_date: times,
-};
+  user_id: fc.constantFrom([user], [user, 'guest'], ['guest']),
+} satisfies Filters<JobListQuery>;
 const jobQueries = fc
   .tuple(upToThree(jobFilters), fc.constantFrom(...jobOrderings))
   .map(([query, order_by]) => ({ ...query, order_by }));

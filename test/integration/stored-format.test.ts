@@ -40,7 +40,7 @@ function storedBatches(userId: string): Row[] {
     written_at: {},
     jobs_count: 0,
     jobs_count_per_status: { ...row.jobs_count_per_status, DONE: 0 },
-    ...(at % 3 === 0 && { webhook: `https://example.org/${at}` }),
+    ...(at % 3 === 0 && { backend_configuration: `configuration ${at}` }),
     ...(at % 4 === 0 && { device_status: `status ${at % 5}` }),
     ...(at % 5 > 1 && { shots: (at * 7) % 11, region: at % 2 === 0 ? 'EU' : 'US' }),
   }));
@@ -88,10 +88,13 @@ const changes: Readonly<Record<string, { readonly batch: ListDescription; readon
       ],
     },
     'a facet for the presence of a text': {
-      batch: withFacets({ ...facetColumn.facets, webhook: { kind: 'presence', attribute: 'webhook' } }),
+      batch: withFacets({
+        ...facetColumn.facets,
+        configured: { kind: 'presence', attribute: 'backend_configuration' },
+      }),
       questions: [
-        { where: facet('webhook', true), matches: (row) => row.webhook !== null },
-        { where: facet('webhook', false), matches: (row) => row.webhook === null },
+        { where: facet('configured', true), matches: (row) => row.backend_configuration !== null },
+        { where: facet('configured', false), matches: (row) => row.backend_configuration === null },
         { where: facet('open', true), matches: (row) => row.open === true },
       ],
     },
@@ -231,7 +234,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     await expectRightAnswers(after, userId, questions);
     if (notWritten.includes(change)) return;
     const writer = lifecycle(client, tables, { lists: after });
-    await writer.createBatch(userId, newBatch(1, { webhook: 'https://example.org', jobs: [newJob(1)] }));
+    await writer.createBatch(userId, newBatch(1, { backend_configuration: 'text', jobs: [newJob(1)] }));
     await writer.createBatch(userId, newBatch(2, { device_status: 'status 4', open: true }));
     await writer.recordBatchStatus(userId, newBatch(2).id, { status: 'RUNNING' });
     expect(await differencesOf(after, userId)).toEqual([]);

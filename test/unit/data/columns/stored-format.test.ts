@@ -135,7 +135,7 @@ describe('the fingerprint of a description', () => {
     ['the key of a column', { ...batchList, columns: { ...batchList.columns, id: { ...id, key: 'x' } } }],
     ['the attribute of a column', { ...batchList, columns: { ...batchList.columns, id: { ...id, attribute: 'x' } } }],
     ['the kind of a column', { ...batchList, columns: { ...batchList.columns, id: { ...id, kind: 'time' } } }],
-    ['a further facet', withFacets({ ...facets.facets, webhook: { kind: 'presence', attribute: 'webhook' } })],
+    ['a further facet', withFacets({ ...facets.facets, further: { kind: 'presence', attribute: 'x' } })],
     ['the order of facets', withFacets({ open, status, ...otherFacets })],
     ['a further value', withFacets({ ...facets.facets, status: { ...status, values: [...status.values, 'LOST'] } })],
     [
