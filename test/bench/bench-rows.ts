@@ -1,4 +1,4 @@
-/** What the benchmark lists: one user's batches and jobs, made from a fixed seed, so that runs compare. */
+/** The rows that the benchmark lists: one user's batches and jobs, made from a fixed seed so that runs can be compared. */
 
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
@@ -8,12 +8,12 @@ import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 export interface BenchRows {
   /** In creation order. */
   readonly batches: readonly BatchRow[];
-  /** In creation order; those of the large batch are the latest and alternate with others. */
+  /** In creation order. The jobs of the large batch are the latest and alternate with others. */
   readonly jobs: readonly JobRow[];
   readonly largeBatchId: string;
 }
 
-/** Of each row as DynamoDB counts it, by a filler. */
+/** Size of each row as DynamoDB counts it. A filler makes it so. */
 const rowBytes = 800;
 const mostJobsOfOneBatch = 10_000;
 const second = 1_000_000;
@@ -44,7 +44,7 @@ const tagShares = { calibration: 5, nightly: 20, 'run#7': 1 };
 const notStarted = new Set<string>(['PENDING', 'PAUSED']);
 const notEnded = new Set<string>([...notStarted, 'RUNNING', 'CANCELING']);
 
-/** `size` batches, and as many jobs beside those of the large batch, which has `size` too but at most 10,000. */
+/** `size` batches and `size` jobs of them. One more, large batch has another `size` jobs, at most 10,000. */
 export function benchRows(userId: string, size: number): BenchRows {
   const random = randomNumbers(size);
   const largeBatch = Math.floor(size / 2);
@@ -124,7 +124,7 @@ function jobRow(userId: string, seq: number, random: () => number, batchId: stri
   });
 }
 
-/** In about the shares that jobs have. */
+/** Job statuses in about their usual shares. */
 function countsByStatus(jobsCount: number): Record<JobStatus, number> {
   const share = (status: JobStatus) => Math.floor((jobsCount * shares.jobStatus[status]) / 100);
   const counts = Object.fromEntries(JobStatus.options.map((status) => [status, share(status)])) as Record<
@@ -134,7 +134,7 @@ function countsByStatus(jobsCount: number): Record<JobStatus, number> {
   return { ...counts, DONE: counts.DONE + jobsCount - Object.values(counts).reduce((sum, count) => sum + count) };
 }
 
-/** Work starts within two hours of its creation, and takes up to one. */
+/** Work starts within two hours of its creation and takes up to one hour. */
 function timesOf(created: number, status: string, random: () => number) {
   const start = created + Math.floor((30 + 7_200 * random() ** 3) * second);
   const end = start + Math.floor((1 + 3_600 * random() ** 3) * second);
@@ -150,7 +150,7 @@ function filled<Row extends object>(attribute: keyof Row & string, row: Row): Ro
   return missing < 0 ? row : { ...row, [attribute]: JSON.stringify({ note: 'x'.repeat(missing) }) };
 }
 
-/** The size of an item as DynamoDB's documentation gives it: names and values, and 3 bytes and 1 an element for each map or list. */
+/** The size of an item by DynamoDB's documentation: names and values, and for each map or list 3 bytes and 1 byte an element. */
 export function itemBytes(item: object): number {
   return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
 }

@@ -1,6 +1,11 @@
 /**
- * `npm run bench`: what lists and writes cost at growing sizes, by DynamoDB's own count of consumed capacity, lists beside the usual
- * way and PostgreSQL; what the bundles weigh and how long they take to start. Figures as tables of Markdown, and as JSON in a file.
+ * `npm run bench` measures
+ *
+ * - what lists and writes cost at growing sizes, by DynamoDB's own count of consumed capacity;
+ * - what the same lists cost in the usual way and in PostgreSQL;
+ * - the size of the bundles, and how long they take to start.
+ *
+ * It prints tables of Markdown, and writes all figures to a file as JSON.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -28,7 +33,7 @@ import { requestTable } from './request-table.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 
-/** Runs of each query; rounds of loading every bundle; time for the CPU of each page. */
+/** `runs` of each query, `rounds` of loading every bundle, and for how long the CPU time of each page is measured. */
 const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000 };
 const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500 };
 
@@ -44,20 +49,20 @@ class Interrupted extends Error {}
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Interrupted(signal)));
 });
-// It may come while nobody waits for it yet.
+// The signal may come while nobody waits for it.
 interrupted.catch(() => {});
 
 try {
   await main();
 } catch (error) {
-  // What was interrupted is still under way.
+  // The interrupted work still goes on.
   if (error instanceof Interrupted) process.exit(130);
   if (!(error instanceof SetupProblem)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }
 
-/** Whatever ends it, DynamoDB Local is stopped and PostgreSQL's schema dropped. */
+/** DynamoDB Local is stopped and PostgreSQL's schema is dropped however the measurement ends. */
 async function main() {
   const asked = options();
   const local = await startDynamoDbLocal();
@@ -163,7 +168,7 @@ async function load(endpoint: string, size: number, runs: number, database: Post
   return { client, measure: measuredClient(client), tables, userId, size, rows, runs, postgres: database };
 }
 
-/** One line that is written over where the screen allows it, else a line now and then. */
+/** One line that is overwritten where the terminal allows it, otherwise a new line every ten seconds. */
 function progress(text: string) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (performance.now() > lastLine + 10_000) {

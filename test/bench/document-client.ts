@@ -1,4 +1,4 @@
-/** What every bundle with a database in it begins with. */
+/** The part that every bundle with a database starts with. */
 
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
 

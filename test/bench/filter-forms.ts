@@ -1,4 +1,4 @@
-/** The filters that are measured, in terms that a FilterExpression and SQL are both made of. */
+/** The measured filters, in a form from which both a FilterExpression and SQL are made. */
 
 import type { ListName, ListQuery } from './list-cases.ts';
 

@@ -1,11 +1,11 @@
-/** The list queries that are measured, and what they may cost. */
+/** The measured list queries and their budgets. */
 
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { listOf } from '../support/list-oracle.ts';
 import type { BenchRows } from './bench-rows.ts';
 
-/** Read units by the number of batches, and the most calls and depth at any number. */
+/** The most read units by the number of batches, and the most calls and depth at any number. */
 export interface Budget {
   readonly units: Readonly<Record<number, number>>;
   readonly calls?: number;
@@ -18,12 +18,12 @@ export type ListQuery = BatchListQuery | JobListQuery;
 export interface ListCase {
   readonly name: string;
   readonly list: ListName;
-  /** What differs from the defaults; reads the rows for ids and times that exist. */
+  /** What differs from the defaults. It takes ids and times from the rows. */
   readonly query: (rows: BenchRows) => Partial<BatchListQuery> | Partial<JobListQuery>;
-  /** Where the page starts, as a share of all that matches; else at the first row. */
+  /** Where the page starts, as a share of all rows that match; without it at the first row. */
   readonly start?: number;
   readonly budget?: Budget;
-  /** False where the usual way is the same, or the same as for another case. */
+  /** False where the usual way does not differ, or costs the same as in another case. */
   readonly usualWay?: false;
 }
 
@@ -53,7 +53,7 @@ const three = {
 } satisfies Partial<BatchListQuery>;
 const ascending = { order_by_direction: 'ASC' } as const;
 
-/** A time that this share of the rows that have one comes before. */
+/** The time that comes after this share of all times of the rows. */
 function quantile(rows: readonly object[], attribute: string, share: number): string {
   const times = rows.map((row) => Reflect.get(row, attribute)).filter((time) => typeof time === 'string');
   times.sort();
@@ -196,7 +196,7 @@ export function queryOf({ list, query, start = 0 }: ListCase, rows: BenchRows): 
   return { ...asked, offset: Math.floor(start * expectedPage(rows, list, asked).total) };
 }
 
-/** The answer, from the rows as an array. */
+/** The right answer, from the rows as an array. */
 export function expectedPage(rows: BenchRows, list: ListName, query: ListQuery) {
   return listOf(rows[list] as never, query as never);
 }

@@ -2,7 +2,7 @@ import { figure } from './figure.ts';
 import type { ListResult } from './measure-lists.ts';
 import { textTable } from './text-table.ts';
 
-/** What each query of one size costs, beside its budget: units/calls/depth. */
+/** What each query of one size costs, with its budget as units/calls/depth. */
 export function listTable(size: number, results: readonly ListResult[]): string {
   const headings = ['matching', 'RCU', 'budget', '', 'calls', 'depth', 'kB', '1 MB pages', 'ms', 'CPU ms'];
   const rows = results.map((result) => [
@@ -45,8 +45,8 @@ export function comparisonTable(size: number, results: readonly ListResult[]): s
 }
 
 /**
- * The queries at all sizes in short: read units and the budget, growth between the two largest sizes, and at the largest what other
- * ways take: the usual way in read units, PostgreSQL in milliseconds for total and page.
+ * A summary of the queries at all sizes: read units, budget, and growth between the two largest sizes. At the largest size it adds the
+ * usual way in read units, and PostgreSQL in milliseconds for total and page.
  */
 export function listSummary(results: readonly ListResult[]): string {
   const sizes = sizesOf(results);

@@ -17,13 +17,13 @@ import { median } from './median.ts';
 export interface BundleResult {
   readonly name: string;
   readonly bytes: number;
-  /** Of AWS, by the names of their classes. */
+  /** Clients of AWS in the bundle, by the names of their classes. */
   readonly clients: readonly string[];
-  /** From before the import of the bundle to its end, in a process of its own: the median. */
+  /** Median time that the import of the bundle takes, each time in a new process. */
   readonly milliseconds: number;
-  /** How many times as long as the bundle that only makes the SDK's document client, as it comes: the median of the rounds. */
+  /** That time divided by the time of a bundle that only makes the SDK's document client as it comes: the median of all rounds. */
   readonly ratio: number;
-  /** The same by CPU time, which other work on the machine disturbs less. */
+  /** The same ratio by CPU time, which other work on the machine disturbs less. */
   readonly cpuMilliseconds: number;
   readonly cpuRatio: number;
   readonly budget?: { readonly bytes: number; readonly ratio: number; readonly clients?: 0 };
@@ -45,13 +45,13 @@ const sdkOnly = 'SDK only';
 const mostTimesSdkOnly = 1.25;
 
 /**
- * Sizes and initialisation times of the bundles, as the stack makes them. In every round each bundle is loaded once, so
- * that all are measured under the same conditions.
+ * Sizes and initialisation times of the bundles as the stack makes them. Each round loads every bundle once, so that all are measured
+ * under the same conditions.
  */
 export async function measureBundles(rounds: number, progress: (round: number) => void): Promise<BundleResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-bundles-'));
   const remove = () => rmSync(directory, { recursive: true, force: true });
-  // Also where the benchmark is interrupted.
+  // Also when the benchmark is interrupted.
   process.once('exit', remove);
   const bundles = build(directory);
   const starts = new Map(bundles.map(({ name }) => [name, [] as Start[]]));
@@ -71,8 +71,8 @@ export async function measureBundles(rounds: number, progress: (round: number) =
 }
 
 /**
- * The stack, and beside it the SDK's document client as it comes and as the service makes and bundles it; what of a function's
- * environment only a deployment tells is made up.
+ * The bundles of the stack, and two more: the SDK's document client as it comes, and as the service makes and bundles it. Those values
+ * of the functions' environment that only a deployment knows are made up.
  */
 function build(directory: string): Bundle[] {
   const app = new App({ outdir: directory, analyticsReporting: false, context: cdk.context });

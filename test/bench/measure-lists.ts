@@ -29,7 +29,7 @@ export interface Bench {
   readonly userId: string;
   readonly size: number;
   readonly rows: BenchRows;
-  /** Of each query: times are medians. */
+  /** Runs of each query. Times are medians of them. */
   readonly runs: number;
   readonly postgres: Postgres | undefined;
 }
@@ -42,7 +42,7 @@ export interface ListResult extends Timed {
   readonly name: string;
   readonly size: number;
   readonly total: number;
-  /** Of this process, the SDK's part included. */
+  /** CPU time of this process, the SDK included. */
   readonly cpuMilliseconds: number;
   readonly budget?: { readonly units: number | undefined; readonly calls?: number; readonly depth?: number };
   readonly met?: boolean;
@@ -52,7 +52,7 @@ export interface ListResult extends Timed {
 
 type Lists = Readonly<Record<ListName, (query: ListQuery) => Promise<Page<{ readonly id: string }>>>>;
 
-/** Every query on the loaded rows. Throws when an answer is not that of the rows as an array. */
+/** Measures every query on the loaded rows. Throws when an answer differs from that of the rows as an array. */
 export async function* measureLists(bench: Bench): AsyncGenerator<ListResult> {
   const lists = listsOf(bench);
   for (const listCase of listCases) {
@@ -83,7 +83,7 @@ export async function* measureLists(bench: Bench): AsyncGenerator<ListResult> {
   yield measureWalk(bench, lists);
 }
 
-/** All jobs of the large batch, page by page, as the Python client reads them. */
+/** Reads all jobs of the large batch page by page, as the Python client does. */
 async function measureWalk(bench: Bench, lists: Lists): Promise<ListResult> {
   const { largeBatchId, jobs } = bench.rows;
   const order = { order_by: 'creation_order', order_by_direction: 'ASC' } as const;
@@ -119,7 +119,7 @@ function judged({ budget }: Pick<ListCase, 'budget'>, size: number, cost: Cost) 
   return { budget: { ...budget, units }, met };
 }
 
-/** Once to warm up, then as often as asked for. What is not time is the same in every run. */
+/** Works once to warm up, then `runs` times. Only times differ between the runs. */
 async function repeated({ measure, runs }: Pick<Bench, 'measure' | 'runs'>, work: () => Promise<void>) {
   if (runs > 1) await work();
   const times: number[] = [];

@@ -9,19 +9,19 @@ import type { Bench } from './measure-lists.ts';
 
 type Units = Pick<Cost, 'calls' | 'depth' | 'readUnits' | 'writeUnits'>;
 
-/** A write of one kind, or a small read, at a user with `size` batches. */
+/** What one kind of write, or a small read, costs for a user with `size` batches. */
 export interface RequestResult {
   readonly name: string;
   readonly size: number;
-  /** The dearest of all that were measured. */
+  /** The dearest one measured. */
   readonly cost: Partial<Units>;
-  /** The same asked for by an event, which is remembered in the same transaction. */
+  /** The same on behalf of an event, which the same transaction remembers. */
   readonly withEvent?: Units;
   readonly budget?: Partial<Units>;
   readonly met?: boolean;
 }
 
-/** What a write is measured on: new ids, and rows of the user that nothing was done to yet. */
+/** What a write is measured on: a number for new ids, and rows of the user that are still as they were loaded. */
 interface Subject {
   readonly number: number;
   readonly openBatch: string;
@@ -37,7 +37,7 @@ interface RequestCase {
     subject: Subject,
     options?: CallOptions,
   ) => Promise<unknown>;
-  /** False where no event asks for it. */
+  /** False where no event does it. */
   readonly events?: false;
 }
 
@@ -46,7 +46,7 @@ const jobUnits = 10;
 const batchUnits = 16;
 const resultsKey = (userId: string) => `results/${userId}/00000000-0000-4000-8000-000000000000.json`;
 
-/** Rows of about 0.8 KB, like those that are there; ids of each case are its own. */
+/** Rows of about 0.8 KB, like the loaded ones. Each case has ids of its own. */
 const batchOf = (family: number, { number }: Subject, jobs: number, tags: string[] = []) =>
   newBatch(family * 1_000 + number, {
     configuration: { note: 'x'.repeat(250) },
@@ -59,7 +59,7 @@ const jobsOf = (family: number, number: number, count: number) =>
   );
 const now = () => fromMicroseconds(Date.now() * 1000);
 
-/** In this order on the same rows: a batch runs, is done, is closed. */
+/** The cases run in this order on the same rows: a batch runs, is done, is closed. */
 const cases: readonly RequestCase[] = [
   {
     name: 'createBatch, no jobs',
@@ -162,7 +162,7 @@ const cases: readonly RequestCase[] = [
   },
 ];
 
-/** Changes the rows that were loaded: after this, lists are others. */
+/** Measures every case. It changes the loaded rows, so lists have other answers afterwards. */
 export async function* measureRequests(bench: Bench): AsyncGenerator<RequestResult> {
   const repositories = repositoriesOf(bench);
   const subjects = subjectsOf(bench.rows);
@@ -203,7 +203,7 @@ function repositoriesOf({ client, tables, userId, rows }: Bench) {
   };
 }
 
-/** As many as the rows have, at most ten, spread over the sequence; the second half of them is for events. */
+/** As many as the rows offer, at most ten, spread over the sequence. The second half of them is for events. */
 function subjectsOf({ batches, jobs, largeBatchId }: BenchRows): Subject[] {
   const open = batches.filter((batch) => batch.open);
   const pending = batches.filter((batch) => batch.status === 'PENDING');

@@ -1,7 +1,7 @@
 import type { PageResult } from './measure-pages.ts';
 import { textTable } from './text-table.ts';
 
-/** CPU time of a page outside the SDK. */
+/** The CPU time of a page without the SDK. */
 export function pageTable(size: number, results: readonly PageResult[]): string {
   const rows = results.map(({ name, cpuMilliseconds, bytes }) => [
     name,

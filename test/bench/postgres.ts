@@ -9,7 +9,7 @@ import { type Filter, filtersOf } from './filter-forms.ts';
 import type { ListName, ListQuery } from './list-cases.ts';
 import { median } from './median.ts';
 
-/** Server time of planning and execution, in milliseconds; sending the rows is not in it. */
+/** Milliseconds that the server plans and executes, without sending the rows. */
 export interface PostgresTimes {
   readonly count: number;
   readonly page: number;
@@ -19,7 +19,7 @@ export interface Postgres {
   readonly version: string;
   load(size: number, rows: BenchRows): Promise<void>;
   measure(size: number, userId: string, list: ListName, query: ListQuery): Promise<PostgresTimes & { total: number }>;
-  /** Ends what is under way, and drops the schema that everything was made in. */
+  /** Ends running statements and drops the schema with everything in it. */
   drop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const columns = {
     PRIMARY KEY (user_id, id)`,
 } as const satisfies Record<ListName, string>;
 
-/** Each begins with the owner, as every query names one; the tags' is of another kind. */
+/** Each index begins with the owner, because every query names one. The index of tags is of another kind. */
 const indexes = {
   batches: [
     '(user_id, seq)',
@@ -60,7 +60,7 @@ const types = {
   job_origin: JobOrigin,
 };
 
-/** The same rows in PostgreSQL, by the program `psql`, in a schema of its own. Throws when the server cannot be reached. */
+/** Loads the same rows into a schema of its own of PostgreSQL, with the program `psql`. Throws when the server cannot be reached. */
 export async function postgres(url: string): Promise<Postgres> {
   const schema = `bench_${process.pid}_${Date.now()}`;
   const running = new Set<ChildProcess>();
@@ -104,7 +104,7 @@ export async function postgres(url: string): Promise<Postgres> {
 function* loading(list: ListName, size: number, rows: readonly object[]): Generator<string> {
   const table = `${list}_${size}`;
   yield `CREATE TABLE ${table} (${columns[list]});\nCREATE TEMP TABLE loaded (row jsonb);\n`;
-  // Quotes and delimiters that JSON text never holds: a line is a row.
+  // JSON text never holds this quote and delimiter, so a line is a row.
   yield `COPY loaded FROM STDIN (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02');\n`;
   for (const row of rows)
     yield `${JSON.stringify(row, (_, value) => (isJsonText(value) ? JSON.parse(value) : value))}\n`;

@@ -1,4 +1,4 @@
-/** The SDK's document client as it comes: initialisation of the bundles is measured against this one. */
+/** The SDK's document client as it comes. The bundles' initialisation is compared with this one. */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';

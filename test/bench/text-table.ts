@@ -1,4 +1,4 @@
-/** A Markdown table with aligned columns: the first to the left, the others to the right. */
+/** A Markdown table. Its first column is aligned to the left, the others to the right. */
 export function textTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, at) =>
     Math.max(heading.length, 3, ...rows.map((row) => (row[at] ?? '').length)),

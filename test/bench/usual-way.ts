@@ -4,13 +4,13 @@ import type { ListName, ListQuery } from './list-cases.ts';
 
 type Item = Record<string, unknown>;
 
-/** Walked in pages of as many rows as 1 MB holds: DynamoDB Local would go on where DynamoDB ends a page with a filter. */
+/** Rows in 1 MB. DynamoDB ends a page there, also with a filter; DynamoDB Local would go on. */
 const rowsPerPage = Math.floor(2 ** 20 / 800);
 
 /**
- * How lists with totals are usually read from DynamoDB: the index in creation order (or that of a batch's jobs) is walked with
- * Select=COUNT for the total, which also tells the page that the offset lies in; from there rows are read until the page is
- * full. Another order reads all rows, to be sorted in memory.
+ * How lists with totals are usually read from DynamoDB. The index in creation order (or that of a batch's jobs) is walked with
+ * Select=COUNT. That gives the total and the page in which the offset lies. From there rows are read until the page is full. For
+ * another order all rows are read and sorted in memory.
  */
 export async function usualWay(
   client: DynamoDBDocumentClient,

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 describe('the measured client', () => {
-  it('counts calls in a row as deep as they are many', async () => {
+  it('counts each of several calls in a row as a step', async () => {
     const { cost } = await measure(async () => {
       await get('small');
       await get('small');
@@ -31,7 +31,7 @@ describe('the measured client', () => {
     expect(cost).toMatchObject({ calls: 3, depth: 3, readUnits: 1.5, writeUnits: 0, pages: 3 });
   });
 
-  it('counts calls side by side as one step, and what starts after the first of them has ended as the next', async () => {
+  it('counts calls side by side as one step, and calls that start after one of them has ended as the next', async () => {
     const { cost, calls } = await measure(async () => {
       await Promise.all([get('small'), get('small'), get('small')]);
       await Promise.all([get('small'), get('small')]);
@@ -43,7 +43,7 @@ describe('the measured client', () => {
     ]);
   });
 
-  it('counts eventual and consistent reads by their size', async () => {
+  it('counts eventually and strongly consistent reads by their size', async () => {
     const units = async (work: () => Promise<unknown>) => (await measure(work)).cost.readUnits;
     expect(await units(() => get('small'))).toBe(0.5);
     expect(await units(() => get('small', true))).toBe(1);
@@ -58,7 +58,7 @@ describe('the measured client', () => {
     expect(cost).toMatchObject({ calls: 1, depth: 1, readUnits: 0, writeUnits: 4 });
   });
 
-  it('counts every item of a transaction, twice, in one call', async () => {
+  it('counts a transaction as one call, and each of its items twice', async () => {
     const ids = ['t1', 't2', 't3'];
     const { cost } = await measure(() =>
       client.send(
@@ -74,7 +74,7 @@ describe('the measured client', () => {
     for (const id of ids) expect((await get(id)).Item).toEqual(item(id, 500));
   });
 
-  it('tells how many pages of 1 MB a filtered query reads, and how much it answers', async () => {
+  it('reports how many pages of 1 MB a filtered query reads, and the size of its answer', async () => {
     const query = (filter: string) =>
       measure(() =>
         client.send(
@@ -95,7 +95,7 @@ describe('the measured client', () => {
     expect(first.cost.bytes).toBeGreaterThan(390_000);
   });
 
-  it('keeps requests at the same time apart, and calls outside of them out', async () => {
+  it('keeps simultaneous requests apart, and leaves out calls outside of them', async () => {
     const [one, two] = await Promise.all([
       measure(async () => {
         await get('small');
@@ -108,7 +108,7 @@ describe('the measured client', () => {
     expect(two.cost).toMatchObject({ calls: 1, depth: 1, readUnits: 96 });
   });
 
-  it('passes failures on, and does not count what failed', async () => {
+  it('throws the errors of calls, and does not count the calls', async () => {
     const { cost } = await measure(async () => {
       const condition = { ConditionExpression: 'attribute_not_exists(id)' };
       await expect(client.send(new PutCommand({ ...put('small', 500), ...condition }))).rejects.toThrow('conditional');

@@ -13,7 +13,7 @@ const submissions = [
   { cms_quiz_id: 'b', position: 0, data: '{"n":2}' },
 ];
 
-/** A user's repository with a clock that stands still, every call of which goes through `intercept`. */
+/** A user's submissions with a clock that stands still. Every call goes through `intercept`. */
 function setUp(intercept: (call: Call) => Promise<Record<string, unknown>> = (call) => call.send()) {
   const calls: string[] = [];
   const clock = { now: 1_800_000_000_000 };
@@ -46,19 +46,19 @@ const throttledPart = named('TransactionCanceledException', {
 });
 
 describe('submitQuizzes', () => {
-  it('takes two calls', async () => {
+  it('stores and answers with two calls', async () => {
     const { calls, submit } = setUp();
     await submit();
     expect(calls).toEqual(['TransactWriteCommand', 'BatchGetCommand']);
   });
 
-  it('takes no call for nothing', async () => {
+  it('sends nothing when there are no submissions', async () => {
     const { calls, submit } = setUp();
     expect(await submit([])).toEqual([]);
     expect(calls).toEqual([]);
   });
 
-  it('never sets updated_at back or to the same time, whatever the clock says', async () => {
+  it('moves updated_at forward even when the clock goes back or stands still', async () => {
     const { clock, submit } = setUp();
     const start = clock.now * 1000;
     const updates: string[] = [];
@@ -74,15 +74,15 @@ describe('submitQuizzes', () => {
 
   it.each([
     ['a conflict', conflict],
-    ['a transaction of which a part was throttled', throttledPart],
-    ['a transaction that is still going on', named('TransactionInProgressException')],
+    ['a throttled part of a transaction', throttledPart],
+    ['a transaction in progress', named('TransactionInProgressException')],
   ])('tries again after %s', async (_, error) => {
     const { calls, submit } = setUp(failing('TransactWriteCommand', 3, error));
     expect(await submit()).toHaveLength(2);
     expect(calls).toEqual([...Array(4).fill('TransactWriteCommand'), 'BatchGetCommand']);
   });
 
-  it('stores once what it sends again because the answer was lost', async () => {
+  it('stores a record once when it sends it again because the answer was lost', async () => {
     const { clock, submit } = setUp(failing('TransactWriteCommand', 1, conflict, true));
     const [record] = await submit();
     expect(record?.created_at).toBe(fromMicroseconds(clock.now * 1000));
@@ -107,7 +107,7 @@ describe('submitQuizzes', () => {
     expect(calls).toEqual(['TransactWriteCommand']);
   });
 
-  it('follows keys that DynamoDB leaves unprocessed', async () => {
+  it('asks again for keys that DynamoDB leaves unprocessed', async () => {
     let reads = 0;
     const { calls, submit } = setUp(async (call) => {
       const answer = await call.send();
@@ -136,7 +136,7 @@ describe('submitQuizzes', () => {
     await expect(submit()).rejects.toThrow(TooBusy);
   });
 
-  it('reads what it stored strongly', async () => {
+  it('reads what it stored with strong consistency', async () => {
     const inputs: unknown[] = [];
     const { submit } = setUp((call) => {
       if (call.name === 'BatchGetCommand') inputs.push(call.input.RequestItems);
@@ -148,7 +148,7 @@ describe('submitQuizzes', () => {
 });
 
 describe('quizRecordId', () => {
-  it('is the same in every release: stored records are found by it', () => {
+  it('is the same in every release, because stored records are found by it', () => {
     const id = quizRecordId('u', { cms_quiz_id: 'q', position: 0 });
     expect(id).toBe('1e61c1cc-895a-8459-95b0-d645786e4eed');
   });

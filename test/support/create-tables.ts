@@ -1,7 +1,7 @@
 import { CreateTableCommand, type CreateTableCommandInput, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type TableDescription, type TableName, type TableNames, tables } from '../../functions/tables.ts';
 
-/** Creates every table of the description in DynamoDB Local, named `prefix` + its name; returns those names. */
+/** Creates every table of tables.ts, named `prefix` and its name. Returns these names. */
 export async function createTables(client: DynamoDBClient, prefix: string): Promise<TableNames> {
   const names = await Promise.all(
     Object.entries<TableDescription>(tables).map(async ([name, table]) => {

@@ -2,14 +2,14 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 type Output = Record<string, unknown>;
 
-/** One call on its way: `name` as in `QueryCommand`; `send` lets it through. */
+/** A call that has not been sent yet: `name` as in `QueryCommand`. `send` sends it. */
 export interface Call {
   readonly name: string;
   readonly input: Record<string, unknown>;
   send(): Promise<Output>;
 }
 
-/** The client with every call handed to `intercept`, which may pass it on, change its answer, or fail it: before or after its effect. */
+/** The client, with every call handed to `intercept`, which may send it, change its answer, or fail it before or after its effect. */
 export function interceptedClient(
   client: DynamoDBDocumentClient,
   intercept: (call: Call) => Promise<Output>,

@@ -1,4 +1,4 @@
-/** The lists as arrays: what the service must answer, written with none of its parts. */
+/** The lists as arrays: what the service must answer, written without any of its code. */
 
 type Row = Record<string, unknown>;
 type Query = Record<string, unknown> & {
@@ -15,7 +15,7 @@ const specifiedOrder: Record<string, readonly unknown[]> = {
 const batchStatuses = ['PENDING', 'RUNNING', 'DONE', 'CANCELED', 'CANCELING', 'TIMED_OUT', 'ERROR', 'PAUSED'];
 const jobStatuses = ['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING'];
 
-/** `rows` in creation order; the page's ids and the total. */
+/** The page's ids and the total. `rows` are in creation order. */
 export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; total: number } {
   const isJob = rows.some((row) => 'runs' in row);
   const start = isJob ? 'start_timestamp' : 'start_datetime';

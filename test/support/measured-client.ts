@@ -1,20 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** What calls cost by DynamoDB's own count. */
+/** What calls cost, as DynamoDB counts it. */
 export interface Cost {
   readonly calls: number;
-  /** The longest chain of calls of which each started after another had ended. */
+  /** Calls in the longest chain in which each started after the one before had ended. */
   readonly depth: number;
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** Of the responses' bodies. */
+  /** Size of the responses' bodies. */
   readonly bytes: number;
-  /** The calls that the same reads take where a page ends at 1 MB: DynamoDB Local lets pages with a filter grow. */
+  /** Calls that the same reads take on AWS, where a page ends at 1 MB. DynamoDB Local lets pages with a filter grow. */
   readonly pages: number;
 }
 
-/** One call as it was sent, once it has ended well; `name` as in `GetItem`. */
+/** A call that succeeded: `name` as in `GetItem`. */
 export interface MeasuredCall {
   readonly name: string;
   readonly depth: number;
@@ -24,7 +24,7 @@ export interface MeasuredCall {
   readonly pages: number;
 }
 
-/** Runs one request's work and tells the calls that it sent, in the order in which they ended. */
+/** Does one request's work and returns the calls that it sent, in the order in which they ended. */
 export type Measure = <Value>(work: () => Promise<Value>) => Promise<{
   readonly value: Value;
   readonly cost: Cost;
@@ -35,17 +35,17 @@ type Input = Readonly<Record<string, unknown>> & { readonly TransactItems?: read
 type Capacity = { readonly CapacityUnits?: number };
 type Response = { readonly headers: Readonly<Record<string, string>> };
 
-/** What a read unit pays for. */
+/** Bytes that a read unit pays for. */
 const bytesPerUnit = { eventual: 8_192, consistent: 4_096 };
 const pageBytes = 2 ** 20;
 
 /**
- * Makes every call of the client ask for its consumed capacity. Returns the way to measure: calls are told apart by the
- * asynchronous context that they are sent in, so several requests can be measured at once.
+ * Makes every call of the client ask for its consumed capacity, and returns the function that measures. Several requests can be
+ * measured at once: a call belongs to the asynchronous context in which it is sent.
  *
- * The items of a transaction are written one by one, each as a transaction of its own, and count as the one call that was sent: of
- * items in one transaction that take the same capacity of a table, DynamoDB Local counts only one. So this is not for writers that
- * disturb each other, nor for the time that they take.
+ * The items of a transaction are written one by one, each in a transaction of its own, and count as one call. The reason: DynamoDB Local
+ * counts only one of several items in a transaction that take the same capacity of a table. So this client does not suit writers that
+ * disturb each other, nor measurements of their time.
  */
 export function measuredClient(client: DynamoDBDocumentClient): Measure {
   const request = new AsyncLocalStorage<MeasuredCall[]>();

@@ -6,7 +6,7 @@ export const deviceTypes = ['EMU_FREE', 'EMU_SV', 'EMU_TN', 'EMU_MPS', 'EMU_FRES
 export const tags = ['calibration', 'run#1', 'été ☀', 'a'.repeat(256), 'nightly'];
 export const projectIds = [1, 2, 3, 4].map((number) => `00000000-0000-0000-0000-${String(number).padStart(12, '0')}`);
 
-/** Instants of one day, some of whole milliseconds or seconds, so that ties and all units occur. */
+/** Times of one day. Some are whole milliseconds or seconds, so that ties and all units occur. */
 export const times = fc
   .tuple(fc.integer({ min: 0, max: 86_399 }), fc.constantFrom(0, 0, 1_000, 123_000, 123_456))
   .map(([second, microseconds]) =>
@@ -15,7 +15,7 @@ export const times = fc
 
 const createdAt = (seq: number) => fromMicroseconds(toMicroseconds('2026-01-01T00:00:00.000000Z') + seq * 1_000_003);
 
-/** Stored batches of one user in creation order, before their keys: no status implies another attribute, so all combinations occur. */
+/** Stored batches of one user in creation order. No status implies another attribute, so all combinations occur. */
 export const batchRows = (userId: string, count: number) =>
   fc
     .array(
@@ -53,7 +53,7 @@ export const batchRows = (userId: string, count: number) =>
       })),
     );
 
-/** Stored jobs of one user in creation order, of the given batches. */
+/** Stored jobs of one user in creation order. They belong to the given batches. */
 export const jobRows = (userId: string, batchIds: readonly string[], count: number) =>
   fc
     .array(

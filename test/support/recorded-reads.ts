@@ -3,15 +3,15 @@ import { testClient } from './test-client.ts';
 
 type Item = Record<string, unknown>;
 
-/** One read as it was sent. */
+/** A read as it was sent. */
 export interface Read {
   readonly command: string;
   readonly input: Item;
 }
 
 /**
- * A client that reaches no database: it notes every read, answers reads by key with those of `rows` that have it, and queries
- * with nothing.
+ * A client without a database. It records every read. It answers reads by key with those of `rows` that have the key, and queries with
+ * no rows.
  */
 export function recordedReads(rows: readonly Item[] = []) {
   const reads: Read[] = [];
@@ -26,7 +26,7 @@ export function recordedReads(rows: readonly Item[] = []) {
   return { client, reads };
 }
 
-/** The users whose rows were asked for: each read names the owner in its partition key. */
+/** The users whose rows were read: each read names the owner in its partition key. */
 export function ownersOf(reads: readonly Read[]): Set<unknown> {
   return new Set(reads.flatMap(ownersIn));
 }
@@ -49,6 +49,6 @@ function ownersIn({ command, input }: Read): unknown[] {
       return [owner];
     }
     default:
-      throw new Error(`${command} is no read by the owner's key.`);
+      throw new Error(`${command} does not read by the owner's key.`);
   }
 }

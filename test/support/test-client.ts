@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** A client of DynamoDB Local, which takes any credentials. */
+/** A client for DynamoDB Local, which accepts any credentials. */
 export function testClient(endpoint: string): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(
     new DynamoDBClient({

@@ -68,7 +68,7 @@ describe('listJobs', () => {
     { min_runs: ['1'], max_runs: ['2'] },
     { start_date: ['2026-01-01'], end_date: ['2026-01-02'] },
     { user_id: ['auth0|bob', alice] },
-  ])('asks for nobody else’s rows: %j', async (parameters) => {
+  ])('reads only the caller’s rows: %j', async (parameters) => {
     const { client, reads } = recordedReads([foreign]);
     const page = await listJobs(client, tables)(alice, query(parameters));
     expect(page).toEqual({ items: [], total: 0 });
@@ -76,7 +76,7 @@ describe('listJobs', () => {
   });
 
   it.each([[['auth0|bob']], [['', 'auth0|alic', 'AUTH0|ALICE', 'auth0|alice ']]])(
-    'asks for nothing where the caller is none of %j',
+    'reads nothing when the caller is not among %j',
     async (userIds) => {
       const { client, reads } = recordedReads(rows);
       const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: userIds }));

@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('signResultsLink', () => {
-  it('links to one object, for a time, as JSON', async () => {
+  it('signs a link to one object as JSON, for a limited time', async () => {
     const link = new URL(await links(300)(alice, key));
     expect(link.host).toBe('results-bucket.s3.eu-west-3.amazonaws.com');
     expect(decodeURIComponent(link.pathname)).toBe(`/${key}`);
@@ -29,7 +29,7 @@ describe('signResultsLink', () => {
     });
   });
 
-  it('asks the store for no checksum: a plain download has no use for one', async () => {
+  it('asks for no checksum, which a plain download cannot use', async () => {
     vi.stubEnv('AWS_REGION', 'eu-west-3');
     vi.stubEnv('AWS_ACCESS_KEY_ID', credentials.accessKeyId);
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', credentials.secretAccessKey);
@@ -47,18 +47,18 @@ describe('signResultsLink', () => {
     `x/${key}`,
     '1.json',
     '',
-  ])('makes no link to %j, which is not among the user’s results', async (foreign) => {
+  ])('refuses %j, which is not among the user’s results', async (foreign) => {
     await expect(links(300)(alice, foreign)).rejects.toThrow(
       new CorruptData('The results are not among those of their owner.'),
     );
   });
 
-  it.each([1, 300, 900])('makes links valid for %d s', async (seconds) => {
+  it.each([1, 300, 900])('signs links that are valid for %d s', async (seconds) => {
     const link = new URL(await links(seconds)(alice, key));
     expect(link.searchParams.get('X-Amz-Expires')).toBe(String(seconds));
   });
 
-  it.each([0, -1, 901, 1.5, Number.NaN])('makes none valid for %d s', (seconds) => {
+  it.each([0, -1, 901, 1.5, Number.NaN])('refuses a validity of %d s', (seconds) => {
     expect(() => links(seconds)).toThrow(new RangeError(`A results link is valid for 1 to 900 s, not for ${seconds}.`));
   });
 });

@@ -143,7 +143,7 @@ describe('planQuery', () => {
 });
 
 describe('planColumns', () => {
-  it('reads the ids where ids, or how they begin, are asked for', () => {
+  it('reads the column of ids for a filter on ids or their prefix', () => {
     const ids = { kind: 'ids', oneOf: ['a'] } as const;
     const prefix = { kind: 'idPrefix', prefix: '12ab' } as const;
     const idsAlone = { kind: 'columns', first: ['id'], second: [] };
@@ -160,11 +160,11 @@ describe('planColumns', () => {
 describe('planRowReads', () => {
   const every = (step: number, count: number) => Array.from({ length: count }, (_, index) => 1_000 + index * step);
 
-  it('reads neighbours as one range, whatever their order', () => {
+  it('reads neighbours as one range, in any order', () => {
     expect(planRowReads([7, 5, 6], 56)).toEqual({ kind: 'ranges', ranges: [{ from: 5, to: 7 }] });
   });
 
-  it('reads through gaps while that is cheaper than single rows', () => {
+  it('reads the rows in gaps too while that is cheaper than single rows', () => {
     expect(planRowReads(every(5, 100), 56)).toEqual({ kind: 'ranges', ranges: [{ from: 1_000, to: 1_495 }] });
   });
 
@@ -197,7 +197,7 @@ describe('planRowReads', () => {
     expect(rangesOf(clusters(2, 10, 9))).toEqual(['1000-1009', '1018-1027']);
   });
 
-  it('reads the whole stretch where several ranges cost no less', () => {
+  it('reads one range when several ranges cost no less', () => {
     expect(rangesOf([1_000])).toEqual(['1000-1000']);
     expect(rangesOf([1_000, 1_009])).toEqual(['1000-1009']);
     expect(rangesOf([1_000, 1_010])).toEqual(['1000-1000', '1010-1010']);
@@ -208,7 +208,7 @@ describe('planRowReads', () => {
     expect(rangesOf(clusters(9, 10, 9))).toEqual(['1000-1153']);
   });
 
-  it('reads by id where that is cheaper, the look-up of the ids included', () => {
+  it('reads by id when that is cheaper, including the look-up of the ids', () => {
     // 16 rows in 9 clusters and 4 blocks of ids: 8.5 units by id, as for a range of 85 rows.
     const apart = (last: number) => [0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60, 61, 70, last];
     expect(planRowReads(apart(84), 22)).toEqual({ kind: 'ranges', ranges: [{ from: 0, to: 84 }] });

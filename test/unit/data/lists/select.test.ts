@@ -32,7 +32,7 @@ const list: ListDescription = {
   rowDefaults: {},
 };
 
-/** Texts of the dictionary as they came into use: neither sorted nor sorted backwards. */
+/** Texts of the dictionary in order of first use: neither sorted nor in reverse. */
 const devices = ['SV', 'MPS', 'é', 'FRESNEL', 'a'];
 
 interface Row {
@@ -46,7 +46,7 @@ interface Row {
   readonly started: number | null;
 }
 
-/** Alike in their first digits, at times in all, so that no prefix of any length tells them apart. */
+/** Many share their first digits, some all digits, so that no prefix distinguishes all of them. */
 const uuids = fc
   .tuple(
     fc.constantFrom('00000000-0000-4000-8000-', 'ffffffff-ffff-4000-8000-', '00000000-0000-4001-8000-'),
@@ -68,7 +68,7 @@ const rows = fc.array(
   { maxLength: 40 },
 );
 
-/** Of no interest by itself. */
+/** An ordinary row. */
 const plain: Row = {
   id: '00000000-0000-4000-8000-000000000000',
   parent: '00000000-0000-4000-8000-000000000000',
@@ -122,13 +122,13 @@ const queries: fc.Arbitrary<ListQuery> = fc.record({
   offset: fc.oneof(fc.nat(20), fc.nat(45), fc.constant(Number.MAX_SAFE_INTEGER)),
   limit: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 })),
 });
-/** Ascending, as sets are; they may name rows that are newer than the columns. */
+/** Ascending, as sets are. They may name rows that are newer than the columns. */
 const sets = fc.array(
   fc.uniqueArray(fc.nat(45), { maxLength: 45 }).map((numbers) => numbers.sort((a, b) => a - b)),
   { maxLength: 2 },
 );
 
-/** What a condition says of a row, read off its definition. */
+/** Whether a row meets a condition, by its definition. */
 function meets(row: Row, of: Condition): boolean {
   switch (of.kind) {
     case 'facet': {
@@ -157,7 +157,7 @@ function sortValue(row: Row, by: Order): number | string | null {
   return row[name as 'id' | 'parent' | 'device' | 'size' | 'started'];
 }
 
-/** Sorts all that match and cuts the page out. */
+/** Sorts all rows that match and cuts the page out. */
 function naively(of: readonly Row[], query: ListQuery, within: ColumnData['sets']) {
   const matching = of
     .map((row, seq) => ({ row, seq, value: sortValue(row, query.order) }))
@@ -173,7 +173,7 @@ function naively(of: readonly Row[], query: ListQuery, within: ColumnData['sets'
 }
 
 describe('select', () => {
-  it('chooses what sorting the rows that match, and cutting out the page, chooses', () => {
+  it('chooses the same rows as sorting all that match and cutting the page out', () => {
     fc.assert(
       fc.property(rows, queries, sets, (of, query, within) => {
         expect(select(list, query, dataOf(of, within))).toEqual(naively(of, query, within));
@@ -191,7 +191,7 @@ describe('select', () => {
   };
   const by = (column: string) => ({ ...everything, order: { kind: 'column', column } }) as const;
 
-  it('keeps every page of one walk apart, whatever ties', () => {
+  it('gives every row once to a walk over the pages, whatever the ties', () => {
     const of = Array.from({ length: 50 }, (_, seq) => ({ ...plain, started: seq % 3 === 0 ? null : seq % 2 }));
     for (const direction of ['ASC', 'DESC'] as const) {
       const seen: number[] = [];
@@ -206,7 +206,7 @@ describe('select', () => {
     ['of few values', (row) => (row * 7919) % 13],
     ['all alike', () => 5],
     ['spread evenly', (row) => (row * 7919) % 100_003],
-    ['dense but for two far away', (row) => (row < 2 ? row * 2 ** 53 : 2 ** 40 + ((row * 7919) % 10_007))],
+    ['dense except for two far away', (row) => (row < 2 ? row * 2 ** 53 : 2 ** 40 + ((row * 7919) % 10_007))],
     ['dense, and more and more far away', (row) => (row < 4_000 ? row % 11 : 1.01 ** (row - 2_000))],
     ['at two ends', (row) => (row % 2) * 2 ** 52 + ((row * 31) % 7)],
     ['nulls every third row', (row) => (row % 3 === 0 ? Number.NaN : (row * 7919) % 4_001)],
@@ -234,7 +234,7 @@ describe('select', () => {
     }
   });
 
-  it('finds the page among many ids, those that begin alike too', () => {
+  it('finds the page among many ids, also those that begin alike', () => {
     const count = 3_000;
     const ids = Buffer.alloc(count * 16);
     for (let row = 0; row < count; row++) {
@@ -251,7 +251,7 @@ describe('select', () => {
     }
   });
 
-  it('puts texts that the dictionary does not have yet last', () => {
+  it('puts texts last that the dictionary does not have yet', () => {
     const of = [{ ...plain, device: 'a' }, plain, { ...plain, device: 'MPS' }];
     const data = { ...dataOf(of, []), dictionaries: { device: devices.slice(0, 2) } };
     const query = { ...everything, order: { kind: 'facet', facet: 'device' } } as const;
@@ -275,7 +275,7 @@ describe('select', () => {
     expect(withCondition({ kind: 'facet', facet: 'open', oneOf: [] })).toThrow('The column facets was not read.');
   });
 
-  it('knows the facets of the list alone', () => {
+  it('refuses facets that the list does not have', () => {
     const unknown = [{ kind: 'facet', facet: 'colour', oneOf: ['red'] } as const];
     expect(() => matchingRows(list, unknown, dataOf([plain], []))).toThrow(new RangeError('No facet colour.'));
     const without = [
@@ -291,7 +291,7 @@ describe('select', () => {
 });
 
 describe('matchingRows', () => {
-  it('are in creation order, and those of every set', () => {
+  it('gives the rows that are in every set, in creation order', () => {
     const of = Array.from({ length: 6 }, (_, size) => ({ ...plain, size }));
     const condition = { kind: 'range', column: 'size', from: 2 } as const;
     const data = dataOf(of, [
@@ -303,7 +303,7 @@ describe('matchingRows', () => {
     expect(Array.from(matchingRows(list, [], { ...data, sets: [] }))).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('are judged by their facets once per code, the same for every row of it', () => {
+  it('gives the same verdict for all rows of one facet code', () => {
     const of = [plain, { ...plain, open: true }, plain, { ...plain, open: true }];
     const condition = { kind: 'facet', facet: 'open', oneOf: [true] } as const;
     expect(Array.from(matchingRows(list, [condition], dataOf(of, [])))).toEqual([1, 3]);
