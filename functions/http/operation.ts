@@ -20,17 +20,24 @@ export interface Operation {
   /** Reads the text of the body: `jsonBody(…)`. */
   readonly body?: z.ZodMiniType;
   /** What the OpenAPI document shows of a body whose schema reads the text itself. */
-  readonly bodySchema?: z.ZodMiniType;
+  readonly bodySchema?: () => z.ZodMiniType;
   readonly success: Success;
   /** Error statuses of its own. Those that follow from the token, the input and the service are added to them. */
   readonly errors?: readonly ErrorStatus[];
 }
 
-/** `data` is one value in the envelope, `list` an item of a list in the envelope, `body` an answer without the envelope. */
+/**
+ * `data` is one value in the envelope, `list` an item of a list in the envelope, `body` an answer without the envelope. They are
+ * functions because only the OpenAPI document and the tests need them: making a schema costs a cold start up to a millisecond.
+ */
 export type Success = {
   readonly status: SuccessStatus;
   readonly headers?: readonly 'Content-Range'[];
-} & ({ readonly data: z.ZodMiniType } | { readonly list: z.ZodMiniType } | { readonly body: z.ZodMiniType });
+} & (
+  | { readonly data: () => z.ZodMiniType }
+  | { readonly list: () => z.ZodMiniType }
+  | { readonly body: () => z.ZodMiniType }
+);
 
 /** The parameters and the body of a request, as the operation's schemas give them. */
 export type Input<Described extends Pick<Operation, 'path' | 'query' | 'body'>> = {

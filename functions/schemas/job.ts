@@ -78,14 +78,6 @@ export const JobPath = z
   .object({ job_id: UuidText })
   .register(z.globalRegistry, { fields: { job_id: 'Id of the job.' } });
 
-/** Where a job's results can be downloaded; null while it has none. */
-export const ResultsLink = z.strictObject({
-  results_link: z.nullable(z.string()).register(z.globalRegistry, {
-    format: 'uri',
-    examples: ['https://results.s3.eu-west-3.amazonaws.com/results/…?X-Amz-Signature=…'],
-  }),
-});
-
 /** A job to be created. */
 export const NewJob = z.strictObject({
   id: UuidText,

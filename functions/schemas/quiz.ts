@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, jsonDepth, jsonElements, jsonMembers } from 
 import { jsonTextBody, maxJsonDepth } from './json-body.ts';
 import { JsonObject, Timestamp, Uuid } from './values.ts';
 
-const maxQuizIdCharacters = 256;
+export const maxQuizIdCharacters = 256;
 const maxSubmissions = 100;
 const maxSubmissionBytes = 350 * 1024;
 
@@ -13,35 +13,24 @@ const maxFaults = 100;
 /** A stored quiz submission as it is answered. */
 export const Quiz = z
   .strictObject({
-    id: Uuid.check(z.describe('The same for each submission of this user to this quiz at this place.')),
-    created_at: Timestamp.check(z.describe('When it was first submitted.')),
-    updated_at: Timestamp.check(z.describe('When it was last submitted.')),
-    user_id: z.string().check(z.describe('User who submitted it: the caller.')),
-    cms_quiz_id: z.string().check(z.describe('Id of the quiz in the content-management system.')),
-    data: JsonObject.check(
-      z.describe('The quiz, its possible choices and the user’s answer, exactly as they were sent.'),
-    ),
+    id: Uuid,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    user_id: z.string(),
+    cms_quiz_id: z.string(),
+    data: JsonObject,
   })
-  .register(z.globalRegistry, { id: 'ProducedQuizResponse' });
-
-/** The body of submissions, as the OpenAPI document shows it. */
-export const QuizzesBody = z
-  .object({
-    data: z
-      .record(
-        z.string().check(z.minLength(1), z.maxLength(maxQuizIdCharacters)),
-        z.union([JsonObject, z.array(JsonObject)]),
-      )
-      .check(
-        z.describe(
-          'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
-        ),
-        z.meta({
-          examples: [{ 'quiz-1': { question: '1 + 1', choices: [1, 2], answer: 2 }, 'quiz-2': [{ answer: 'a' }] }],
-        }),
-      ),
-  })
-  .register(z.globalRegistry, { id: 'ConsumedMultipleQuizzesRequest' });
+  .register(z.globalRegistry, {
+    id: 'ProducedQuizResponse',
+    fields: {
+      id: 'The same for each submission of this user to this quiz at this place.',
+      created_at: 'When it was first submitted.',
+      updated_at: 'When it was last submitted.',
+      user_id: 'User who submitted it: the caller.',
+      cms_quiz_id: 'Id of the quiz in the content-management system.',
+      data: 'The quiz, its possible choices and the user’s answer, exactly as they were sent.',
+    },
+  });
 
 /** One submission: the answer to a quiz of the content-management system, and its place among the submissions to that quiz. */
 export interface QuizSubmission {

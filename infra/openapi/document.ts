@@ -92,7 +92,7 @@ function operationObject(operationId: string, route: Route, operation: Operation
     description,
     security: route.public ? [] : [{ bearer: scope === undefined ? [] : [scope] }],
     parameters: [...parameters(operationId, 'path', path), ...parameters(operationId, 'query', query)],
-    ...(body && { requestBody: { required: true, content: json(bodySchema ?? body) } }),
+    ...(body && { requestBody: { required: true, content: json(bodySchema?.() ?? body) } }),
     responses: {
       [success.status]: {
         description: 'OK',
@@ -107,8 +107,8 @@ function operationObject(operationId: string, route: Route, operation: Operation
 }
 
 function successSchema(success: Success): z.ZodMiniType {
-  if ('list' in success) return PageOf(success.list, success.status);
-  return 'data' in success ? SuccessOf(success.data, success.status) : success.body;
+  if ('list' in success) return PageOf(success.list(), success.status);
+  return 'data' in success ? SuccessOf(success.data(), success.status) : success.body();
 }
 
 function parameters(operationId: string, place: 'path' | 'query', object: z.ZodMiniType | undefined) {
@@ -159,9 +159,9 @@ function json(schema: z.ZodMiniType) {
 
 /** Every schema that has a name, by its name. */
 function componentSchemas(operations: readonly Operation[]) {
-  const used = operations.flatMap(({ body, bodySchema = body, success }) => [
+  const used = operations.flatMap(({ body, bodySchema, success }) => [
     successSchema(success),
-    ...(bodySchema === undefined ? [] : [bodySchema]),
+    ...(body === undefined ? [] : [bodySchema?.() ?? body]),
   ]);
   const { $defs = {} } = inputSchema(z.union([...used, ErrorBody, ValidationErrorBody]));
   return withReferences(Object.fromEntries(Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema])));

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Handler } from '../../functions/http/endpoint.ts';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandlers } from '../support/handlers.ts';
+import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 /** Stands where DynamoDB is, and does to every call what the test says. */
 let behaviour: RequestListener = () => undefined;
@@ -14,25 +15,17 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 await functionEnvironment();
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 
-const jobId = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
-const requests: [name: 'listBatches' | 'listJobs' | 'getResultsLink' | 'submitQuizzes', GatewayRequest, Handler][] = [
-  [
-    'listBatches',
-    { query: 'status=DONE' },
-    (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
-  ],
-  ['listJobs', { query: `batch_id=${jobId}` }, (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler],
-  [
-    'getResultsLink',
-    { path: { job_id: jobId } },
-    (await import('../../functions/endpoints/jobs/get-results-link.ts')).handler,
-  ],
-  [
-    'submitQuizzes',
-    { body: { data: { q: {} } } },
-    (await import('../../functions/endpoints/quizzes/submit-quizzes.ts')).handler,
-  ],
-];
+const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+const row = { id, project_id: id, user_id: 'user', device_type: 'FRESNEL', tags: [] };
+const handlers = await loadHandlers(routesWithToken);
+/** Every way of every route. */
+const requests = routesWithToken.flatMap((route) =>
+  Object.entries(routeCases[route].ways({ batches: [row, row], jobs: [row] })).map(([name, request]) => ({
+    name,
+    event: () => gatewayEvent(route, { userId: 'user', ...request }),
+    handler: handlers[route],
+  })),
+);
 
 afterAll(async () => {
   server.closeAllConnections();
@@ -43,11 +36,8 @@ afterAll(async () => {
 async function answers() {
   const start = performance.now();
   const all = await Promise.all(
-    requests.map(async ([name, request, handler]) => {
-      const { statusCode, headers, body } = await handler(
-        gatewayEvent(name, { userId: 'user', ...request }),
-        lambdaContext(),
-      );
+    requests.map(async ({ name, event, handler }) => {
+      const { statusCode, headers, body } = await handler(event(), lambdaContext());
       const { code } = ErrorBody.parse(JSON.parse(body));
       expect(code).toBe(String(statusCode));
       return { name, statusCode, retryAfter: headers?.['Retry-After'] };
@@ -57,7 +47,7 @@ async function answers() {
 }
 
 const everyone = (statusCode: number, retryAfter?: string) =>
-  requests.map(([name]) => ({ name, statusCode, retryAfter }));
+  requests.map(({ name }) => ({ name, statusCode, retryAfter }));
 
 const awsError =
   (status: number, name: string): RequestListener =>

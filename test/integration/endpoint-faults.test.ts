@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { Handler } from '../../functions/http/endpoint.ts';
-import type { RouteName } from '../../functions/routes.ts';
+import type { RouteWithToken } from '../../functions/routes.ts';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import {
   failures,
@@ -17,10 +17,12 @@ import {
   throttles,
 } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
+import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 /** The functions' time limit, in milliseconds. */
 const timeLimit = 15_000;
@@ -31,15 +33,12 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
 afterAll(() => proxy.stop());
 
 /** Freshly loaded, so that no earlier failure has used up the attempts that the SDK allows itself. */
-async function endpoints(): Promise<Partial<Record<RouteName, Handler>>> {
+function endpoints(): Promise<Handlers> {
   vi.resetModules();
-  return {
-    listBatches: (await import('../../functions/endpoints/batches/list-batches.ts')).handler,
-    listJobs: (await import('../../functions/endpoints/jobs/list-jobs.ts')).handler,
-    getResultsLink: (await import('../../functions/endpoints/jobs/get-results-link.ts')).handler,
-    submitQuizzes: (await import('../../functions/endpoints/quizzes/submit-quizzes.ts')).handler,
-  };
+  return loadHandlers(routesWithToken);
 }
+
+type Handlers = Readonly<Record<RouteWithToken, Handler>>;
 
 const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 11 })[0] as Value;
 const batchesOf = (userId: string) => sample(batchRows(userId, 60));
@@ -49,51 +48,28 @@ const jobsOf = (userId: string) =>
     ...job,
     results_key: `results/${userId}/${job.id}.json`,
   }));
-const [firstJob] = jobsOf('').map(({ id }) => id) as [string];
-
-/** A request for each way in which an endpoint reads or writes, each of a user of its own. */
-const requests: readonly { name: string; route: RouteName; request: Omit<GatewayRequest, 'userId'> }[] = [
-  { name: 'the newest batches', route: 'listBatches', request: { query: 'limit=20' } },
-  {
-    name: 'batches by filters and another order',
-    route: 'listBatches',
-    request: { query: 'status=DONE&status=RUNNING&open=true&order_by=jobs_count&limit=5' },
-  },
-  { name: 'a batch by its id', route: 'listBatches', request: { query: `id=${firstBatch}&id=${secondBatch}` } },
-  {
-    name: 'the jobs of a batch',
-    route: 'listJobs',
-    request: { query: `batch_id=${firstBatch}&order_by=creation_order&order_by_direction=ASC&limit=20` },
-  },
-  {
-    name: 'jobs by filters and another order',
-    route: 'listJobs',
-    request: { query: 'status=DONE&order_by=start_timestamp&limit=5' },
-  },
-  { name: 'a results link', route: 'getResultsLink', request: { path: { job_id: firstJob } } },
-  {
-    name: 'quizzes',
-    route: 'submitQuizzes',
-    request: { body: { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } } },
-  },
-];
-const cases = requests.map((each, index) => ({ ...each, userId: `fault-user-${index}-of-${requests.length}` }));
+/** Each way of each route, by a user of its own. */
+const cases = routesWithToken.flatMap((route) =>
+  Object.entries(routeCases[route].ways({ batches: batchesOf(''), jobs: jobsOf('') })).map(([name, request]) => ({
+    name,
+    route,
+    request,
+    userId: `fault-user-of-${name.replaceAll(' ', '-')}`,
+  })),
+);
 type Case = (typeof cases)[number];
 
 beforeAll(async () => {
-  await Promise.all(
-    cases.map(async ({ userId, route }) => {
-      if (route === 'listBatches') await loadList(client, names, batchList, userId, batchesOf(userId));
-      if (route === 'listJobs' || route === 'getResultsLink')
-        await loadList(client, names, jobList, userId, jobsOf(userId));
-    }),
-  );
+  for (const { userId } of cases) {
+    await loadList(client, names, batchList, userId, batchesOf(userId));
+    await loadList(client, names, jobList, userId, jobsOf(userId));
+  }
 });
 
-async function ask(handlers: Partial<Record<RouteName, Handler>>, { route, request, userId }: Case) {
+async function ask(handlers: Handlers, { route, request, userId }: Case) {
   const start = performance.now();
   const event = gatewayEvent(route, { ...request, userId });
-  const { statusCode, headers, body } = await handlers[route]!(event, lambdaContext(timeLimit));
+  const { statusCode, headers, body } = await handlers[route](event, lambdaContext(timeLimit));
   const milliseconds = performance.now() - start;
   await proxy.quiet(userId);
   return { statusCode, headers, milliseconds, ...comparable(JSON.parse(body)) };
@@ -111,7 +87,7 @@ function comparable(answer: Record<string, unknown>) {
   return { answer, text };
 }
 
-/** The right answer, or an honest failure: its envelope says so, and that another attempt may do. */
+/** The right answer, or an honest failure whose envelope says that another attempt may succeed. */
 function expectRightOrRefused(asked: Awaited<ReturnType<typeof ask>>, right: string) {
   expect(asked.milliseconds).toBeLessThan(timeLimit);
   if (asked.statusCode === 200) return void expect(asked.text).toBe(right);
@@ -124,7 +100,7 @@ function expectRightOrRefused(asked: Awaited<ReturnType<typeof ask>>, right: str
 }
 
 /** What is right, and the number of calls that it takes. */
-async function undisturbed(handlers: Partial<Record<RouteName, Handler>>, of: Case) {
+async function undisturbed(handlers: Handlers, of: Case) {
   proxy.plan(of.userId);
   const { statusCode, text } = await ask(handlers, of);
   expect(statusCode).toBe(200);

@@ -26,9 +26,10 @@ export function withBundles<Result>(work: (bundles: ReadonlyMap<string, Bundle>)
   });
 }
 
-/** What a Node of its own, given no more than this environment, prints when it does `work` with a bundle, or complains of. */
+/** What a Node of its own, with this environment alone, prints when it does `work` with a bundle; otherwise its error in one line. */
 export function runBundle(file: string, work: string, environment: Readonly<Record<string, string>>): Promise<string> {
-  const script = `import(${JSON.stringify(pathToFileURL(file))}).then(${work})`;
+  const report = '(error) => console.error(String(error).slice(0, 500))';
+  const script = `import(${JSON.stringify(pathToFileURL(file))}).then(${work}).catch(${report})`;
   const env = { NODE_OPTIONS: '', AWS_REGION: 'eu-west-3', AWS_LAMBDA_FUNCTION_NAME: 'x', ...environment };
   return new Promise((resolve) => {
     execFile(process.execPath, ['-e', script], { env }, (_, stdout, stderr) => resolve(stdout.trim() || stderr));

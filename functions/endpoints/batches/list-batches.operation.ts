@@ -8,5 +8,5 @@ export const operation = {
   summary: 'Get all batches',
   description: `The caller’s batches, each with the number of its jobs in each status. ${listRules}`,
   query: BatchListQuery,
-  success: { status: 200, list: Batch, headers: ['Content-Range'] },
+  success: { status: 200, list: () => Batch, headers: ['Content-Range'] },
 } satisfies Operation;

@@ -5,5 +5,5 @@ export const operation = {
   tag: 'Service',
   summary: 'Get this document',
   description: 'The OpenAPI document of this service.',
-  success: { status: 200, body: z.looseObject({ openapi: z.string() }) },
+  success: { status: 200, body: () => z.looseObject({ openapi: z.string() }) },
 } satisfies Operation;

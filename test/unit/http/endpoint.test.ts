@@ -43,7 +43,7 @@ const operation = {
   tag: 'Service',
   summary: 'A test',
   description: 'A test.',
-  success: { status: 200, data: z.unknown() },
+  success: { status: 200, data: () => z.unknown() },
 } satisfies Operation;
 const query = { ...operation, query: BatchListQuery };
 
@@ -250,7 +250,7 @@ describe('endpoint of an operation that demands a scope', () => {
 
 describe('endpoint of an operation that creates', () => {
   it('answers 201, in the envelope too', async () => {
-    const creating = { ...operation, success: { status: 201, data: z.unknown() } } satisfies Operation;
+    const creating = { ...operation, success: { status: 201, data: () => z.unknown() } } satisfies Operation;
     const handler = endpoint(routes.listBatches, creating, async () => success({ a: 1 }));
     expect(await handler(event, context)).toEqual({
       statusCode: 201,

@@ -1,0 +1,142 @@
+/**
+ * What each route with a token is tried with: the tests of isolation, of faults, of abuse and of rights loop over this record. A
+ * new route does not compile without its cases.
+ */
+
+import * as fc from 'fast-check';
+import type { RouteWithToken } from '../../functions/routes.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
+import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import type { JobRow } from '../../functions/schemas/job.ts';
+import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { GatewayRequest } from './gateway-event.ts';
+import { hostileText } from './hostile-text.ts';
+
+/** What a user has: at least two batches, and jobs with results. */
+export interface Belongings {
+  readonly batches: readonly Pick<BatchRow, 'id' | 'project_id' | 'user_id' | 'device_type' | 'tags'>[];
+  readonly jobs: readonly Pick<JobRow, 'id' | 'project_id' | 'user_id'>[];
+}
+
+/** A request of whichever user. */
+export type UserRequest = Omit<GatewayRequest, 'userId'>;
+
+export interface RouteCase {
+  /** By name, a request for each way in which the endpoint reads or writes; all are answered with success. */
+  ways(own: Belongings): Readonly<Record<string, UserRequest>>;
+  /** Requests that, with the ways, make every call that the role allows, where the ways alone do not. */
+  moreCalls?(own: Belongings): readonly UserRequest[];
+  /** By name, each place of a request that can name something: with another user's, and with a thing that nobody has. */
+  foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
+  /** Any request at all. */
+  anything(own: Belongings): fc.Arbitrary<UserRequest>;
+}
+
+const unknownId = '00000000-0000-4000-8000-00000000abcd';
+
+const byQuery = (name: string, theirs: string, nobodys: string) =>
+  [{ query: { [name]: theirs } }, { query: { [name]: nobodys } }] as const;
+
+/** Filters that both lists have. */
+function foreignRow(row: { readonly id: string; readonly project_id: string; readonly user_id: string }) {
+  return {
+    id: byQuery('id', row.id, unknownId),
+    id__starts_with: byQuery('id__starts_with', row.id.slice(0, 9), unknownId.slice(0, 9)),
+    project_id: byQuery('project_id', row.project_id, unknownId),
+    user_id: byQuery('user_id', row.user_id, 'auth0|nobody'),
+  };
+}
+
+const callsOfLists: readonly UserRequest[] = [
+  'limit=5',
+  'limit=5&offset=30',
+  'status=DONE',
+  'order_by=updated_at&limit=3',
+  'id__starts_with=0',
+  'id__starts_with=01234567',
+].map((query) => ({ query }));
+
+export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
+  listBatches: {
+    ways: ({ batches: [first, second] }) => ({
+      'the newest batches': { query: 'limit=20' },
+      'batches by filters and another order': {
+        query: 'status=DONE&status=RUNNING&open=true&order_by=jobs_count&limit=5',
+      },
+      'a batch by its id': { query: `id=${first!.id}&id=${second!.id}` },
+    }),
+    moreCalls: () => [...callsOfLists, { query: 'device_type=RARE' }, { query: 'tag=a' }],
+    foreign: ({ batches: [batch] }) => ({
+      ...foreignRow(batch!),
+      device_type: byQuery('device_type', batch!.device_type, 'DEVICE_nobody'),
+      tag: byQuery('tag', batch!.tags[0]!, 'tag-nobody'),
+    }),
+    anything: ({ batches: [batch] }) => anyQuery(Object.keys(BatchListQuery.def.in.shape), batch!.id),
+  },
+  listJobs: {
+    ways: ({ batches: [batch] }) => ({
+      'the jobs of a batch': {
+        query: `batch_id=${batch!.id}&order_by=creation_order&order_by_direction=ASC&limit=20`,
+      },
+      'jobs by filters and another order': { query: 'status=DONE&order_by=start_timestamp&limit=5' },
+    }),
+    moreCalls: ({ batches: [batch], jobs: [job] }) => [
+      ...callsOfLists,
+      { query: `id=${job!.id}` },
+      { query: 'origin=OVH' },
+      { query: `batch_id=${batch!.id}&status=DONE&limit=5` },
+    ],
+    foreign: ({ batches: [batch], jobs: [job] }) => ({
+      ...foreignRow(job!),
+      batch_id: byQuery('batch_id', batch!.id, unknownId),
+    }),
+    anything: ({ batches: [batch] }) => anyQuery(Object.keys(JobListQuery.def.in.shape), batch!.id),
+  },
+  getResultsLink: {
+    ways: ({ jobs: [job] }) => ({ 'a results link': { path: { job_id: job!.id } } }),
+    foreign: ({ batches: [batch], jobs: [job] }) => ({
+      'a job': [{ path: { job_id: job!.id } }, { path: { job_id: unknownId } }],
+      'a batch': [{ path: { job_id: batch!.id } }, { path: { job_id: unknownId } }],
+    }),
+    anything: ({ jobs }) =>
+      fc
+        .oneof(hostileText, fc.uuid(), fc.constantFrom(...jobs.map(({ id }) => id)))
+        .map((job_id) => ({ path: { job_id } })),
+  },
+  submitQuizzes: {
+    ways: () => ({
+      quizzes: { body: { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } } },
+    }),
+    foreign: ({ batches: [batch] }) => ({
+      'a user': [
+        { body: { data: { quiz: { user_id: batch!.user_id } }, user_id: batch!.user_id } },
+        { body: { data: { quiz: { user_id: batch!.user_id } }, user_id: 'auth0|nobody' } },
+      ],
+    }),
+    anything: () => {
+      const body = fc.oneof(hostileText, fc.json(), fc.dictionary(hostileText, fc.jsonValue()).map(quizzesText));
+      return body.map((text) => ({ body: text }));
+    },
+  },
+};
+
+export const routesWithToken = Object.keys(routeCases) as RouteWithToken[];
+
+function anyQuery(parameters: readonly string[], id: string): fc.Arbitrary<UserRequest> {
+  const strange = fc.constantFrom('__proto__', 'constructor', 'toString', 'hasOwnProperty', 'limit[]', 'id[0]');
+  const name = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...parameters) },
+    { weight: 1, arbitrary: strange },
+    { weight: 1, arbitrary: hostileText },
+  );
+  const known = fc.constantFrom('DONE', 'RUNNING', 'ASC', 'DESC', 'id', 'runs', 'LOW', 'CLIENT', 'EMU_MPS', id);
+  const values = fc.oneof(
+    { weight: 8, arbitrary: fc.array(fc.oneof(hostileText, known), { minLength: 1, maxLength: 4 }) },
+    { weight: 1, arbitrary: fc.constantFrom(100, 101, 2_000).map((length) => Array<string>(length).fill(id)) },
+  );
+  return fc.array(fc.tuple(name, values), { maxLength: 4 }).map((pairs) => ({ query: Object.fromEntries(pairs) }));
+}
+
+function quizzesText(data: object): string {
+  return JSON.stringify({ data });
+}
