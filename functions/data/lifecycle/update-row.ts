@@ -83,18 +83,26 @@ export function updateRow<Row extends BatchRow | JobRow>(
 ): Row {
   const byEvent = source.kind === 'event';
   const at = effectiveTime(row, source);
-  const winning = Object.entries(update).filter(
-    ([field, value]) => value !== undefined && wins(row, { field, value, at, byEvent }),
-  );
-  if (winning.length === 0) return row;
-  const moment = fromMicroseconds(at);
+  const given = Object.entries(update).filter(([, value]) => value !== undefined);
+  const winning = given.filter(([field, value]) => wins(row, { field, value, at, byEvent }));
+  const updated_at = updateTime(row, fromMicroseconds(at));
+  const isLater = byEvent && given.length > 0 && updated_at > row.updated_at;
+  if (winning.length === 0 && !isLater) return row;
   return {
     ...row,
     ...Object.fromEntries(winning),
     written_at: { ...row.written_at, ...Object.fromEntries(winning.map(([field]) => [field, at])) },
-    updated_at: moment > row.updated_at ? moment : row.updated_at,
+    updated_at,
     rev: row.rev + 1,
   };
+}
+
+/**
+ * The time of the latest update, whether or not any of its values won: only so is it the same for the same events in any order, and
+ * never moves back.
+ */
+function updateTime({ updated_at }: BatchRow | JobRow, moment: string): string {
+  return moment > updated_at ? moment : updated_at;
 }
 
 /** An event's own time. For a direct call the present, or the row's latest update where a sender's clock is ahead of ours. */

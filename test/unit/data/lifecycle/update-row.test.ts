@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BatchUpdate, updateRow } from '../../../../functions/data/lifecycle/update-row.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
@@ -54,7 +55,8 @@ describe('updateRow', () => {
     const closed = byEvent(byEvent(row, { open: false }, 12), { open: false }, 15);
     expect(byEvent(byEvent(row, { open: false }, 15), { open: false }, 12).written_at).toEqual(closed.written_at);
     const born = { ...row, open: false };
-    expect(byEvent(born, { open: false }, 12)).toBe(born);
+    expect(byEvent(born, { open: false }, 9)).toBe(born);
+    expect(byEvent(born, { open: false }, 12).written_at).toEqual({});
   });
 
   it('lets the later of two events count for each attribute by itself, whichever comes first', () => {
@@ -68,6 +70,17 @@ describe('updateRow', () => {
   it('remembers that a newer event said the same, against an older one that said otherwise', () => {
     const said = byEvent(byEvent(row, { tags: ['b'] }, 12), { tags: ['b'] }, 14);
     expect(byEvent(said, { tags: ['c'] }, 13).tags).toEqual(['b']);
+  });
+
+  it('counts the latest event as the time of the update, also where it is behind', () => {
+    const canceled: [BatchUpdate, number] = [{ status: 'CANCELED' }, 19];
+    const running: [BatchUpdate, number] = [{ status: 'RUNNING' }, 21];
+    for (const [first, second] of [
+      [canceled, running],
+      [running, canceled],
+    ] as const) {
+      expect(byEvent(byEvent(row, ...first), ...second)).toMatchObject({ status: 'CANCELED', updated_at: at(21) });
+    }
   });
 
   it('never moves updated_at back', () => {
@@ -97,5 +110,37 @@ describe('updateRow', () => {
       tags: ['c'],
       updated_at: at(50),
     });
+  });
+
+  it('leaves the same row for the same events in any order, also where their times contradict their statuses', () => {
+    const history = fc.constantFrom('DONE' as const, 'CANCELED' as const, 'ERROR' as const).chain((end) =>
+      fc.uniqueArray(
+        fc.record(
+          {
+            second: fc.integer({ min: 1, max: 59 }),
+            status: fc.constantFrom('PENDING', 'RUNNING', 'PAUSED', 'CANCELING', end),
+            tags: fc.subarray(['a', 'b', 'c']),
+            open: fc.constant(false as const),
+            end_datetime: fc.constantFrom(at(5), at(6)),
+          },
+          { requiredKeys: ['second'] },
+        ),
+        { selector: ({ second }) => second, maxLength: 8 },
+      ),
+    );
+    const outcome = (events: readonly ({ second: number } & BatchUpdate)[]) => {
+      const { rev, ...last } = events.reduce((before, { second, ...update }) => byEvent(before, update, second), row);
+      return last;
+    };
+    const shuffled = history.chain((events) =>
+      fc.tuple(fc.constant(events), fc.shuffledSubarray(events, { minLength: events.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([events, order]) => {
+        expect(outcome(order)).toEqual(outcome(events));
+        expect(outcome([...order, ...events])).toEqual(outcome(events));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
