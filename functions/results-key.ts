@@ -1,4 +1,4 @@
-/** Where results lie in the bucket: the one place that says so. */
+/** Where results lie in the bucket, and which keys may name them: the one place that says so. */
 
 /** Keys of all results begin with it; functions may read below it, and nowhere else. */
 export const resultsPrefix = 'results/';
@@ -8,8 +8,24 @@ export function userResultsPrefix(userId: string): string {
   return `${resultsPrefix}${userId}/`;
 }
 
-/** Whether the key lies below the user's own prefix. A link is signed for such keys only. */
+/** S3's limit of a key, in bytes of UTF-8. */
+const maximumKeyBytes = 1_024;
+
+/**
+ * Whether the key names results of this user: a link is signed for such keys only. Below the user's own prefix it is made of plain
+ * segments, which no client, proxy or browser takes for another path: none is empty, `.` or `..`, none holds a backslash, a
+ * control character or a percent-encoded one.
+ */
 export function isResultsKeyOf(userId: string, key: string): boolean {
   const prefix = userResultsPrefix(userId);
-  return key.startsWith(prefix) && key.length > prefix.length;
+  return (
+    key.startsWith(prefix) &&
+    Buffer.byteLength(key) <= maximumKeyBytes &&
+    key.isWellFormed() &&
+    key.slice(prefix.length).split('/').every(isPlainSegment)
+  );
+}
+
+function isPlainSegment(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..' && !/[\\\p{Cc}]|%[0-9a-f]{2}/iu.test(segment);
 }

@@ -48,7 +48,7 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
       start_timestamp: z.exactOptional(Time),
       end_timestamp: z.exactOptional(Time),
       errors: z.exactOptional(ErrorTexts),
-      /** Key of the results in the bucket, below `results/{user_id}/`. */
+      /** Key of the results in the bucket; must be one of the owner's own (see results-key.ts). */
       results_key: z.exactOptional(text(1_024)),
     }),
   }),

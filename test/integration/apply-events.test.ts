@@ -483,6 +483,10 @@ describe('applyEvents', () => {
     }),
     'names results of another owner': () =>
       event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}-2/x.json` }),
+    'names the bare prefix of results': () =>
+      event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}/` }),
+    'names results by way of another directory': () =>
+      event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}/../bob/x.json` }),
     'names results outside': () => event('job.updated', 9, { job_id: uuid('a', 9), results_key: 'secret.json' }),
   };
 

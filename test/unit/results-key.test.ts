@@ -1,20 +1,59 @@
 import { describe, expect, it } from 'vitest';
 import { isResultsKeyOf, userResultsPrefix } from '../../functions/results-key.ts';
 
+const user = 'auth0|ada';
+
 describe('isResultsKeyOf', () => {
-  it('takes a key below the user’s own prefix', () => {
-    expect(userResultsPrefix('auth0|ada')).toBe('results/auth0|ada/');
-    expect(isResultsKeyOf('auth0|ada', 'results/auth0|ada/1.json')).toBe(true);
+  it('begins keys with the user’s own prefix', () => {
+    expect(userResultsPrefix(user)).toBe('results/auth0|ada/');
   });
 
   it.each([
-    'results/auth0|ada/',
-    'results/auth0|ada',
-    'results/auth0|adam/1.json',
-    'results/1.json',
-    'secret.json',
-    '',
-  ])('refuses "%s"', (key) => {
-    expect(isResultsKeyOf('auth0|ada', key)).toBe(false);
+    '1.json',
+    'runs/2026/1.json',
+    '.hidden',
+    '...',
+    'a..b',
+    'a b/ü?#&+.json',
+    '100%',
+    '%zz',
+    'k'.repeat(1_024 - 18),
+    'é'.repeat(503),
+  ])('takes "%s" below it', (tail) => {
+    expect(isResultsKeyOf(user, `results/auth0|ada/${tail}`)).toBe(true);
   });
+
+  it.each([
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    '.',
+    '..',
+    '../auth0|bob/1.json',
+    'a/../../auth0|bob/1.json',
+    './1.json',
+    '%2e%2e/auth0|bob/1.json',
+    '%2E%2E%2fauth0|bob',
+    '%2f1.json',
+    'a%00b',
+    '..\\auth0|bob\\1.json',
+    'a\u0000b',
+    'a\nb',
+    'a\u007fb',
+    'a\u0085b',
+    'a\ud800b',
+    'k'.repeat(1_024 - 17),
+    'é'.repeat(504),
+  ])('refuses %j below it', (tail) => {
+    expect(isResultsKeyOf(user, `results/auth0|ada/${tail}`)).toBe(false);
+  });
+
+  it.each(['results/auth0|ada', 'results/auth0|adam/1.json', 'results/1.json', 'results//1.json', 'secret.json', ''])(
+    'refuses "%s" as not below it',
+    (key) => {
+      expect(isResultsKeyOf(user, key)).toBe(false);
+    },
+  );
 });

@@ -68,11 +68,11 @@ function moveCount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
 }
 
 /**
- * Throws InvalidInput at `loc` when the key does not lie below the owner's `results/{user_id}/`: a link is signed for whatever key
- * a job names, so another owner's must never get there.
+ * Throws InvalidInput at `loc` when the key is not one of the owner's results (see isResultsKeyOf): a link is signed for whatever
+ * key a job names, so another owner's must never get there.
  */
 export function requireOwnResults(userId: string, key: string | null | undefined, loc: InputFault['loc']): void {
   if (typeof key !== 'string' || isResultsKeyOf(userId, key)) return;
-  const msg = `Input should be below ${userResultsPrefix(userId)}`;
+  const msg = `Input should be a key below ${userResultsPrefix(userId)}, of plain segments and at most 1,024 bytes`;
   throw new InvalidInput([{ loc, msg, type: 'value_error' }]);
 }
