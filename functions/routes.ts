@@ -97,8 +97,8 @@ export const otherFunctions = {
   applyEvents: {
     entry: 'consumers/apply-events',
     uses: {
-      Batches: ['BatchGetItem', 'PutItem'],
-      Jobs: ['BatchGetItem', 'PutItem'],
+      Batches: ['BatchGetItem', 'Query', 'PutItem'],
+      Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
       WaitingEvents: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
@@ -108,8 +108,8 @@ export const otherFunctions = {
   applyWaitingEvents: {
     entry: 'consumers/apply-waiting-events',
     uses: {
-      Batches: ['BatchGetItem', 'PutItem'],
-      Jobs: ['BatchGetItem', 'PutItem'],
+      Batches: ['BatchGetItem', 'Query', 'PutItem'],
+      Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
       'Events/dead_letters': ['SendMessage'],
     },

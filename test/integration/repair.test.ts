@@ -6,6 +6,7 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { CorruptData } from '../../functions/errors.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -158,6 +159,25 @@ describe('repairUser', () => {
     }
     await writer().createBatch(userId, newBatch(8, { jobs: [newJob(80)] }));
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+
+  it('mends a lost head before any writer can number rows from 0 again', async () => {
+    const userId = await owner('headless');
+    const sound = await ownerRows(client, tables, userId);
+    await remove('Columns', { user_id: userId, key: 'b#head' });
+    await remove('Columns', { user_id: userId, key: 'j#head' });
+    const { createBatch, recordBatchStatus, recordJobStatus } = writer();
+    const lost = /rows in .* but no head: npm run repair -- --fix/;
+    await expect(createBatch(userId, newBatch(8))).rejects.toThrow(lost);
+    await expect(createBatch(userId, newBatch(9, { jobs: [newJob(90)] }))).rejects.toThrow(lost);
+    await expect(recordBatchStatus(userId, newBatch(5).id, { status: 'RUNNING' })).rejects.toThrow(CorruptData);
+    await expect(recordJobStatus(userId, newJob(10).id, { status: 'RUNNING' })).rejects.toThrow(CorruptData);
+    const { batches, jobs } = await ownerRows(client, tables, userId);
+    expect({ batches, jobs }).toEqual({ batches: sound.batches, jobs: sound.jobs });
+    await repairUser(client, tables, userId, { fix: true, lists });
+    expect(await ownerRows(client, tables, userId)).toEqual(sound);
+    await createBatch(userId, newBatch(8));
+    expect((await ownerRows(client, tables, userId)).batches.at(-1)).toMatchObject({ id: newBatch(8).id, seq: 7 });
   });
 
   it('names what it cannot mend and touches nothing', async () => {

@@ -48,7 +48,7 @@ export function requireFormat(list: ListDescription, head: Head): Head {
   if (head.format === formatOf(list)) return head;
   throw new OutdatedColumns(
     `A user's columns of ${list.table} are of another format (${head.format ?? 'none'} instead of ${formatOf(list)}): ` +
-      'npm run repair -- --fix writes them anew.',
+      'npm run repair -- --fix rewrites them.',
   );
 }
 

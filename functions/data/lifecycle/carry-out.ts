@@ -111,7 +111,7 @@ export function stopsOwner(error: Error): boolean {
 /** Decides as many of the steps as one transaction holds. */
 async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): Promise<Decision<Progress>> {
   const { client, tables, lists, now } = context;
-  const { readStored, readBlocks } = storedReads(client, tables, context);
+  const { readStored, requireHeads, readBlocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
   let draft = emptyDraft(lists, await readStored(steps.map(({ operation }) => operation)));
   let done = 0;
@@ -128,7 +128,7 @@ async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): P
   }
   const result = { done, replacedBy: [], refusals };
   if (changesNothing(draft)) return { result };
-  const blocks = await readBlocks(draft.blocks);
+  const [blocks] = await Promise.all([readBlocks(draft.blocks), requireHeads(draft)]);
   return { transaction: createTransaction(context, { draft, blocks, tables, now: now() }), result };
 }
 

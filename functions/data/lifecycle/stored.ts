@@ -6,9 +6,9 @@ import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { batchGet, type Item } from '../dynamodb/reads.ts';
+import { batchGet, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import type { Operation, Owner, Stored } from './draft.ts';
+import type { Draft, Operation, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedEventKey } from './transaction.ts';
 
 /** BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for each operation. */
@@ -45,6 +45,17 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
       };
     },
 
+    /**
+     * Throws CorruptData when a head is lost: without it, new rows would be numbered from 0 again. Reads only for an owner without a
+     * head, so once for each list: a call, and the read units of one row.
+     */
+    async requireHeads({ stored, batches, jobs }: Draft): Promise<void> {
+      await Promise.all([
+        stored.heads.batch === undefined && batches.size > 0 && requireNoRows(tables.Batches),
+        stored.heads.job === undefined && jobs.size > 0 && requireNoRows(tables.Jobs),
+      ]);
+    },
+
     /** The bytes of those blocks that exist, by their keys. */
     async readBlocks(keys: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
       const items = await readColumns([...keys]);
@@ -56,6 +67,19 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
       );
     },
   };
+
+  async function requireNoRows(table: string): Promise<void> {
+    const { items } = await queryFirstPage(client, {
+      table,
+      partition: { user_id: userId },
+      sortKey: 'id',
+      range: 'all',
+      consistent: true,
+      pageLimit: 1,
+    });
+    if (items.length === 0) return;
+    throw new CorruptData(`A user has rows in ${table} but no head: npm run repair -- --fix makes it anew.`);
+  }
 
   async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
     const items = await batchGet(client, tables.Batches, ids.map(rowKey), { consistent: true });
