@@ -27,7 +27,7 @@ user's rows could not be recounted.`;
 
 const mostShown = 20;
 /** Throttled calls wait rather than end the run. */
-const maxAttempts = 10;
+const attemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
 const repaired = ['Batches', 'Jobs', 'Columns'] as const;
@@ -106,7 +106,8 @@ function readArguments() {
 }
 
 function connect(stack: string | undefined): { client: DynamoDBClient; place: string } {
-  if (stack !== undefined) return { client: new DynamoDBClient({ maxAttempts }), place: `stack ${stack}` };
+  if (stack !== undefined)
+    return { client: new DynamoDBClient({ maxAttempts: attemptsOnAws }), place: `stack ${stack}` };
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? localEndpoint();
   if (endpoint === undefined) {
     throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
@@ -116,7 +117,7 @@ function connect(stack: string | undefined): { client: DynamoDBClient; place: st
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const isConfigured = process.env.AWS_ACCESS_KEY_ID !== undefined;
   return {
-    client: new DynamoDBClient({ endpoint, region, ...(!isConfigured && { credentials }), maxAttempts }),
+    client: new DynamoDBClient({ endpoint, region, ...(!isConfigured && { credentials }) }),
     place: endpoint,
   };
 }

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { emptyHead, type Head } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
+import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { createTables } from '../support/create-tables.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -187,6 +185,160 @@ describe('repairUser', () => {
     expect(remaining).toMatchObject([{ kind: 'broken', key: `Batches ${newBatch(1).id}` }]);
   });
 
+  /** Another writer's change, made between the recount and the mending of the same item. */
+  interface Competition {
+    readonly damage: (userId: string) => Promise<unknown>;
+    /** The item that is mended, and what it becomes meanwhile. */
+    readonly item: (userId: string) => { table: 'Batches' | 'Columns'; key: Record<string, string> };
+    readonly meanwhile: Record<string, unknown>;
+  }
+  const block = (key: string) => (user_id: string) => ({ table: 'Columns' as const, key: { user_id, key } });
+  const batch = (number: number) => (user_id: string) => ({
+    table: 'Batches' as const,
+    key: { user_id, id: newBatch(number).id },
+  });
+  const competitions: Readonly<Record<string, Competition>> = {
+    'a wrong block': {
+      damage: (user_id) => put('Columns', { user_id, key: 'b#f#0000001', v: Buffer.of(1) }),
+      item: block('b#f#0000001'),
+      meanwhile: { v: Uint8Array.of(2) },
+    },
+    'a missing block': {
+      damage: (user_id) => remove('Columns', { user_id, key: 'b#f#0000001' }),
+      item: block('b#f#0000001'),
+      meanwhile: { v: Uint8Array.of(2) },
+    },
+    'a block without bytes': {
+      damage: (user_id) => unset('Columns', { user_id, key: 'b#f#0000001' }, 'v'),
+      item: block('b#f#0000001'),
+      meanwhile: { v: Uint8Array.of(2) },
+    },
+    'a block that should not be there': {
+      damage: (user_id) => put('Columns', { user_id, key: 'b#f#0000044', v: Buffer.of(1) }),
+      item: block('b#f#0000044'),
+      meanwhile: { v: Uint8Array.of(2) },
+    },
+    'a missing head': {
+      damage: (user_id) => remove('Columns', { user_id, key: 'j#head' }),
+      item: block('j#head'),
+      meanwhile: { ...emptyHead(lists.job), next_seq: 1 },
+    },
+    'a head that counts too few': {
+      damage: damages['a head that counts too few']!,
+      item: block('j#head'),
+      meanwhile: { next_seq: 4 },
+    },
+    'a head of another format': {
+      damage: (user_id) => put('Columns', { user_id, key: 'j#head', ...emptyHead(lists.job), format: 'older' }),
+      item: block('j#head'),
+      meanwhile: { next_seq: 4 },
+    },
+    'the dictionaries of a head': {
+      damage: (user_id) => put('Columns', { user_id, key: 'j#head', ...emptyHead(lists.job), next_seq: 14 }),
+      item: block('j#head'),
+      meanwhile: { dictionaries: { project_id: ['other'] } },
+    },
+    'a row': {
+      damage: (user_id) => set('Batches', user_id, newBatch(2).id, 'jobs_count', 5),
+      item: batch(2),
+      meanwhile: { jobs_count: 9, rev: 50 },
+    },
+    'a row without a version': {
+      damage: (user_id) => unset('Batches', { user_id, id: newBatch(2).id }, 'rev'),
+      item: batch(2),
+      meanwhile: { jobs_count: 9, rev: 50 },
+    },
+  };
+
+  it.each(Object.entries(competitions))(
+    'mends %s only where it is still as it was found',
+    async (name, competition) => {
+      const userId = await owner(`competition ${name}`);
+      await competition.damage(userId);
+      const { table, key } = competition.item(userId);
+      const read = async () =>
+        (await client.send(new GetCommand({ TableName: tables[table], Key: key, ConsistentRead: true }))).Item;
+      let found: Record<string, unknown> | undefined;
+      const competing = interceptedClient(client, async (call) => {
+        const target = (call.input.Key ?? call.input.Item ?? {}) as Record<string, unknown>;
+        const isTarget = Object.entries(key).every(([attribute, value]) => target[attribute] === value);
+        if (found !== undefined || !isTarget) return call.send();
+        await put(table, { ...(await read()), ...key, ...competition.meanwhile });
+        await expect(call.send()).rejects.toThrow('The conditional request failed');
+        found = await read();
+        return call.send();
+      });
+      const { remaining } = await repairUser(competing, tables, userId, { fix: true, lists });
+      expect(found).toMatchObject(competition.meanwhile);
+      // The next recount has found what was written meanwhile, and it is no less broken.
+      expect(remaining).toEqual([]);
+      expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+    },
+  );
+
+  it('moves on the version of a row, so that a writer who has read it before does not undo the repair', async () => {
+    const userId = await owner('version');
+    await set('Batches', userId, newBatch(2).id, 'jobs_count', 5);
+    const found = (await ownerRows(client, tables, userId)).batches[2];
+    await repairUser(client, tables, userId, { fix: true, lists });
+    const mended = (await ownerRows(client, tables, userId)).batches[2];
+    expect(mended).toEqual({ ...found, jobs_count: 2, rev: Number(found?.rev) + 1 });
+  });
+
+  it('takes nothing for broken that a second recount finds sound', async () => {
+    const userId = await owner('passing');
+    let columnReads = 0;
+    const lagging = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      if (call.input.TableName !== tables.Columns || columnReads++ > 0) return output;
+      return { ...output, Items: (output.Items as unknown[]).slice(3) };
+    });
+    const { differences, unsettled } = await repairUser(lagging, tables, userId, { fix: true, lists });
+    expect(columnReads).toBe(2);
+    expect({ differences, unsettled }).toEqual({ differences: [], unsettled: [] });
+  });
+
+  it('names as unsettled what differs in another way each time, and mends nothing of it', async () => {
+    const userId = await owner('restless');
+    const sound = await ownerRows(client, tables, userId);
+    let reads = 0;
+    const restless = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      if (call.input.TableName !== tables.Columns || !Array.isArray(output.Items)) return output;
+      const number = reads++;
+      return {
+        ...output,
+        Items: output.Items.map((item) => (item.key === 'b#f#0000001' ? { ...item, v: Buffer.of(number) } : item)),
+      };
+    });
+    const result = await repairUser(restless, tables, userId, { fix: true, lists });
+    expect(result).toMatchObject({ differences: [], remaining: [], unsettled: ['block  b#f#0000001'] });
+    expect(await ownerRows(client, tables, userId)).toEqual(sound);
+  });
+
+  it('reports a job without its batch and counts the others all the same', async () => {
+    const userId = await owner('orphans');
+    await remove('Batches', { user_id: userId, id: newBatch(6).id });
+    const { remaining } = await repairUser(client, tables, userId, { fix: true, lists });
+    expect(remaining).toEqual([
+      { kind: 'broken', key: `Batches ${newBatch(6).id}`, found: 'missing, but 2 jobs name it' },
+    ]);
+    expect((await ownerRows(client, tables, userId)).columns['b#head']).toMatchObject({ next_seq: 6 });
+  });
+
+  it('keeps the codes that texts have, whatever the order of the rows', async () => {
+    const userId = await owner('dictionaries');
+    const { columns } = await ownerRows(client, tables, userId);
+    const dictionaries = (columns['b#head'] as unknown as Head).dictionaries;
+    const reversed = Object.fromEntries(
+      Object.entries(dictionaries).map(([name, texts]) => [name, texts.toReversed()]),
+    );
+    await put('Columns', { ...columns['b#head'], dictionaries: reversed });
+    await repairUser(client, tables, userId, { fix: true, lists });
+    expect((await ownerRows(client, tables, userId)).columns['b#head']).toMatchObject({ dictionaries: reversed });
+    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+
   it('neither reports nor spoils what writers change meanwhile, and still mends the damage', async () => {
     const userId = await owner('busy');
     await damages['a lost block of facets']!(userId);
@@ -212,89 +364,30 @@ describe('repairUser', () => {
   });
 });
 
-describe('npm run repair', () => {
-  const script = resolve('infra/repair/repair.ts');
-  let directory: string;
-  let names: TableNames;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'repair-'));
-    names = await createTables(client, `repair-all-${Date.now()}-`);
-    for (const userId of ['one', 'two', 'three']) {
-      await lifecycle(client, names).createBatch(userId, newBatch(0, { jobs: [newJob(0)] }));
+describe('scanUsers', () => {
+  it('finds each user once who has any item, through all pages of all tables', async () => {
+    const names = await createTables(client, `repair-scan-${Date.now()}-`);
+    const users = Array.from({ length: 40 }, (_, number) => `user ${number}`);
+    for (const [number, user_id] of users.entries()) {
+      const [table, item] = [
+        [names.Columns, { user_id, key: 'b#head' }],
+        [names.Batches, { user_id, id: '1', seq: 0 }],
+        [names.Jobs, { user_id, id: '1', seq: 0, batch_id: '1', creation_order: 0 }],
+      ][number % 3] as [string, Record<string, unknown>];
+      await client.send(new PutCommand({ TableName: table, Item: item }));
+      if (number % 4 === 0)
+        await client.send(new PutCommand({ TableName: names.Columns, Item: { user_id, key: 'j#head' } }));
     }
-  });
-
-  afterAll(() => rm(directory, { recursive: true }));
-
-  function run(...options: string[]): Promise<{ code: number | null; output: string }> {
-    return runIn({ BATCHES_TABLE: names.Batches, JOBS_TABLE: names.Jobs, COLUMNS_TABLE: names.Columns }, ...options);
-  }
-
-  function runIn(
-    environment: NodeJS.ProcessEnv,
-    ...options: string[]
-  ): Promise<{ code: number | null; output: string }> {
-    const child = spawn(process.execPath, [script, ...options], {
-      cwd: directory,
-      env: { PATH: process.env.PATH, AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'), ...environment },
+    let pages = 0;
+    const paging = interceptedClient(client, (call) => {
+      Object.assign(call.input, { Limit: 1 });
+      return call.send();
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    return new Promise((done) => child.once('close', (code) => done({ code, output })));
-  }
-
-  it('ends with 0 when nothing differs, with 1 when something does, and with 0 again when it is mended', async () => {
-    expect(await run()).toMatchObject({ code: 0, output: expect.stringContaining('3 users, 0 with differences') });
-    await client.send(new DeleteCommand({ TableName: names.Columns, Key: { user_id: 'two', key: 'b#head' } }));
-    expect(await run()).toMatchObject({ code: 1, output: expect.stringContaining('two: 2 rows, 1 differences') });
-    expect(await run('--user', 'one')).toMatchObject({ code: 0 });
-    expect(await run('--user', 'two')).toMatchObject({ code: 1 });
-    expect(await run('--fix')).toMatchObject({ code: 0, output: expect.stringContaining('0 with differences left') });
-    expect(await run()).toMatchObject({ code: 0 });
-  });
-
-  it('goes on with the users that are left', async () => {
-    await client.send(new DeleteCommand({ TableName: names.Columns, Key: { user_id: 'three', key: 'b#head' } }));
-    expect(await run('--resume')).toMatchObject({ code: 1, output: expect.stringContaining('nothing to resume') });
-    const reached = Object.fromEntries(
-      ['Columns', 'Batches', 'Jobs'].flatMap((table) => [0, 1, 2, 3].map((segment) => [`${table} ${segment}`, null])),
-    );
-    const { Batches, Jobs, Columns } = names;
-    const progress = {
-      tables: { Batches, Jobs, Columns },
-      fix: false,
-      scan: { users: ['three', 'one'], reached },
-      done: 1,
-      differing: 0,
-    };
-    await mkdir(join(directory, '.local'), { recursive: true });
-    await writeFile(join(directory, '.local', 'repair.json'), JSON.stringify(progress));
-    const { code, output } = await run('--resume');
-    expect(output).toContain('2 users, 0 with differences');
-    expect(code).toBe(0);
-    await expect(readFile(join(directory, '.local', 'repair.json'))).rejects.toThrow('ENOENT');
-  });
-
-  it('finds the tables of a stack by its name', async () => {
-    const stack = `Stack${Date.now()}`;
-    const ofStack = await createTables(client, `${stack}-Storage`);
-    await lifecycle(client, ofStack).createBatch('four', newBatch(0));
-    const credentials = { AWS_REGION: 'eu-west-3', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
-    const { code, output } = await runIn(credentials, '--stack', stack);
-    expect(output).toContain(`Comparing ${ofStack.Columns}`);
-    expect(output).toContain('1 users, 0 with differences');
-    expect(code).toBe(0);
-    expect(await runIn(credentials, '--stack', 'None')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('No tables of the stack None were found there.'),
+    const scan: UserScan = { users: [], reached: {} };
+    await scanUsers(paging, names, scan, async () => {
+      pages += 1;
     });
-  });
-
-  it('says in one sentence what it does not understand', async () => {
-    const { code, output } = await run('--everything');
-    expect(code).toBe(1);
-    expect(output).toContain('Usage: npm run repair');
-    expect(output).not.toContain('at ');
+    expect(scan.users.toSorted()).toEqual(users.toSorted());
+    expect(pages).toBeGreaterThan(users.length);
   });
 });
