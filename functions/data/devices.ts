@@ -20,7 +20,7 @@ export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'
       range: 'all',
       consistent: false,
     });
-    return items.map((item) => storedRow(DeviceRow, {}, item));
+    return items.map((item) => storedRow(DeviceRow, item));
   };
 }
 

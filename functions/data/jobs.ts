@@ -1,8 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Job, JobOfRow } from '../schemas/job.ts';
+import { type Job, JobOfRow, jobRowDefaults } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { TableNames } from '../tables.ts';
+import { withRowsPerBlock } from './columns/list-description.ts';
 import { jobList } from './columns/lists.ts';
+import { getRow } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import {
   atLeast,
@@ -16,6 +18,7 @@ import {
   notAfter,
   notBefore,
 } from './lists/filters.ts';
+import { ownerReads } from './lists/owner-reads.ts';
 import type { Page } from './lists/query.ts';
 import { type ListOptions, listReader } from './lists/reader.ts';
 
@@ -47,5 +50,37 @@ export function listJobs(
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
     const { items, total } = await read(userId, makeListQuery(jobList, filters, query));
     return { items: items.map((row) => storedRow(JobOfRow, row)), total };
+  };
+}
+
+/**
+ * The function that reads one job; undefined when the user has none of this id. Strongly consistent: 1 read unit for each 4 KB of the
+ * job's row.
+ */
+export function getJob(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Jobs'>,
+): (userId: string, jobId: string) => Promise<Job | undefined> {
+  return (userId, jobId) =>
+    getRow(client, tables.Jobs, { user_id: userId, id: jobId }, { schema: JobOfRow, defaults: jobRowDefaults });
+}
+
+/**
+ * The function that finds the ids of all jobs of a batch, in creation order, strongly consistent. Read units: the head of the user's
+ * jobs, and about one for each 250 jobs that were created together.
+ */
+export function listJobIds(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Columns'>,
+  { rowsPerBlock, pageLimit }: ListOptions = {},
+): (userId: string, batchId: string) => Promise<string[]> {
+  const list = rowsPerBlock === undefined ? jobList : withRowsPerBlock(jobList, rowsPerBlock);
+  return async (userId, batchId) => {
+    const reads = ownerReads({ client, tables, list, pageLimit }, userId, true);
+    const [[positions = []]] = await Promise.all([
+      reads.readSets([{ kind: 'set', sets: 'batch', oneOf: [batchId] }]),
+      reads.columnsHead(),
+    ]);
+    return positions.length === 0 ? [] : reads.idsAt(positions);
   };
 }

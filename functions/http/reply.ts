@@ -32,6 +32,13 @@ export function success(value: unknown): Reply {
   return { data: JSON.stringify(value) };
 }
 
+/** The first of these values that one response can hold. Throws when it can hold none. */
+export function firstThatFits(...values: readonly unknown[]): Reply {
+  const reply = values.map(success).find((each) => fitsLambdaResponse(successReply(200, each).body));
+  if (reply === undefined) throw new Error('The answer is larger than a response may be.');
+  return reply;
+}
+
 /** A list, of the JSON text of each item. */
 export function successList(items: readonly string[], pagination: Pagination): Reply {
   return { data: `[${items.join()}]`, pagination };

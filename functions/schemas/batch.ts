@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { jsonObject, orNull, serialized, Tags, text } from './body-values.ts';
-import { NewJobs } from './job.ts';
+import { Job, NewJobs } from './job.ts';
 import { UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
 import {
@@ -85,6 +85,43 @@ export const Batch = z
   .strictObject({ ...BatchOfRow.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
   .register(z.globalRegistry, { id: 'ProducedBatchResponse', fields });
 export type Batch = z.infer<typeof Batch>;
+
+/** A batch with what belongs to it. */
+export const BatchDetails = z
+  .strictObject({
+    ...Batch.shape,
+    sequence_builder: z.nullable(z.string()),
+    job_ids: z.array(Uuid),
+    jobs: z.exactOptional(z.array(Job)),
+  })
+  .register(z.globalRegistry, {
+    id: 'ProducedBatchDetailsResponse',
+    fields: {
+      ...fields,
+      sequence_builder: 'The sequence of its jobs; null where each has its own.',
+      job_ids: 'Ids of all its jobs, in creation order.',
+      jobs: 'All its jobs, in creation order; absent where they are more than 100 or exceed one answer.',
+    },
+  });
+export type BatchDetails = z.infer<typeof BatchDetails>;
+
+/** Parameters of a path that names a batch. */
+export const BatchPath = z
+  .object({ batch_id: UuidText })
+  .register(z.globalRegistry, { fields: { batch_id: 'Id of the batch.' } });
+
+const { id, status, jobs_count, jobs_count_per_status } = BatchOfRow.shape;
+
+/** What a client that waits for a batch asks for again and again. */
+export const BatchProgress = z
+  .strictObject({ id, status, jobs_count, jobs_count_per_status, queue_position: z.nullable(Count) })
+  .register(z.globalRegistry, {
+    id: 'ProducedBatchStatusResponse',
+    fields: {
+      ...fields,
+      queue_position: 'Number of batches before it in its device’s queue; null when that is not known.',
+    },
+  });
 
 /** A batch to be created, with the jobs it starts with. */
 export const NewBatch = z.strictObject({

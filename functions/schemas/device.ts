@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { text } from './body-values.ts';
+import { TextsFilter } from './query-values.ts';
 import { Count, Timestamp } from './values.ts';
 
 /** Whether a device takes work. */
@@ -20,36 +22,38 @@ export const DeviceRow = z.object({
 export type DeviceRow = z.infer<typeof DeviceRow>;
 
 const DeviceType = z.string().register(z.globalRegistry, { examples: ['FRESNEL', 'EMU_MPS'] });
-
-/** A device as users see it. */
-export const Device = z.strictObject({
-  device_type: DeviceType,
-  status: z.string().register(z.globalRegistry, { examples: ['UP'] }),
-  availability: Availability,
-  queue_length: z.nullable(Count),
-});
-export type Device = z.infer<typeof Device>;
-
-/** What the OpenAPI document says of it. */
-export const deviceDescriptions = {
+const fields = {
   device_type: 'Name by which batches ask for the device.',
   status: 'What the device last said of itself.',
   availability: 'Whether the device takes work.',
-  queue_length: 'Batches that wait for the device; null while that is not known.',
-} satisfies Record<keyof Device, string>;
-
-/** A device's specification. */
-export const DeviceSpecification = z.strictObject({
-  device_type: DeviceType,
-  specs: z.string().register(z.globalRegistry, { examples: ['{"name": "FRESNEL", "dimensions": 2}'] }),
-});
-export type DeviceSpecification = z.infer<typeof DeviceSpecification>;
-
-/** What the OpenAPI document says of it. */
-export const deviceSpecificationDescriptions = {
-  device_type: deviceDescriptions.device_type,
+  queue_length: 'Number of batches that wait for the device; null when that is not known.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',
-} satisfies Record<keyof DeviceSpecification, string>;
+};
+
+/** A device as users see it. */
+export const Device = z
+  .strictObject({
+    device_type: DeviceType,
+    status: z.string().register(z.globalRegistry, { examples: ['UP'] }),
+    availability: Availability,
+    queue_length: z.nullable(Count),
+  })
+  .register(z.globalRegistry, { id: 'ProducedDeviceResponse', fields });
+
+export const DeviceSpecification = z
+  .strictObject({
+    device_type: DeviceType,
+    specs: z.string().register(z.globalRegistry, { examples: ['{"name": "FRESNEL", "dimensions": 2}'] }),
+  })
+  .register(z.globalRegistry, { id: 'ProducedDeviceSpecificationResponse', fields });
 
 /** Specifications by device type. */
-export const DeviceSpecifications = z.record(z.string(), z.string());
+export const DeviceSpecifications = z
+  .record(z.string(), z.string())
+  .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] });
+
+/** Parameters of a path that names a device. */
+export const DevicePath = z.object({ device_type: text(128) }).register(z.globalRegistry, { fields });
+
+/** Parameters of the list of devices. */
+export const DeviceListQuery = z.object({ device_type: TextsFilter }).register(z.globalRegistry, { fields });

@@ -73,6 +73,19 @@ export const Job = z
   .register(z.globalRegistry, { id: 'ProducedPartialJobResponseV2', fields });
 export type Job = z.infer<typeof Job>;
 
+/** A job with the sequence that it has of its own. */
+export const JobWithSequence = z
+  .strictObject({ ...Job.shape, sequence: z.nullable(z.string()) })
+  .register(z.globalRegistry, {
+    id: 'ProducedJobResponseV2',
+    fields: { ...fields, sequence: 'The job’s own sequence; null: it runs its batch’s.' },
+  });
+
+/** What a client that waits for a job asks for again and again. */
+export const JobProgress = z
+  .strictObject({ id: JobOfRow.shape.id, status: JobOfRow.shape.status })
+  .register(z.globalRegistry, { id: 'ProducedJobStatusResponse', fields });
+
 /** Parameters of a path that names a job. */
 export const JobPath = z
   .object({ job_id: UuidText })

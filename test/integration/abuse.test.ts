@@ -11,8 +11,9 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { hostileText } from '../support/hostile-text.ts';
+import { loadDevices } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
-import { batchRows, jobRows } from '../support/random-rows.ts';
+import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 const { client, names } = await functionEnvironment();
@@ -20,12 +21,14 @@ const handlers = await loadHandlers(routesWithToken);
 
 const userId = 'auth0|alice';
 const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 3 })[0] as Value;
-const batches = sample(batchRows(userId, 30));
-const jobs = sample(jobRows(userId, [batches[0]!.id, batches[1]!.id], 40));
+const plainBatches = sample(batchRows(userId, 30));
+const jobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 40));
+const batches = countJobs(plainBatches, jobs);
 
 beforeAll(async () => {
   await loadList(client, names, batchList, userId, batches);
   await loadList(client, names, jobList, userId, jobs);
+  await loadDevices(client, names);
 });
 
 async function ask(route: RouteWithToken, request: GatewayRequest) {

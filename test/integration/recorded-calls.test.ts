@@ -10,6 +10,7 @@ import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadDevices } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
@@ -78,20 +79,29 @@ const batches = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
   jobs_count: 0,
 }));
-const [firstBatch, secondBatch] = batches as [(typeof batches)[0], (typeof batches)[0]];
-const jobs = sample(jobRows(owner, [firstBatch.id, secondBatch.id], rowCount)).map((row, seq) => ({
-  ...row,
-  origin: isRare(seq) ? ('OVH' as const) : ('CLIENT' as const),
-  results_key: `results/${owner}/${row.id}.json`,
-}));
-for (const batch of [firstBatch, secondBatch]) {
-  batch.jobs_count = jobs.filter(({ batch_id }) => batch_id === batch.id).length;
-}
+const [first, second, few, farApart] = batches.map(({ id }) => id) as [string, string, string, string];
+/** One batch has few jobs. Another has the oldest and the newest: looking up their ids one by one is cheaper, too. */
+const batchOf = (seq: number, id: string) => (seq < 60 || seq >= rowCount - 60 ? farApart : seq % 40 === 1 ? few : id);
+const orders = new Map<string, number>();
+const jobs = sample(jobRows(owner, [first, second], rowCount)).map((row, seq) => {
+  const batch_id = batchOf(seq, row.batch_id);
+  const creation_order = orders.get(batch_id) ?? 0;
+  orders.set(batch_id, creation_order + 1);
+  return {
+    ...row,
+    batch_id,
+    creation_order,
+    origin: isRare(seq) ? ('OVH' as const) : ('CLIENT' as const),
+    results_key: `results/${owner}/${row.id}.json`,
+  };
+});
+for (const batch of batches) batch.jobs_count = orders.get(batch.id) ?? 0;
 
 beforeAll(async () => {
   await Promise.all([
     loadList(client, names, batchList, owner, batches),
     loadList(client, names, jobList, owner, jobs),
+    loadDevices(client, names),
   ]);
 });
 

@@ -81,3 +81,14 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
         return { ...row, user_id: userId, seq, rev: 1, creation_order, created_at: createdAt(seq), results_key: null };
       });
     });
+
+/** The batches with the right number of jobs. */
+export function countJobs<Row extends { readonly id: string }>(
+  batches: readonly Row[],
+  jobs: readonly { readonly batch_id: string }[],
+) {
+  return batches.map((batch) => ({
+    ...batch,
+    jobs_count: jobs.filter(({ batch_id }) => batch_id === batch.id).length,
+  }));
+}

@@ -12,7 +12,7 @@ import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
 
-/** What a user has: at least two batches, and jobs with results. */
+/** What a user has: at least two batches, and jobs with results. Batches count their jobs right. */
 export interface Belongings {
   readonly batches: readonly Pick<BatchRow, 'id' | 'project_id' | 'user_id' | 'device_type' | 'tags'>[];
   readonly jobs: readonly Pick<JobRow, 'id' | 'project_id' | 'user_id'>[];
@@ -28,6 +28,8 @@ export interface RouteCase {
   moreCalls?(own: Belongings): readonly UserRequest[];
   /** By name, each place of a request that can name something: with another user's, and with a thing that nobody has. */
   foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
+  /** Its reads name no user: faults, which are planned by user, cannot be aimed at them. */
+  readonly readsNoUser?: true;
   /** Any request at all. */
   anything(own: Belongings): fc.Arbitrary<UserRequest>;
 }
@@ -92,16 +94,45 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     }),
     anything: ({ batches: [batch] }) => anyQuery(Object.keys(JobListQuery.def.in.shape), batch!.id),
   },
+  getBatch: {
+    ways: ({ batches: [batch] }) => ({ 'a batch with its jobs': { path: { batch_id: batch!.id } } }),
+    // Of the third batch's few jobs the statuses are not those that it counts: they are read again by their ids. The fourth has many, far apart.
+    moreCalls: ({ batches }) => batches.slice(2, 4).map(({ id }) => ({ path: { batch_id: id } })),
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
+  getBatchStatus: {
+    ways: ({ batches: [batch] }) => ({ 'the status of a batch': { path: { batch_id: batch!.id } } }),
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
+  getJob: {
+    ways: ({ jobs: [job] }) => ({ 'a job with its sequence': { path: { job_id: job!.id } } }),
+    foreign: foreignJob,
+    anything: anyJob,
+  },
+  getJobStatus: {
+    ways: ({ jobs: [job] }) => ({ 'the status of a job': { path: { job_id: job!.id } } }),
+    foreign: foreignJob,
+    anything: anyJob,
+  },
+  listDeviceSpecifications: {
+    ways: () => ({ 'all specifications': {} }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () => fc.constant({}),
+  },
+  getDeviceSpecification: {
+    ways: () => ({ 'one specification': { path: { device_type: 'FRESNEL' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc.oneof(hostileText, fc.constantFrom('FRESNEL', 'EMU_MPS')).map((device_type) => ({ path: { device_type } })),
+  },
   getResultsLink: {
     ways: ({ jobs: [job] }) => ({ 'a results link': { path: { job_id: job!.id } } }),
-    foreign: ({ batches: [batch], jobs: [job] }) => ({
-      'a job': [{ path: { job_id: job!.id } }, { path: { job_id: unknownId } }],
-      'a batch': [{ path: { job_id: batch!.id } }, { path: { job_id: unknownId } }],
-    }),
-    anything: ({ jobs }) =>
-      fc
-        .oneof(hostileText, fc.uuid(), fc.constantFrom(...jobs.map(({ id }) => id)))
-        .map((job_id) => ({ path: { job_id } })),
+    foreign: foreignJob,
+    anything: anyJob,
   },
   submitQuizzes: {
     ways: () => ({
@@ -121,6 +152,33 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
 };
 
 export const routesWithToken = Object.keys(routeCases) as RouteWithToken[];
+
+/** A path that names a job, with what another user has. */
+function foreignJob({ batches: [batch], jobs: [job] }: Belongings): ReturnType<RouteCase['foreign']> {
+  return {
+    'a job': [{ path: { job_id: job!.id } }, { path: { job_id: unknownId } }],
+    'a batch': [{ path: { job_id: batch!.id } }, { path: { job_id: unknownId } }],
+  };
+}
+
+function foreignBatch({ batches: [batch], jobs: [job] }: Belongings): ReturnType<RouteCase['foreign']> {
+  return {
+    'a batch': [{ path: { batch_id: batch!.id } }, { path: { batch_id: unknownId } }],
+    'a job': [{ path: { batch_id: job!.id } }, { path: { batch_id: unknownId } }],
+  };
+}
+
+function anyJob({ jobs }: Belongings): fc.Arbitrary<UserRequest> {
+  return anyId(jobs).map((job_id) => ({ path: { job_id } }));
+}
+
+function anyBatch({ batches }: Belongings): fc.Arbitrary<UserRequest> {
+  return anyId(batches).map((batch_id) => ({ path: { batch_id } }));
+}
+
+function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {
+  return fc.oneof(hostileText, fc.uuid(), fc.constantFrom(...rows.map(({ id }) => id)));
+}
 
 function anyQuery(parameters: readonly string[], id: string): fc.Arbitrary<UserRequest> {
   const strange = fc.constantFrom('__proto__', 'constructor', 'toString', 'hasOwnProperty', 'limit[]', 'id[0]');

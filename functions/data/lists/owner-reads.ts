@@ -40,7 +40,7 @@ export type OwnerReads = ReturnType<typeof ownerReads>;
 /** `consistent`: strongly consistent reads, at double the price. */
 export function ownerReads({ client, tables, list, pageLimit }: ListSource, userId: string, consistent: boolean) {
   const idColumn = columnNamed('id');
-  return { columnsHead, readSets, readColumns, rowsAt, rowsWithIds, rowsWithIdPrefix, allRows, rowsOfSet };
+  return { columnsHead, readSets, readColumns, rowsAt, idsAt, rowsWithIds, rowsWithIdPrefix, allRows, rowsOfSet };
 
   function columnNamed(name: string): Column {
     const column = list.columns[name];
@@ -139,16 +139,14 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return rowsWithIds(ids === undefined ? await idsAt(sequence) : sequence.map((number) => uuidAt(ids, number)));
   }
 
-  /** The ids of the rows at these sequence numbers, where their column was not read whole. */
+  /** The ids of the rows at these sequence numbers, in this order, where their column was not read whole. */
   async function idsAt(sequence: readonly number[]): Promise<string[]> {
     const { rowsPerBlock } = idColumn;
     const prefix = columnPrefix(list, idColumn);
     const ascending = sequence.toSorted((a, b) => a - b);
     const { numbers, from, to, asRange } = planIdBlockReads(ascending, rowsPerBlock);
     const keys = numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) }));
-    const items = asRange
-      ? await queryAll(client, blockRange(prefix, from, to))
-      : await batchGet(client, tableNamed('Columns'), keys, { consistent });
+    const items = asRange ? await queryAll(client, blockRange(prefix, from, to)) : await blocksWithKeys(keys);
     const blocks = new Map(items.map((item) => [blockNumber(item), Buffer.from(blockBytes(item))]));
     return sequence.map((number) => {
       const block = blocks.get(Math.floor(number / rowsPerBlock));
@@ -156,6 +154,13 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
       if (block === undefined || uuidCount(block) <= index) throw new StaleRead('The id of a row is missing.');
       return uuidAt(block, index);
     });
+  }
+
+  async function blocksWithKeys(keys: readonly Item[]): Promise<Item[]> {
+    const parts = Array.from({ length: Math.ceil(keys.length / 100) }, (_, part) =>
+      batchGet(client, tableNamed('Columns'), keys.slice(part * 100, part * 100 + 100), { consistent }),
+    );
+    return (await Promise.all(parts)).flat();
   }
 
   /** Those of at most 100 rows that exist, in no order. */

@@ -1,0 +1,75 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Batch, BatchDetails } from '../schemas/batch.ts';
+import { type Job, JobOfRow } from '../schemas/job.ts';
+import type { TableNames } from '../tables.ts';
+import { getBatch } from './batches.ts';
+import { jobList } from './columns/lists.ts';
+import { retry } from './dynamodb/retry.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+import { listJobIds, listJobs } from './jobs.ts';
+import { StaleRead } from './lists/join-blocks.ts';
+import { ownerReads } from './lists/owner-reads.ts';
+import type { ListOptions } from './lists/reader.ts';
+import { getSequence } from './sequences.ts';
+
+/** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
+const mostJobsShown = 100;
+
+/**
+ * The function that reads a batch with its sequence, the ids of all its jobs and, where they are at most 100, the jobs; undefined when
+ * the user has no such batch. Whoever has just written the batch or its jobs sees it: the jobs are first read from an index, and again
+ * by their ids, strongly consistent, where the index lags behind the batch's own counts.
+ *
+ * Read units for rows and a sequence up to 4 KB: 3, and 0.1 for each KB of jobs; beyond 100 jobs those of listJobIds besides.
+ */
+export function getBatchDetails(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
+  options?: ListOptions,
+): (userId: string, batchId: string) => Promise<BatchDetails | undefined> {
+  const batchOf = getBatch(client, tables);
+  const sequenceOf = getSequence(client, tables);
+  const jobsOf = listJobs(client, tables, options);
+  const idsOf = listJobIds(client, tables, options);
+  return (userId, batchId) =>
+    retry(() => read(userId, batchId), {
+      attempts: 4,
+      firstMilliseconds: 40,
+      longestMilliseconds: 320,
+      mayPass: (error) => error instanceof StaleRead,
+      message: 'The jobs of this batch changed while they were read, through all attempts.',
+    });
+
+  async function read(userId: string, batchId: string): Promise<BatchDetails | undefined> {
+    const page = { limit: mostJobsShown, offset: 0, order_by: 'creation_order', order_by_direction: 'ASC' } as const;
+    const [batch, sequence_builder, { items, total }] = await Promise.all([
+      batchOf(userId, batchId),
+      sequenceOf(userId, batchId),
+      jobsOf(userId, { ...page, batch_id: [batchId] }),
+    ]);
+    if (batch === undefined) return undefined;
+    if (total !== batch.jobs_count) throw new StaleRead('The number of jobs changed.');
+    if (total > mostJobsShown) {
+      const job_ids = await idsOf(userId, batchId);
+      if (job_ids.length !== total) throw new StaleRead('The number of jobs changed.');
+      return { ...batch, sequence_builder, job_ids };
+    }
+    const jobs = agrees(batch, items) ? [...items] : await readAgain(userId, items);
+    return { ...batch, sequence_builder, job_ids: jobs.map(({ id }) => id), jobs };
+  }
+
+  async function readAgain(userId: string, jobs: readonly Job[]): Promise<Job[]> {
+    const reads = ownerReads({ client, tables, list: jobList, pageLimit: undefined }, userId, true);
+    const rows = await reads.rowsWithIds(jobs.map(({ id }) => id));
+    const again = rows.map((row) => storedRow(JobOfRow, row));
+    return again.sort((a, b) => a.creation_order - b.creation_order);
+  }
+}
+
+/** Whether the jobs are as many in each status as their batch counts. */
+function agrees({ jobs_count_per_status }: Batch, jobs: readonly Job[]): boolean {
+  const counts = Map.groupBy(jobs, ({ status }) => status);
+  return Object.entries(jobs_count_per_status).every(
+    ([status, count]) => (counts.get(status as Job['status'])?.length ?? 0) === count,
+  );
+}

@@ -1,0 +1,17 @@
+import { getBatchDetails } from '../../data/batch-details.ts';
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { tableNames } from '../../env.ts';
+import { NotFound } from '../../errors.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { firstThatFits } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-batch.operation.ts';
+
+const get = getBatchDetails(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences'));
+
+export const handler = endpoint(routes.getBatch, operation, async ({ userId, path }) => {
+  const batch = await get(userId, path.batch_id);
+  if (batch === undefined) throw new NotFound('There is no such batch.');
+  const { jobs, ...withoutJobs } = batch;
+  return firstThatFits(batch, withoutJobs);
+});

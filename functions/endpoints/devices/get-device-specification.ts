@@ -1,0 +1,16 @@
+import { getDevice } from '../../data/devices.ts';
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { tableNames } from '../../env.ts';
+import { NotFound } from '../../errors.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-device-specification.operation.ts';
+
+const get = getDevice(documentClient(), tableNames('Devices'));
+
+export const handler = endpoint(routes.getDeviceSpecification, operation, async ({ path }) => {
+  const device = await get(path.device_type);
+  if (device === undefined) throw new NotFound('There is no such device.');
+  return success({ device_type: device.device_type, specs: device.specs });
+});

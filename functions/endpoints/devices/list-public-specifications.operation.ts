@@ -1,0 +1,10 @@
+import * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { DeviceSpecification } from '../../schemas/device.ts';
+
+export const operation = {
+  tag: 'Devices',
+  summary: 'Get the public specifications',
+  description: 'The specifications of those devices that anyone may know, with or without a token.',
+  success: { status: 200, data: () => z.array(DeviceSpecification) },
+} satisfies Operation;

@@ -1,0 +1,14 @@
+import { listDevices } from '../../data/devices.ts';
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './list-public-specifications.operation.ts';
+
+const list = listDevices(documentClient(), tableNames('Devices'));
+
+export const handler = endpoint(routes.listPublicSpecifications, operation, async () => {
+  const devices = await list();
+  return success(devices.filter((device) => device.public).map(({ device_type, specs }) => ({ device_type, specs })));
+});

@@ -1,0 +1,11 @@
+import type { Operation } from '../../http/operation.ts';
+import { JobPath, JobWithSequence } from '../../schemas/job.ts';
+
+export const operation = {
+  tag: 'Jobs',
+  summary: 'Get a job',
+  description: 'A job with its own sequence. Its results are downloaded by a link.',
+  path: JobPath,
+  success: { status: 200, data: () => JobWithSequence },
+  errors: [404],
+} satisfies Operation;

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { getBatchDetails } from '../../functions/data/batch-details.ts';
+import { listJobIds } from '../../functions/data/jobs.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { sequenceItem } from '../../functions/data/sequences.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { measuredClient } from '../support/measured-client.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+import { testClient } from '../support/test-client.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const user = 'auth0|alice';
+const rowsPerBlock = 16;
+const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+let tables: TableNames;
+
+/** Batch 1 has 3 jobs and a sequence, batch 2 has 100 jobs, batch 3 has 130 of which 30 came later, batch 4 none. */
+beforeAll(async () => {
+  tables = await createTables(client, `batch-details-${randomUUID()}-`);
+  const { createBatches, addJobs, recordJobStatus } = lifecycle(client, tables, { rowsPerBlock });
+  await createBatches(user, [
+    newBatch(1, { jobs: jobs(0, 3) }),
+    newBatch(2, { jobs: jobs(100, 100) }),
+    newBatch(3, { jobs: jobs(1_000, 100), open: true }),
+    newBatch(4, { open: true }),
+  ]);
+  await addJobs(user, uuid('b', 3), jobs(2_000, 30));
+  await recordJobStatus(user, uuid('a', 1), { status: 'CANCELED' });
+  const item = sequenceItem(user, uuid('b', 1), gzipSync(sequenceText()));
+  await client.send(new PutCommand({ TableName: tables.Sequences, Item: item }));
+});
+
+const through = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
+  getBatchDetails(interceptedClient(client, intercept), tables, { rowsPerBlock });
+const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
+const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Record<string, unknown>[];
+
+describe('getBatchDetails', () => {
+  it('shows the batch, its sequence and its jobs in creation order', async () => {
+    const batch = await getBatchDetails(client, tables, { rowsPerBlock })(user, uuid('b', 1));
+    expect(batch).toMatchObject({
+      id: uuid('b', 1),
+      jobs_count: 3,
+      complete: true,
+      sequence_builder: sequenceText(),
+      job_ids: [uuid('a', 0), uuid('a', 1), uuid('a', 2)],
+    });
+    expect(batch?.jobs?.map(({ id, status }) => [id, status])).toEqual([
+      [uuid('a', 0), 'PENDING'],
+      [uuid('a', 1), 'CANCELED'],
+      [uuid('a', 2), 'PENDING'],
+    ]);
+  });
+
+  it('shows up to 100 jobs, and the ids of all', async () => {
+    const read = getBatchDetails(client, tables, { rowsPerBlock });
+    const hundred = await read(user, uuid('b', 2));
+    expect(idsOf(hundred?.jobs ?? [])).toEqual(idsOf(jobs(100, 100)));
+    expect(hundred?.job_ids).toEqual(idsOf(jobs(100, 100)));
+    const more = await read(user, uuid('b', 3));
+    expect(more).not.toHaveProperty('jobs');
+    expect(more?.job_ids).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
+    expect(await read(user, uuid('b', 4))).toMatchObject({ jobs: [], job_ids: [], sequence_builder: null });
+  });
+
+  it('knows no batch of another user', async () => {
+    const read = getBatchDetails(client, tables, { rowsPerBlock });
+    expect(await read('auth0|mallory', uuid('b', 1))).toBeUndefined();
+    expect(await read(user, uuid('b', 9))).toBeUndefined();
+  });
+
+  it.each([1, 2])('shows the jobs of batch %i although the index knows none of them yet', async (number) => {
+    const lagging = through(async (call) => (isIndexRead(call) ? { Items: [] } : call.send()));
+    const right = await getBatchDetails(client, tables, { rowsPerBlock })(user, uuid('b', number));
+    expect(await lagging(user, uuid('b', number))).toEqual(right);
+  });
+
+  it('shows the statuses of now although the index still holds those of before', async () => {
+    const lagging = through(async (call) =>
+      isIndexRead(call)
+        ? { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PENDING' })) }
+        : call.send(),
+    );
+    const right = await getBatchDetails(client, tables, { rowsPerBlock })(user, uuid('b', 1));
+    expect(await lagging(user, uuid('b', 1))).toEqual(right);
+  });
+
+  it('reads again when jobs are added meanwhile, and never shows less than the batch counts', async () => {
+    const { addJobs, createBatch } = lifecycle(client, tables, { rowsPerBlock });
+    await createBatch(user, newBatch(5, { jobs: jobs(5_000, 2), open: true }));
+    let reads = 0;
+    const disturbed = through(async (call) => {
+      const output = await call.send();
+      // Between the batch and the number of its jobs.
+      if (call.name === 'GetCommand' && call.input.TableName === tables.Batches && ++reads === 1) {
+        await addJobs(user, uuid('b', 5), jobs(6_000, 1));
+      }
+      return output;
+    });
+    const batch = await disturbed(user, uuid('b', 5));
+    expect(batch?.job_ids).toHaveLength(batch?.jobs_count ?? 0);
+  });
+
+  it('costs a few units beside the jobs', async () => {
+    const measured = testClient(inject('dynamodbEndpoint'));
+    const measure = measuredClient(measured);
+    const costOf = async (number: number) => {
+      const read = getBatchDetails(measured, tables);
+      const { cost } = await measure(() => read(user, uuid('b', number)));
+      return [cost.readUnits, cost.depth];
+    };
+    expect(await costOf(1)).toEqual([3.5, 1]);
+    expect(await costOf(4)).toEqual([3, 1]);
+  });
+});
+
+describe('listJobIds', () => {
+  it('is complete however many blocks hold the ids, and empty for what is no batch', async () => {
+    const list = listJobIds(client, tables, { rowsPerBlock, pageLimit: 3 });
+    expect(await list(user, uuid('b', 3))).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
+    expect(await list(user, uuid('b', 9))).toEqual([]);
+    expect(await list('auth0|mallory', uuid('b', 3))).toEqual([]);
+  });
+});

@@ -1,0 +1,19 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { putDevice } from '../../functions/data/devices.ts';
+import type { TableNames } from '../../functions/tables.ts';
+
+/** Announces two devices: FRESNEL, whose specification is public, and EMU_MPS. */
+export async function loadDevices(client: DynamoDBDocumentClient, tables: TableNames): Promise<void> {
+  const put = putDevice(client, tables);
+  for (const device_type of ['FRESNEL', 'EMU_MPS']) {
+    await put({
+      device_type,
+      name: device_type,
+      status: 'UP',
+      availability: 'ACTIVE',
+      specs: `{"name": "${device_type}",  "n": 1.0}`,
+      public: device_type === 'FRESNEL',
+      announced_at: '2026-11-21T10:00:00.000000Z',
+    });
+  }
+}
