@@ -9,9 +9,9 @@ import { CorruptData } from '../../errors.ts';
 export function storedRow<Shape extends z.core.$ZodShape>(
   schema: z.ZodMiniObject<Shape>,
   row: Readonly<Record<string, unknown>>,
-  defaults: Readonly<Record<string, unknown>> = {},
+  defaults?: Readonly<Record<string, unknown>>,
 ): z.output<z.ZodMiniObject<Shape>> {
-  const parsed = schema.safeParse({ ...defaults, ...row });
+  const parsed = schema.safeParse(defaults === undefined ? row : { ...defaults, ...row });
   if (!parsed.success) throw new CorruptData(`The row ${String(row.id)} is corrupt: ${parsed.error.message}`);
   return parsed.data;
 }

@@ -235,6 +235,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   /** A row that was written before an attribute existed has its default. */
   function asRow(item: Item): Row {
     if (typeof item.seq !== 'number') throw new CorruptData('A row has no sequence number.');
-    return { ...list.rowDefaults, ...item, seq: item.seq };
+    for (const [name, value] of Object.entries(list.rowDefaults)) if (item[name] === undefined) item[name] = value;
+    return item as Row;
   }
 }

@@ -1,0 +1,153 @@
+/** What each kind of query reads, call by call: a read too many, too wide or too consistent gives right answers and costs more. */
+
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { listBatches } from '../../functions/data/batches.ts';
+import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { listJobs } from '../../functions/data/jobs.ts';
+import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { loadList } from '../support/load-list.ts';
+import { batchRows, jobRows } from '../support/random-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const rowsPerBlock = 16;
+const user = 'auth0|reads';
+const client = testClient(inject('dynamodbEndpoint'));
+const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
+
+/** Only the rows 40 and 47 are on FRESNEL, and only these have started, in this order. */
+const rare = [40, 47];
+const batches = sample(batchRows(user, 100)).map((batch) => ({
+  ...batch,
+  device_type: rare.includes(batch.seq) ? 'FRESNEL' : 'EMU_MPS',
+  status: 'DONE' as const,
+  start_datetime: rare.includes(batch.seq) ? `2026-03-01T00:00:${batch.seq}.000000Z` : null,
+  end_datetime: '2026-03-02T00:00:00.000000Z',
+  tags: batch.seq === 40 ? ['one'] : [],
+}));
+const batchOf = (seq: number) => batches[seq]?.id ?? '';
+/** The jobs of the second batch are the rows 40 to 49. */
+const jobs = sample(jobRows(user, ['placeholder'], 100)).map((job) => ({
+  ...job,
+  batch_id: batchOf(job.seq >= 40 && job.seq < 50 ? 1 : 0),
+  creation_order: job.seq >= 40 && job.seq < 50 ? job.seq - 40 : job.seq < 40 ? job.seq : job.seq - 10,
+  status: 'DONE' as const,
+}));
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `list-reads-${Date.now()}-`);
+  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, batches);
+  await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
+});
+/** A read in one line: its table or index, its key or range, and `!` where it is strongly consistent. */
+function describeRead({ name, input }: Call): string {
+  const tableName = (physical: unknown) => Object.entries(tables).find(([, table]) => table === physical)?.[0];
+  const mark = (consistent: unknown) => (consistent === true ? '!' : '');
+  if (name === 'GetCommand') {
+    const { key, id } = input.Key as Record<string, string>;
+    const place = key ?? `batch ${batches.findIndex((batch) => batch.id === id)}`;
+    return `${tableName(input.TableName)} ${place}${mark(input.ConsistentRead)}`;
+  }
+  if (name === 'BatchGetCommand') {
+    const [[table, request]] = Object.entries(input.RequestItems as object) as [[string, { Keys: [] }]];
+    return `${tableName(table)} ${request.Keys.length} keys${mark('ConsistentRead' in request && request.ConsistentRead)}`;
+  }
+  const values = input.ExpressionAttributeValues as Record<string, unknown>;
+  const range = ':start' in values ? `${values[':start']}*` : `${values[':from'] ?? ''}..${values[':to'] ?? ''}`;
+  const limit = input.Limit === undefined ? '' : ` limit ${input.Limit}`;
+  const index = input.IndexName === undefined ? '' : `/${input.IndexName}`;
+  const set = range.replaceAll(/#[\w-]{22}#/g, '#…#').replaceAll(/0{6}(?=\d)/g, '');
+  return `${tableName(input.TableName)}${index} ${set}${limit}${mark(input.ConsistentRead)}`;
+}
+
+async function readsOf(
+  list: (intercepted: typeof client) => Promise<unknown>,
+): Promise<{ reads: string[]; steps: number }> {
+  const reads: string[] = [];
+  let [steps, underWay] = [0, 0];
+  await list(
+    interceptedClient(client, async (call) => {
+      reads.push(describeRead(call));
+      if (underWay++ === 0) steps++;
+      try {
+        return await call.send();
+      } finally {
+        underWay--;
+      }
+    }),
+  );
+  return { reads: reads.sort(), steps };
+}
+
+describe('a list of batches', () => {
+  it.each<[string, Record<string, string[]>, string[], number]>([
+    ['the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head'], 1],
+    ['rows at an offset', { limit: ['5'], offset: ['10'] }, ['Batches/by_creation 85..89', 'Columns b#head'], 2],
+    [
+      'the oldest rows',
+      { limit: ['5'], offset: ['10'], order_by_direction: ['ASC'] },
+      ['Batches/by_creation 10..14', 'Columns b#head'],
+      1,
+    ],
+    ['rows beyond the end', { offset: ['100'] }, ['Columns b#head'], 1],
+    ['ids', { id: [batchOf(1), batchOf(2)] }, ['Batches 2 keys'], 1],
+    ['a selective prefix', { id__starts_with: [batchOf(1).slice(0, 4)] }, [`Batches ${batchOf(1).slice(0, 4)}*`], 1],
+    [
+      'a facet',
+      { device_type: ['FRESNEL'] },
+      ['Batches/by_creation 40..47', 'Columns b#f#0..b#f#9999999', 'Columns b#head'],
+      2,
+    ],
+    [
+      'a second time, only where the first leaves rows',
+      { start_date: ['2026-01-01'], end_date: ['2026-04-01'] },
+      ['Batches/by_creation 40..47', 'Columns b#e#2..b#e#2', 'Columns b#head', 'Columns b#s#0..b#s#9999999'],
+      3,
+    ],
+    [
+      'a second time, not at all where the first leaves no row',
+      { start_date: ['2026-04-01'], end_date: ['2026-04-01'] },
+      ['Columns b#head', 'Columns b#s#0..b#s#9999999'],
+      1,
+    ],
+    ['a tag', { tag: ['one'] }, ['Batches/by_creation 40..40', 'Columns b#head', 'Columns b#t#…#0..b#t#…#9999999'], 2],
+    ['no row of a facet', { status: ['PAUSED'] }, ['Columns b#f#0..b#f#9999999', 'Columns b#head'], 1],
+  ])('reads for %s', async (_, parameters, reads, steps) => {
+    const query = BatchListQuery.parse(parameters);
+    const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock })(user, query));
+    expect(found).toEqual({ reads: reads.sort(), steps });
+  });
+});
+
+describe('a list of jobs', () => {
+  it.each<[string, Record<string, string[]>, string[], number]>([
+    [
+      'a batch in order',
+      { batch_id: [batchOf(1)], order_by: ['creation_order'], order_by_direction: ['ASC'], limit: ['5'] },
+      ['Batches batch 1!', 'Jobs/by_batch 0..4'],
+      1,
+    ],
+    [
+      'a batch and a facet, only where its jobs are',
+      { batch_id: [batchOf(1)], status: ['DONE'] },
+      ['Columns j#B#…#0..j#B#…#9999999', 'Columns j#f#2..j#f#3', 'Columns j#head', 'Jobs/by_creation 40..49'],
+      3,
+    ],
+    [
+      'a batch without jobs',
+      { batch_id: [batchOf(5)], status: ['DONE'] },
+      ['Columns j#B#…#0..j#B#…#9999999', 'Columns j#head'],
+      1,
+    ],
+  ])('reads for %s', async (_, parameters, reads, steps) => {
+    const query = JobListQuery.parse(parameters);
+    const found = await readsOf((recorded) => listJobs(recorded, tables, { rowsPerBlock })(user, query));
+    expect(found).toEqual({ reads: reads.sort(), steps });
+  });
+});
