@@ -22,6 +22,8 @@ export interface QueueDescription {
    * so that a throttled invocation is retried first.
    */
   readonly visibilitySeconds: number;
+  /** An alarm goes off when a message has waited this long. */
+  readonly alarmSeconds: number;
   readonly consumer: QueueConsumer;
 }
 
@@ -47,6 +49,7 @@ export const queues = {
     // 12 hours: only an outage of a dependency makes an event be delivered again.
     maximumDeliveries: 480,
     visibilitySeconds: 90,
+    alarmSeconds: 900,
     consumer: { function: 'applyEvents', batchSize: 10, concurrency: 10 },
   },
   /** Events put aside by applyEvents because what they need is missing: they wait here without blocking their owner. */
@@ -58,6 +61,8 @@ export const queues = {
     // 24 hours, every 2 minutes.
     maximumDeliveries: 720,
     visibilitySeconds: 120,
+    // What a sender mixes up by accident has come long before.
+    alarmSeconds: 6 * 3600,
     consumer: { function: 'applyWaitingEvents', batchSize: 10, concurrency: 2 },
   },
 } as const satisfies Record<string, QueueDescription>;

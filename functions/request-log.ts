@@ -1,7 +1,6 @@
 /** One JSON line for each request: who asked for what, what it took, what was answered. Never tokens, links or bodies. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type MetricName, metricDimension, metricNamespace, metrics } from './metrics.ts';
 import { withSourcePositions } from './source-positions.ts';
 
 type Facts = Record<string, unknown>;
@@ -15,7 +14,7 @@ export function withRequestLog<Result>(facts: Facts, work: () => Result): Result
 
 /**
  * Adds facts to the line of the request that is being served; outside of one, does nothing. A fact of the same name is
- * replaced. A fact named as one of the service's metrics (`ReadUnits`) is counted as that metric.
+ * replaced. The stack's metric filters and saved queries read these lines by the names of their facts.
  */
 export function addToRequestLog(facts: Facts): void {
   Object.assign(current.getStore() ?? {}, facts);
@@ -32,29 +31,12 @@ export function countInRequestLog(numbers: Readonly<Record<string, number>>): vo
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /**
- * Writes the line, its metrics in CloudWatch's embedded format, unless AWS_LAMBDA_LOG_LEVEL asks for graver ones only. It
- * goes to standard output as it is: `console` would wrap it in Lambda's own format.
+ * Writes the line, unless AWS_LAMBDA_LOG_LEVEL asks for graver ones only. It goes to standard output as it is: `console` would
+ * wrap it in Lambda's own format.
  */
 export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
   if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? level)) return;
-  const facts = current.getStore() ?? {};
-  const counted = Object.keys(metrics).filter((name): name is MetricName => typeof facts[name] === 'number');
-  const line = {
-    timestamp: new Date().toISOString(),
-    level,
-    ...facts,
-    [metricDimension]: process.env.AWS_LAMBDA_FUNCTION_NAME,
-    _aws: {
-      Timestamp: Date.now(),
-      CloudWatchMetrics: [
-        {
-          Namespace: metricNamespace,
-          Dimensions: [[metricDimension]],
-          Metrics: counted.map((name) => ({ Name: name, Unit: metrics[name] })),
-        },
-      ],
-    },
-  };
+  const line = { timestamp: new Date().toISOString(), level, ...current.getStore() };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

@@ -4,7 +4,9 @@ import { Api } from './api.ts';
 import { Consumers } from './consumers.ts';
 import { Identity, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
+import { Producers } from './producers.ts';
 import { Queues } from './queues.ts';
+import { capitalize } from './service-function.ts';
 import type { StageName, StageSettings } from './stages.ts';
 import { Storage } from './storage.ts';
 
@@ -28,6 +30,7 @@ export class ServiceStack extends Stack {
     const resources = { ...storage.resources, ...queues.resources };
     const api = new Api(this, 'Api', { stage: props.stage, settings, resources, tokenIssuer });
     const consumers = new Consumers(this, 'Consumers', { queues, settings, resources });
+    const producers = new Producers(this, 'Producers', { queues, storage });
     const monitoring = new Monitoring(this, 'Monitoring', {
       settings,
       storage,
@@ -45,6 +48,15 @@ export class ServiceStack extends Stack {
         Object.entries(queues.queues).flatMap(([name, { queue, deadLetters }]) => [
           [`${name}QueueUrl`, queue.queueUrl],
           [`${name}DeadLettersUrl`, deadLetters.queueUrl],
+        ]),
+      ),
+      SendEventsPolicy: producers.sendEvents.managedPolicyArn,
+      UploadResultsPolicy: producers.uploadResults.managedPolicyArn,
+      AccessLog: api.accessLog.logGroupName,
+      ...Object.fromEntries(
+        Object.entries({ ...api.functions, ...consumers.functions }).map(([name, { logGroup }]) => [
+          `${capitalize(name)}Log`,
+          logGroup.logGroupName,
         ]),
       ),
       AlarmTopic: monitoring.topic.topicArn,

@@ -64,20 +64,18 @@ const timeToAnswer = 500;
 /** A function behind the gateway: what `answer` returns or throws becomes the response, and one line is logged. */
 export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<HttpReply> | HttpReply): Handler {
   return (event, context) => {
-    const { requestId } = event.requestContext;
-    const facts = { request_id: requestId, method: event.httpMethod, route: event.resource };
+    const { requestId, extendedRequestId } = event.requestContext;
+    const facts = {
+      request_id: requestId,
+      extended_request_id: extendedRequestId,
+      method: event.httpMethod,
+      route: event.resource,
+    };
     return withRequestLog(facts, async () => {
       const start = performance.now();
       const reply = await answerOrError(async () => answer(event), context);
-      const { status } = reply;
-      addToRequestLog({
-        status,
-        Latency: Math.round((performance.now() - start) * 10) / 10,
-        ClientErrors: status >= 400 && status < 500 ? 1 : 0,
-        ServerErrors: status >= 500 ? 1 : 0,
-        Throttles: status === 429 ? 1 : 0,
-      });
-      writeRequestLog(status >= 500 ? 'ERROR' : 'INFO');
+      addToRequestLog({ status: reply.status, Latency: Math.round((performance.now() - start) * 10) / 10 });
+      writeRequestLog(reply.status >= 500 ? 'ERROR' : 'INFO');
       return proxyResult(reply, requestId);
     });
   };

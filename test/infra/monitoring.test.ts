@@ -1,68 +1,218 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { metricDimension, metricNamespace, metrics } from '../../functions/metrics.ts';
+import { type QueueDescription, queues } from '../../functions/queues.ts';
+import { otherFunctions } from '../../functions/routes.ts';
+import { type TableDescription, tables } from '../../functions/tables.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable, outputs } = synthesize();
 const alarm = (name: string) => one('AWS::CloudWatch::Alarm', `Monitoring/${name}`).properties;
+const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+
+type Row = readonly [name: string, metric: string, threshold: number, periods: number, row?: string];
+
+/** Name, metric, threshold, periods of five minutes, and the row of the runbook, where it is shared. */
+const alarms: readonly Row[] = [
+  ['ServerErrors', 'Sum of AWS/ApiGateway 5XXError', 5, 1],
+  ['Latency', 'p99 of AWS/ApiGateway Latency', 3_000, 3],
+  ['Throttles', 'Sum of QuantumBatchApi-dev Throttled', 20, 1],
+  ['AuthorizerErrors', 'Sum of QuantumBatchApi-dev AuthorizerFailures', 1, 1],
+  ['JwksAge', 'Maximum of QuantumBatchApi-dev JwksAge', 1_800, 2],
+  ['LambdaThrottles', 'Sum of AWS/Lambda Throttles', 1, 1],
+  ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1, '{Consumer}Errors'] as const),
+  ...Object.entries<TableDescription>(tables).map(([name, { indexes }]) => {
+    const sums = ['table', ...Object.keys(indexes)].flatMap(() => [
+      'Sum of AWS/DynamoDB ReadThrottleEvents',
+      'Sum of AWS/DynamoDB WriteThrottleEvents',
+    ]);
+    return [`${name}Throttles`, `SUM(METRICS()): ${sums.join(', ')}`, 10, 1, '{Table}Throttles'] as const;
+  }),
+  ...Object.entries<QueueDescription>(queues).flatMap(([name, { alarmSeconds }]) => [
+    [
+      `${name}DeadLetters`,
+      'Maximum of AWS/SQS ApproximateNumberOfMessagesVisible',
+      1,
+      1,
+      '{Queue}DeadLetters',
+    ] as const,
+    [
+      `${name}Age`,
+      `MAX([FILL(ofQueue, 0), FILL(received, 0)]): Maximum of AWS/SQS ApproximateAgeOfOldestMessage, Maximum of QuantumBatchApi-dev EventAge-${name}`,
+      alarmSeconds,
+      1,
+      '{Queue}Age',
+    ] as const,
+  ]),
+];
+
+function consumers() {
+  const names = new Set(Object.values<QueueDescription>(queues).map(({ consumer }) => consumer.function));
+  return Array.from(names, (name) => `${name[0]!.toUpperCase()}${name.slice(1)}`);
+}
+
+interface MetricProperties {
+  readonly Metrics?: readonly { Expression?: string; MetricStat?: { Metric: MetricProperties; Stat: string } }[];
+  readonly Namespace?: string;
+  readonly MetricName?: string;
+  readonly Statistic?: string;
+  readonly ExtendedStatistic?: string;
+}
+
+function describeMetric({ Metrics, Namespace, MetricName, Statistic, ExtendedStatistic }: MetricProperties): string {
+  if (Metrics === undefined) return `${Statistic ?? ExtendedStatistic} of ${Namespace} ${MetricName}`;
+  const parts = Metrics.flatMap(({ MetricStat }) =>
+    MetricStat === undefined ? [] : [describeMetric({ ...MetricStat.Metric, Statistic: MetricStat.Stat })],
+  );
+  return `${Metrics.find(({ Expression }) => Expression !== undefined)?.Expression}: ${parts.join(', ')}`;
+}
 
 describe('the alarms', () => {
-  it.each([
-    ['ServerErrors', 'AWS/ApiGateway', '5XXError', 'Sum'],
-    ['Throttles', 'QuantumBatchApi-dev', 'Throttled', 'Sum'],
-    ['AuthorizerErrors', 'QuantumBatchApi-dev', 'AuthorizerFailures', 'Sum'],
-    ['JwksAge', metricNamespace, 'JwksAge', 'Maximum'],
-    ['DeadLetters', 'AWS/SQS', 'ApproximateNumberOfMessagesVisible', 'Maximum'],
-    ['EventAge', 'AWS/SQS', 'ApproximateAgeOfOldestMessage', 'Maximum'],
-  ])('%s watches %s %s', (name, Namespace, MetricName, Statistic) => {
-    expect(alarm(name)).toMatchObject({
-      Namespace,
-      MetricName,
-      Statistic,
-      Period: 300,
+  it.each(
+    alarms.map(([name, metric, Threshold, EvaluationPeriods]) => ({ name, metric, Threshold, EvaluationPeriods })),
+  )('$name: $metric, $Threshold in $EvaluationPeriods period(s)', ({ name, metric, Threshold, EvaluationPeriods }) => {
+    const properties = alarm(name);
+    expect(describeMetric(properties)).toBe(metric);
+    expect(properties).toMatchObject({
+      Threshold,
+      EvaluationPeriods,
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       TreatMissingData: 'notBreaching',
     });
+    expect(properties).not.toHaveProperty('DatapointsToAlarm');
+    const stats = properties.Metrics?.flatMap((each: { MetricStat?: { Period: number } }) => each.MetricStat ?? []);
+    expect(new Set(stats?.map(({ Period }: { Period: number }) => Period) ?? [properties.Period])).toEqual(
+      new Set([300]),
+    );
   });
 
-  it('Latency watches the slowest hundredth', () => {
-    expect(alarm('Latency')).toMatchObject({
-      Namespace: 'AWS/ApiGateway',
-      MetricName: 'Latency',
-      ExtendedStatistic: 'p99',
-    });
-  });
-
-  it('are all there is, and tell the topic when they go off and when they end', () => {
-    const alarms = ofType('AWS::CloudWatch::Alarm');
-    expect(alarms).toHaveLength(7);
-    for (const { properties } of alarms) {
+  it('are these, and report to the topic when they go off and when they end', () => {
+    const built = ofType('AWS::CloudWatch::Alarm');
+    expect(built.map(({ path }) => path).sort()).toEqual(alarms.map(([name]) => `Monitoring/${name}`).sort());
+    for (const { properties } of built) {
       expect(properties.AlarmActions.map(readable)).toEqual(['Monitoring/Topic']);
       expect(properties.OKActions.map(readable)).toEqual(['Monitoring/Topic']);
       expect(properties.AlarmDescription).toMatch(/\.$/);
     }
   });
 
-  it('go off at the first dead letter', () => {
-    expect(alarm('DeadLetters')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
+  it.each(alarms.map(([name, , , , row = name]) => ({ name, row })))('$name stands in the runbook', ({ row }) => {
+    expect(readme).toContain(`| \`${row}\` |`);
   });
 
-  it('watch the metric of the issuer’s keys that the authorizer writes', () => {
-    expect(metrics).toHaveProperty('JwksAge');
-    const [dimension, ...others] = alarm('JwksAge').Dimensions;
-    expect(others).toEqual([]);
-    expect(dimension.Name).toBe(metricDimension);
-    expect(readable(dimension.Value)).toBe('Api/Authorizer');
+  it.each(Object.entries<QueueDescription>(queues))(
+    '%s: watch the queue, its dead letters and its consumer',
+    (name) => {
+      const [dimension] = alarm(`${name}DeadLetters`).Dimensions;
+      expect(readable(dimension.Value)).toBe(`Queues/${name}DeadLetters.QueueName`);
+      const [ofQueue] = alarm(`${name}Age`).Metrics.flatMap((each: { MetricStat?: unknown }) => each.MetricStat ?? []);
+      expect(readable(ofQueue.Metric.Dimensions[0].Value)).toBe(`Queues/${name}.QueueName`);
+    },
+  );
+
+  it.each(consumers())('%sErrors watches that function', (name) => {
+    expect(readable(alarm(`${name}Errors`).Dimensions[0].Value)).toBe(`Consumers/${name}`);
   });
+
+  it('on Lambda watch the whole account, whose concurrency all functions share', () => {
+    expect(alarm('LambdaThrottles').Dimensions).toBeUndefined();
+  });
+});
+
+describe('the metrics from the logs', () => {
+  const filters = new Map(
+    ofType('AWS::Logs::MetricFilter').map(({ properties }) => [
+      properties.MetricTransformations[0].MetricName,
+      properties,
+    ]),
+  );
 
   it.each([
-    ['Throttled', '{ $.status = "429" }'],
-    ['AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'],
-  ])('count %s in the access log, by fields that it has', (name, pattern) => {
-    const filter = one('AWS::Logs::MetricFilter', `Api/AccessLog/${name}`).properties;
-    const format = JSON.parse(ofType('AWS::ApiGateway::Stage')[0]!.properties.AccessLogSetting.Format);
-    expect(readable(filter.LogGroupName)).toBe('Api/AccessLog');
-    expect(filter.FilterPattern).toBe(pattern);
-    expect(format).toHaveProperty(/\$\.(\w+)/.exec(pattern)![1]!);
+    ['Throttled', 'Api/AccessLog', '{ $.status = "429" }', '1'],
+    ['AuthorizerFailures', 'Api/AccessLog', '{ $.responseType = "AUTHORIZER_*" }', '1'],
+    ['JwksAge', 'Api/AuthorizerLog', '{ $.JwksAge >= 0 }', '$.JwksAge'],
+    ['ReadUnits-listBatches', 'Api/ListBatchesLog', '{ $.ReadUnits >= 0 }', '$.ReadUnits'],
+    ['ReadUnits-listJobs', 'Api/ListJobsLog', '{ $.ReadUnits >= 0 }', '$.ReadUnits'],
+    ...Object.entries<QueueDescription>(queues).map(([name, { consumer }]) => [
+      `EventAge-${name}`,
+      `Consumers/${consumer.function[0]!.toUpperCase()}${consumer.function.slice(1)}Log`,
+      '{ $.EventAge >= 0 }',
+      '$.EventAge',
+    ]),
+  ])('%s is read from %s', (name, log, pattern, value) => {
+    const { LogGroupName, FilterPattern, MetricTransformations } = filters.get(name);
+    expect(readable(LogGroupName)).toBe(log);
+    expect(readable(FilterPattern)).toBe(pattern);
+    expect(MetricTransformations).toMatchObject([{ MetricNamespace: 'QuantumBatchApi-dev', MetricValue: value }]);
+  });
+
+  it('are all read by an alarm or a graph', () => {
+    const read = JSON.stringify([
+      ofType('AWS::CloudWatch::Alarm'),
+      one('AWS::CloudWatch::Dashboard', 'Monitoring/Dashboard'),
+    ]);
+    for (const name of filters.keys()) expect(read).toContain(name);
+  });
+});
+
+describe('the saved queries', () => {
+  const queries = ofType('AWS::Logs::QueryDefinition').map(({ properties }) => ({
+    name: readable(properties.Name),
+    logs: properties.LogGroupNames.map(readable) as string[],
+    text: properties.QueryString as string,
+  }));
+  const accessLogFields = Object.keys(
+    JSON.parse(ofType('AWS::ApiGateway::Stage')[0]!.properties.AccessLogSetting.Format),
+  );
+
+  it('are there for each alarm', () => {
+    for (const [name] of alarms) {
+      expect(queries.map((query) => query.name)).toContainEqual(
+        expect.stringContaining(`QuantumBatchApi-dev/${name}/`),
+      );
+    }
+  });
+
+  it('ask the gateway by the fields that its access log has', () => {
+    const ofGateway = queries.filter(({ name }) => name.endsWith('/gateway'));
+    expect(ofGateway.length).toBeGreaterThan(3);
+    for (const { logs, text } of ofGateway) {
+      expect(logs).toEqual(['Api/AccessLog']);
+      const used = fieldsOf(text);
+      expect(used.length).toBeGreaterThan(0);
+      for (const field of used) expect(accessLogFields).toContain(field);
+    }
+  });
+
+  it('ask the functions in the logs that they write', () => {
+    const written = ofType('AWS::Lambda::Function').map(({ path }) => `${path}Log`);
+    for (const { name, logs } of queries.filter((query) => !query.name.endsWith('/gateway'))) {
+      for (const log of logs) expect(written, name).toContain(log);
+    }
+    const { authorizer: _, methodNotAllowed: __, ...ofQueues } = otherFunctions;
+    const consumerLogs = Object.keys(ofQueues).map((name) => `Consumers/${name[0]!.toUpperCase()}${name.slice(1)}Log`);
+    for (const { logs } of queries.filter((query) => query.name.endsWith('/consumers'))) {
+      expect(logs).toEqual(consumerLogs);
+    }
+  });
+});
+
+/** The fields that a query reads: names that are neither its commands and functions nor aliases of its own. */
+function fieldsOf(text: string): string[] {
+  const words =
+    /^(filter|stats|fields|sort|limit|by|as|asc|desc|and|or|like|count|max|min|sum|pct|latest|bin|ispresent|\d\w*)$/;
+  const aliases = Array.from(text.matchAll(/\bas (\w+)/g), ([, alias]) => alias);
+  const bare = text.replaceAll(/"[^"]*"|\/[^/]*\//g, '');
+  const names = Array.from(bare.matchAll(/@?[\w.]+/g), ([name]) => name);
+  return names.filter((name) => !words.test(name) && !aliases.includes(name) && !name.startsWith('@'));
+}
+
+describe('the log groups', () => {
+  it('are among the outputs', () => {
+    expect(readable(outputs.AccessLog)).toBe('Api/AccessLog');
+    for (const { path } of ofType('AWS::Lambda::Function')) {
+      expect(readable(outputs[`${path.split('/')[1]}Log`])).toBe(`${path}Log`);
+    }
   });
 });
 
@@ -98,7 +248,37 @@ describe('the alarm topic', () => {
 });
 
 describe('the dashboard', () => {
-  it('exists once', () => {
-    expect(ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
+  const [dashboard, ...others] = ofType('AWS::CloudWatch::Dashboard');
+  const { widgets } = JSON.parse(readable(dashboard!.properties.DashboardBody));
+  const titles = widgets.map(({ properties }: { properties: { title: string } }) => properties.title);
+
+  it('exists once, and shows the alarms and every graph', () => {
+    expect(others).toEqual([]);
+    expect(titles).toEqual([
+      'Alarms',
+      'Requests, errors',
+      'Latency',
+      'Throttled requests, authorizer failures',
+      'Duration, p99',
+      'Function errors',
+      'Function throttles',
+      'Capacity read, capacity written',
+      'Read units of the most expensive list',
+      'Age of the issuer’s keys',
+      ...Object.keys(queues).flatMap((name) => [
+        `${name}: messages waiting`,
+        `${name}: age of the oldest message`,
+        `${name}: dead letters`,
+      ]),
+    ]);
+  });
+
+  it('shows each function and each table', () => {
+    const series = (title: string) =>
+      widgets[titles.indexOf(title)].properties.metrics.map(
+        (metric: unknown[]) => (metric.at(-1) as { label: string }).label,
+      );
+    expect(series('Duration, p99')).toHaveLength(ofType('AWS::Lambda::Function').length);
+    expect(series('Capacity read, capacity written')).toEqual([...Object.keys(tables), ...Object.keys(tables)]);
   });
 });

@@ -357,7 +357,6 @@ describe('applyEvents', () => {
     const [line] = lines.map((each) => JSON.parse(each));
     expect(line.EventAge).toBeGreaterThanOrEqual(1000);
     expect(line.EventAge).toBeLessThan(1005);
-    expect(line._aws.CloudWatchMetrics[0].Metrics).toContainEqual({ Name: 'EventAge', Unit: 'Seconds' });
   });
 
   it('changes nothing when an event comes again', async () => {

@@ -28,6 +28,10 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
   'AWS::CloudWatch::Alarm': withArn('cloudwatch', (name) => `alarm:${name}`),
   'AWS::CloudWatch::Dashboard': nameOnly,
   'AWS::DynamoDB::Table': withArn('dynamodb', (name) => `table/${name}`),
+  'AWS::IAM::ManagedPolicy': (name, { accountId }) => {
+    const arn = `arn:aws:iam::${accountId}:policy/${name}`;
+    return { ref: arn, attributes: { PolicyArn: arn } };
+  },
   'AWS::IAM::Policy': nameOnly,
   'AWS::IAM::Role': (name, { accountId }) => ({
     ref: name,
@@ -39,6 +43,7 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
   'AWS::Lambda::Permission': nameOnly,
   'AWS::Logs::LogGroup': withArn('logs', (name) => `log-group:${name}:*`),
   'AWS::Logs::MetricFilter': nameOnly,
+  'AWS::Logs::QueryDefinition': nameOnly,
   'AWS::S3::Bucket': (name, { region }) => ({
     ref: name.toLowerCase(),
     attributes: {

@@ -1,0 +1,144 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { type QueueName, queues as queueDescriptions } from '../functions/queues.ts';
+import { type TableDescription, tables as tableDescriptions } from '../functions/tables.ts';
+import type { Api } from './api.ts';
+import type { Consumers } from './consumers.ts';
+import type { Queues } from './queues.ts';
+import type { Storage } from './storage.ts';
+
+/** The parts of the stack that are watched. */
+export interface WatchedParts {
+  readonly storage: Storage;
+  readonly api: Api;
+  readonly queues: Queues;
+  readonly consumers: Consumers;
+}
+
+export type WatchedMetrics = ReturnType<typeof watchMetrics>;
+
+/** Every metric has a value for each of these. */
+export const period = Duration.minutes(5);
+
+/**
+ * The metrics that alarms and the dashboard read. Those that AWS does not measure are taken from the logs by metric filters, in
+ * a namespace named after the stack: such a metric costs 0.30 $ a month, so there is none that nothing reads.
+ */
+export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) {
+  const authorizerLog = api.functions.authorizer.logGroup;
+  return {
+    requests: api.restApi.metricCount({ period }),
+    clientErrors: api.restApi.metricClientError({ statistic: Stats.SUM, period }),
+    serverErrors: api.restApi.metricServerError({ statistic: Stats.SUM, period }),
+    p50: api.restApi.metricLatency({ statistic: 'p50', period }),
+    p99: api.restApi.metricLatency({ statistic: 'p99', period }),
+    throttled: countLines(api.accessLog, 'Throttled', '{ $.status = "429" }'),
+    // API Gateway wants a refused token to be an error of the authorizer, so its count of errors says nothing.
+    authorizerFailures: countLines(api.accessLog, 'AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),
+    jwksAge: readField({ log: authorizerLog, name: 'JwksAge', field: 'JwksAge' }),
+    readUnits: Object.entries({ listBatches: api.functions.listBatches, listJobs: api.functions.listJobs }).map(
+      ([label, { logGroup }]) =>
+        readField({ log: logGroup, name: `ReadUnits-${label}`, field: 'ReadUnits' }).with({ label }),
+    ),
+    // Of the whole account and region: all functions share its concurrency.
+    lambdaThrottles: new Metric({
+      namespace: 'AWS/Lambda',
+      metricName: 'Throttles',
+      statistic: Stats.SUM,
+      period,
+    }),
+    consumerErrors: mapValues(consumers.functions, (consumer) =>
+      consumer.metricErrors({ statistic: Stats.SUM, period }),
+    ),
+    tableThrottles: mapValues(storage.tables, (table, name) => countThrottles(table, tableDescriptions[name])),
+    queues: mapValues(queues.queues, ({ queue, deadLetters }, name) => ({
+      waiting: queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+      deadLetters: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
+      age: measureAge(queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period }), {
+        log: consumers.functions[queueDescriptions[name].consumer.function].logGroup,
+        name,
+      }),
+    })),
+  };
+}
+
+/** An object with the same keys. */
+export function mapValues<Name extends string, Value, Result>(
+  object: Readonly<Record<Name, Value>>,
+  map: (value: Value, name: Name) => Result,
+): Readonly<Record<Name, Result>> {
+  const entries = Object.entries<Value>(object).map(([name, value]) => [name, map(value, name as Name)]);
+  return Object.fromEntries(entries);
+}
+
+/** How many lines of a log match the pattern. */
+function countLines(log: ILogGroup, name: string, pattern: string): Metric {
+  return addFilter(log, { name, pattern, value: '1', defaultValue: 0 }).with({ statistic: Stats.SUM });
+}
+
+interface LoggedField {
+  readonly log: ILogGroup;
+  readonly name: string;
+  readonly field: string;
+}
+
+/** The greatest value of a numeric field of the lines that have it. */
+function readField({ log, name, field }: LoggedField): Metric {
+  return addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}` });
+}
+
+interface FilterSettings {
+  readonly name: string;
+  readonly pattern: string;
+  readonly value: string;
+  readonly defaultValue?: number;
+}
+
+function addFilter(log: ILogGroup, { name, pattern, value, defaultValue }: FilterSettings): Metric {
+  return log
+    .addMetricFilter(name, {
+      metricNamespace: Stack.of(log).stackName,
+      metricName: name,
+      filterPattern: FilterPattern.literal(pattern),
+      metricValue: value,
+      ...(defaultValue !== undefined && { defaultValue }),
+    })
+    .metric({ statistic: Stats.MAXIMUM, period });
+}
+
+/**
+ * The age of a queue's oldest message in seconds. SQS leaves messages out of its own metric once they were received three
+ * times, so the age of what the consumer received counts too.
+ */
+function measureAge(ofQueue: Metric, consumer: { log: ILogGroup; name: QueueName }): IMetric {
+  const received = readField({ log: consumer.log, name: `EventAge-${consumer.name}`, field: 'EventAge' });
+  return new MathExpression({
+    label: 'seconds',
+    expression: 'MAX([FILL(ofQueue, 0), FILL(received, 0)])',
+    usingMetrics: { ofQueue, received },
+    period,
+  });
+}
+
+/** Reads and writes of a table and its indexes that DynamoDB throttled. An alarm's expression may have ten metrics. */
+function countThrottles(table: Table, { indexes }: TableDescription): IMetric {
+  const TableName = table.tableName;
+  const dimensions = [
+    { TableName },
+    ...Object.keys(indexes).map((index) => ({ TableName, GlobalSecondaryIndexName: index })),
+  ];
+  const metrics = dimensions.flatMap((dimensionsMap) =>
+    ['ReadThrottleEvents', 'WriteThrottleEvents'].map(
+      (metricName) =>
+        new Metric({ namespace: 'AWS/DynamoDB', metricName, dimensionsMap, statistic: Stats.SUM, period }),
+    ),
+  );
+  return new MathExpression({
+    label: 'throttled',
+    expression: 'SUM(METRICS())',
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+    period,
+  });
+}
