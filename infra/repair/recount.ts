@@ -9,7 +9,7 @@ import {
   setPrefix,
   setValues,
 } from '../../functions/data/columns/column-items.ts';
-import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
+import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/columns/facets.ts';
 import { emptyHead, Head, headKey } from '../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
@@ -160,9 +160,8 @@ function columnDifferences(
   ];
 }
 
-/** Dictionaries keep the order they have: a text's index is in the columns already. */
 function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found: Item | undefined): Head {
-  const known: Dictionaries = Head.safeParse(found).data?.dictionaries ?? {};
+  const known = soundDictionaries(list, Head.safeParse(found).data?.dictionaries ?? {});
   const dictionaries = rows.reduce((learned, row) => withTextsOf(Object.values(list.columns), row, learned), known);
   return {
     ...emptyHead(list),
@@ -170,6 +169,19 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found
     last_created_at: rows.at(-1)?.created_at ?? null,
     dictionaries: dictionaries as Head['dictionaries'],
   };
+}
+
+/** Those that the list still has. They keep their order, because a text's index is in the columns already. */
+function soundDictionaries(list: ListDescription, found: Dictionaries): Dictionaries {
+  const facets = Object.values(list.columns).flatMap((column) =>
+    column.kind === 'facets' ? Object.values(column.facets) : [],
+  );
+  const sound = facets.flatMap((facet) => {
+    const texts = facet.kind === 'dictionary' ? found[facet.attribute] : undefined;
+    const isSound = texts !== undefined && texts.length <= facetSize(facet) && new Set(texts).size === texts.length;
+    return isSound ? [[facet.attribute, texts] as const] : [];
+  });
+  return Object.fromEntries(sound);
 }
 
 function* columnBlocks(

@@ -116,6 +116,11 @@ const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> =
     const { columns } = await ownerRows(client, tables, user_id);
     await put('Columns', { ...columns['b#head'], next_seq: 'seven' });
   },
+  'a dictionary with a text twice': async (user_id) => {
+    const head = (await ownerRows(client, tables, user_id)).columns['j#head'] as unknown as Head;
+    const [first = ''] = head.dictionaries.project_id ?? [];
+    await put('Columns', { ...head, dictionaries: { project_id: [first, first] } });
+  },
   'a block that is a text': (user_id) => put('Columns', { user_id, key: 'b#u#0000001', v: 'text' }),
   'a block without bytes': (user_id) => unset('Columns', { user_id, key: 'b#i#0000001' }, 'v'),
   'a block of a column that no longer exists': (user_id) =>

@@ -7,7 +7,7 @@
 import { CorruptData, LimitExceeded } from '../../errors.ts';
 import type { Column, Facet, FacetColumn } from './list-description.ts';
 
-/** Texts of each dictionary facet, by the facet's attribute, in order of first use. A text keeps its index for ever. */
+/** Texts of each dictionary facet, by the facet's attribute, in order of first use. A text keeps its index forever. */
 export type Dictionaries = Readonly<Record<string, readonly string[]>>;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -31,7 +31,8 @@ function facetIndex(facet: Facet, row: Row, dictionaries: Dictionaries): number 
   const value = row[facet.attribute];
   const values: readonly unknown[] = facet.kind === 'values' ? facet.values : (dictionaries[facet.attribute] ?? []);
   const index = values.indexOf(value);
-  if (index < 0) throw new CorruptData(`A row has no valid ${facet.attribute}: ${String(value)}.`);
+  if (index < 0 || index >= facetSize(facet))
+    throw new CorruptData(`A row has no valid ${facet.attribute}: ${String(value)}.`);
   return index;
 }
 

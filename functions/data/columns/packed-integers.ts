@@ -1,10 +1,14 @@
 /**
- * A block of a numeric column: whole numbers and nulls in as few bits as their spread allows. Every value is kept as a
- * multiple of a common unit above the block's smallest, so times of one day with whole milliseconds take 27 bits and a flag
- * takes 2.
+ * A block of a numeric column: whole numbers and nulls in as few bits as their spread allows. Every value is kept as its distance
+ * from the block's smallest value, in a unit that all distances are multiples of. So times of one day in whole milliseconds take 27
+ * bits each, and flags take 2.
  *
- * Layout: count (2 bytes), format and unit exponent (4 bits each: value / 1000^exponent), width of an entry in bits (1), smallest
- * value (7), then the entries without gaps, big-endian: 0 is null, n stands for the multiple n - 1.
+ * Layout, big-endian:
+ * - 2 bytes: number of entries
+ * - 4 bits: format; 4 bits: exponent of the unit, which is 1000^exponent
+ * - 1 byte: width of an entry in bits
+ * - 7 bytes: smallest value
+ * - the entries without gaps: 0 is null, n is the smallest value + (n - 1) units
  *
  * Part of the stored format: blocks that are written today must be read by every later release.
  */
@@ -33,8 +37,9 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
 }
 
 /**
- * Writes the block's values into `target` from index `at` on, NaN for null, as far as it reaches; returns their number. A block that
- * ends too early, or is of another format, is a RangeError: its values would pass for others. `npm run repair -- --fix` makes it anew.
+ * Writes the block's values into `target` from index `at` on, as far as `target` reaches, with NaN for null. Returns how many values
+ * the block has. Throws RangeError for a block that ends too early or is of another format: it would give other values. Then
+ * `npm run repair -- --fix` writes the block anew.
  */
 export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0): number {
   const count = packedCount(bytes);
@@ -70,7 +75,7 @@ function bitLength(value: number): number {
   return length;
 }
 
-/** Sets bits that are zero, from the last to the first, a byte at a time. */
+/** Writes into bits that are all zero, from the last byte to the first. */
 function writeBits(bytes: Uint8Array, start: number, width: number, value: number) {
   let rest = value;
   for (let end = start + width; end > start; ) {
@@ -83,7 +88,7 @@ function writeBits(bytes: Uint8Array, start: number, width: number, value: numbe
   }
 }
 
-/** Numbers, not bitwise operators, beyond the first byte: these end at 32 bits. */
+/** Beyond the first byte it calculates with numbers, because bitwise operators end at 32 bits. */
 function readBits(bytes: Uint8Array, start: number, width: number): number {
   let at = start >> 3;
   let left = width - (8 - (start & 7));

@@ -1,6 +1,8 @@
 /**
- * A block of a position set: which rows of one stretch of the sequence belong to it (carry a tag, are of a batch), one bit a
- * row, without the zero bytes before the first and after the last. Layout: index of the first byte kept (2 bytes), then the bytes.
+ * A block of a position set: which rows of one stretch of the sequence are in the set (have the tag, are of the batch). It is a
+ * bitmap with one bit a row, without its leading and trailing zero bytes.
+ *
+ * Layout: 2 bytes for the index of the first byte that is kept, then the bytes; a byte's lowest bit is its first row.
  *
  * Part of the stored format: blocks that are written today must be read by every later release.
  */
