@@ -141,6 +141,22 @@ describe('applyEvents', () => {
     expect((await ownerRows(client, tables, 'failing')).batches).toEqual([]);
   });
 
+  it('lets no event overtake one that needs a transaction of its own and fails', async () => {
+    const { strike } = failures['an internal error']!;
+    const failing = interceptedClient(client, (call) =>
+      call.name === 'TransactWriteCommand' && JSON.stringify(call.input).includes(newJob(0).id)
+        ? strike(call)
+        : call.send(),
+    );
+    const jobs = (first: number) => Array.from({ length: 50 }, (_, number) => newJob(first + number));
+    const events = [newBatch(1, { jobs: jobs(0) }), newBatch(2, { jobs: jobs(50) })].map((data) =>
+      LifecycleEvent.parse({ id: data.id, type: 'batch.created', time: start, user_id: 'overtaken', data }),
+    );
+    const errors = await lifecycle(failing, tables, { rowsPerBlock }).applyEvents(events);
+    expect(errors.map((error) => error?.name)).toEqual(['DependencyFailed', 'DependencyFailed']);
+    expect((await ownerRows(client, tables, 'overtaken')).batches).toEqual([]);
+  });
+
   it('carries out a whole delivery in one transaction', async () => {
     let transactions = 0;
     const counting = interceptedClient(client, async (call) => {

@@ -1,6 +1,8 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import type { TableNames } from '../../functions/tables.ts';
+import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
+import { type TableNames, tables as tablesOfService } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -153,6 +155,21 @@ describe('createBatches', () => {
     const stolen = newBatch(99, { jobs: many[4]!.jobs });
     await expect(writer().createBatches('partly', [many[3]!, stolen, many[2]!])).rejects.toThrow('exists with another');
     expect((await sound('partly')).batches.map(({ id }) => id)).toEqual([many[4]!.id, many[3]!.id, many[2]!.id]);
+  });
+});
+
+describe('applyEvents', () => {
+  it('remembers an event for a day longer than SQS can keep a message', async () => {
+    const data = { batch_id: batch.id, tags: ['z'] };
+    const event = { id: 'once', type: 'batch.updated', time: '2026-03-01T11:00:00Z', user_id: 'remembered', data };
+    await writer().createBatch('remembered', newBatch(0));
+    expect(await writer().applyEvents([LifecycleEvent.parse(event)])).toEqual([undefined]);
+    const Key = { user_id: 'remembered', key: 'event#once' };
+    const { Item } = await client.send(new GetCommand({ TableName: tables.Columns, Key }));
+    const days = (Item!.expires_at - now() / 1000) / (24 * 3600);
+    const longestRetentionDays = 14;
+    expect(days).toBe(longestRetentionDays + 1);
+    expect(tablesOfService.Columns.timeToLive).toBe('expires_at');
   });
 });
 

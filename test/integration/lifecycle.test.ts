@@ -124,3 +124,52 @@ describe('lifecycle', () => {
     }
   });
 });
+
+type Writer = ReturnType<typeof lifecycle>;
+
+/** Changes of one batch and its jobs; none of two shares a block of columns with the other, in blocks of one row. */
+const changes: Readonly<Record<string, (writer: Writer, userId: string) => Promise<void>>> = {
+  setTags: (writer, userId) => writer.setTags(userId, newBatch(0).id, ['b']),
+  closeBatch: (writer, userId) => writer.closeBatch(userId, newBatch(0).id),
+  recordBatchStatus: (writer, userId) => writer.recordBatchStatus(userId, newBatch(0).id, { device_status: 'UP' }),
+  addJobs: (writer, userId) => writer.addJobs(userId, newBatch(0).id, [newJob(3)]),
+  'recordJobStatus of a job': (writer, userId) => writer.recordJobStatus(userId, newJob(1).id, { status: 'RUNNING' }),
+  'recordJobStatus of another': (writer, userId) => writer.recordJobStatus(userId, newJob(2).id, { status: 'ERROR' }),
+};
+const pairs = Object.keys(changes).flatMap((first) =>
+  Object.keys(changes).flatMap((second) => (first === second ? [] : [[first, second] as const])),
+);
+
+describe('two writers that have both read before either writes', () => {
+  /** Before the rows were created: `updated_at`, whose column both would change, stays. */
+  const early = { rowsPerBlock: 1, now: () => Date.parse('2026-02-01T00:00:00Z') };
+
+  async function newOwner(userId: string) {
+    const open = newBatch(0, { open: true, tags: ['a'], jobs: [newJob(1), newJob(2)] });
+    await lifecycle(client, tables, { rowsPerBlock: 1 }).createBatch(userId, open);
+  }
+
+  it.each(pairs)('leave the same as one after the other: %s, then %s', async (first, second) => {
+    const [apart, together] = [`${first} then ${second} ${seed}`, `${first} beside ${second} ${seed}`];
+    await Promise.all([newOwner(apart), newOwner(together)]);
+    const writer = lifecycle(client, tables, early);
+    await changes[first]!(writer, apart);
+    const expected = await outcomeOf(changes[second]!(writer, apart));
+
+    let isFirst = true;
+    const late = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand' && isFirst) {
+        isFirst = false;
+        await changes[first]!(writer, together);
+      }
+      return call.send();
+    });
+    expect(await outcomeOf(changes[second]!(lifecycle(late, tables, early), together))).toBe(expected);
+    expect(await recountOf(client, tables, together, 1)).toEqual([]);
+    const [one, other] = await Promise.all([apart, together].map((userId) => ownerRows(client, tables, userId)));
+    expect(modelOf(other!)).toEqual(modelOf(one!));
+    expect(other!.batches.map((row) => [row.device_status, row.jobs_count_per_status])).toEqual(
+      one!.batches.map((row) => [row.device_status, row.jobs_count_per_status]),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { ownerLists } from '../../../../functions/data/columns/lists.ts';
+import { type Draft, emptyDraft, fits } from '../../../../functions/data/lifecycle/draft.ts';
+
+const empty = emptyDraft(ownerLists(), {
+  heads: { batch: undefined, job: undefined },
+  batches: new Map(),
+  jobs: new Map(),
+  processedEvents: new Map(),
+});
+const keys = (count: number) => new Set(Array.from({ length: count }, (_, number) => `block ${number}`));
+const events = (count: number) => Array.from({ length: count }, (_, number) => ({ id: `${number}`, digest: '' }));
+
+describe('fits', () => {
+  it.each<[string, Partial<Draft>, boolean]>([
+    ['98 blocks beside the two heads', { blocks: keys(98) }, true],
+    ['99 blocks beside the two heads', { blocks: keys(99) }, false],
+    ['90 blocks and 8 events', { blocks: keys(90), processedEvents: events(8) }, true],
+    ['90 blocks and 9 events', { blocks: keys(90), processedEvents: events(9) }, false],
+    ['rows of 3.5 MB', { bytes: 3_500_000 }, true],
+    ['a byte more', { bytes: 3_500_001 }, false],
+  ])('says of %s whether a transaction of 100 items and 4 MB holds it', (_, content, expected) => {
+    expect(fits({ ...empty, ...content })).toBe(expected);
+  });
+});
