@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { accounts } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
-import { requireJava, startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
-import { type FrontHandler, startFrontServer } from './front-server.ts';
+import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
+import type { FrontHandler, FrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
 import { splitTarget } from './http-server.ts';
 import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
@@ -26,16 +26,14 @@ import { synthesize } from './template/synthesize.ts';
 import { readTemplate } from './template/template.ts';
 
 export interface LocalStackOptions {
-  /** 0: any free one. */
-  readonly port: number;
+  /** The stack's own port. It is stopped with the stack. */
+  readonly front: FrontServer;
   /** Everything is kept here; without it, in memory. */
   readonly dataDirectory?: string | undefined;
   /** Used instead of DynamoDB Local. */
   readonly dynamodbEndpoint?: string | undefined;
   /** Where the functions' own output goes. */
   readonly logFile: string;
-  /** Called once the port is this stack's. */
-  readonly onListening: () => Promise<void>;
   /** Called with each step, in words for people. */
   readonly onStep: (step: string) => void;
 }
@@ -44,6 +42,7 @@ export interface LocalStack {
   readonly baseUrl: string;
   readonly dynamodbEndpoint: string;
   readonly objectStoreEndpoint: string;
+  readonly queueEndpoint: string;
   readonly issuer: Issuer;
   readonly deployment: Deployment;
   /** Objects of the store by bucket and key, without its checks. */
@@ -69,12 +68,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 }
 
 async function start(options: LocalStackOptions, parts: AsyncDisposableStack): Promise<LocalStack> {
-  const { port, dataDirectory, onStep } = options;
-  if (options.dynamodbEndpoint === undefined) requireJava();
+  const { front, dataDirectory, onStep } = options;
   const region = process.env.AWS_REGION ?? 'us-east-1';
-  const front = await startFrontServer(port);
   parts.defer(front.stop);
-  await options.onListening();
   const issuer = await createIssuer({
     url: front.url + issuerPath,
     audience,
@@ -131,6 +127,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     baseUrl: front.url,
     dynamodbEndpoint: database.endpoint,
     objectStoreEndpoint: store.url,
+    queueEndpoint: queueService.url,
     issuer,
     deployment,
     objects,
@@ -221,6 +218,6 @@ function eventIntake({ outputs }: Deployment, queueService: QueueService): Event
   return createEventIntake({
     events: queueService.find(outputs.EventsQueueUrl ?? ''),
     waiting: queueService.find(outputs.WaitingEventsQueueUrl ?? ''),
-    deadLetters: queueService.find(outputs.EventsDeadLettersUrl ?? ''),
+    deadLetters: queueService.deadLetterQueues(),
   });
 }

@@ -1,27 +1,23 @@
-/**
- * `npm start`: the whole service on 127.0.0.1 with demo data. PORT chooses the port (3000; 0 is any free one),
- * AWS_ENDPOINT_URL_DYNAMODB a DynamoDB to use instead of starting DynamoDB Local.
- */
+/** `npm start`: the whole service on 127.0.0.1 with demo data. `usage` in settings.ts says what can be set. */
 
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import { SetupProblem } from '../setup-problem.ts';
 import { accounts } from './demo/accounts.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
+import { requireJava } from './dynamodb/dynamodb-local.ts';
+import { requireDynamoDb } from './dynamodb/require-dynamodb.ts';
+import { lockFolder } from './folder-lock.ts';
+import { startFrontServer } from './front-server.ts';
+import { describeStack, greeting } from './greeting.ts';
 import { type LocalStack, startLocalStack } from './local-stack.ts';
+import { readSettings, type Settings, usage } from './settings.ts';
 
 const stateDirectory = resolve('.local');
-const descriptionFile = join(stateDirectory, 'stack.json');
-
-interface Settings {
-  readonly port: number;
-  readonly batches: number;
-  readonly jobsPerBatch: number;
-  readonly data: string | undefined;
-}
 
 let stack: LocalStack | undefined;
+/** Where the running stack describes itself for other programs. */
+let descriptionFile: string | undefined;
 let ending = false;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
@@ -34,7 +30,9 @@ if (process.env.npm_lifecycle_event !== undefined) {
 }
 
 try {
-  await start(readSettings());
+  const settings = readSettings(process.argv.slice(2), process.env);
+  if (settings === undefined) console.log(usage);
+  else await start(settings);
 } catch (error) {
   if (!ending) {
     console.error(error instanceof SetupProblem ? error.message : error);
@@ -44,32 +42,34 @@ try {
 
 async function start(settings: Settings) {
   const started = Date.now();
+  const { port, data: dataDirectory, dynamodbEndpoint } = settings;
+  if (dynamodbEndpoint === undefined) requireJava();
+  else await requireDynamoDb(dynamodbEndpoint);
+  const front = await startFrontServer(port);
+  const servedPort = Number(new URL(front.url).port);
+  if (dataDirectory !== undefined) await lockData(dataDirectory, servedPort);
+  const files = await claimStateFiles(servedPort);
+  descriptionFile = files.description;
   stack = await startLocalStack({
-    port: settings.port,
-    dataDirectory: settings.data,
-    dynamodbEndpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB,
-    logFile: join(stateDirectory, 'functions.log'),
-    // That of a stack which was killed; one that runs would hold the port.
-    onListening: () => rm(descriptionFile, { force: true }),
+    front,
+    dataDirectory,
+    dynamodbEndpoint,
+    logFile: files.log,
     onStep: (step) => console.log(`${step} …`),
   });
   if (ending) return;
   await loadDemoData(stack, settings, showProgress);
+  const { issuer } = stack;
   const users = await Promise.all(
-    accounts.map(async (account) => ({ ...account, token: await stack!.issuer.token(account) })),
+    accounts.map(async (account) => ({ ...account, token: await issuer.token(account) })),
   );
-  const description = {
-    baseUrl: stack.baseUrl,
-    openapiUrl: `${stack.baseUrl}/openapi.json`,
-    dynamodbEndpoint: stack.dynamodbEndpoint,
-    objectStoreEndpoint: stack.objectStoreEndpoint,
-    issuer: stack.issuer.url,
-    tokenEndpoint: stack.issuer.tokenEndpoint,
-    users: users.map(({ username, password, userId, token }) => ({ username, password, userId, token })),
-  };
-  await mkdir(stateDirectory, { recursive: true });
-  await writeFile(descriptionFile, `${JSON.stringify(description, null, 2)}\n`);
-  console.log(greeting(description, Date.now() - started));
+  const description = describeStack(stack, users);
+  await writeFile(files.description, `${JSON.stringify(description, null, 2)}\n`);
+  const text = await greeting(description, {
+    description: relative('', files.description),
+    log: relative('', files.log),
+  });
+  console.log(`\nReady after ${((Date.now() - started) / 1000).toFixed(1)} s: ${text}`);
 }
 
 async function end(code: number) {
@@ -78,69 +78,31 @@ async function end(code: number) {
   // Whatever hangs must not keep the process: its exit ends what it started.
   setTimeout(() => process.exit(1), 10_000).unref();
   await stack?.stop();
-  if (stack !== undefined) await rm(descriptionFile, { force: true });
+  if (descriptionFile !== undefined) await rm(descriptionFile, { force: true });
   process.exit(code);
 }
 
-function readSettings(): Settings {
-  let values: { batches?: string; 'jobs-per-batch'?: string; data?: string };
-  try {
-    const options = {
-      batches: { type: 'string' },
-      'jobs-per-batch': { type: 'string' },
-      data: { type: 'string' },
-    } as const;
-    values = parseArgs({ options }).values;
-  } catch (error) {
-    throw new SetupProblem(
-      `${(error as Error).message.replaceAll('\n', ' ')} Usage: npm start -- [--batches N] [--jobs-per-batch M] [--data DIR]`,
-    );
-  }
-  return {
-    port: readNumber('PORT', process.env.PORT ?? '3000', 0, 65_535),
-    batches: readNumber('--batches', values.batches ?? '300', 0, 1_000_000),
-    jobsPerBatch: readNumber('--jobs-per-batch', values['jobs-per-batch'] ?? '4', 0, 1_000),
-    data: values.data === undefined ? undefined : resolve(values.data),
-  };
+async function lockData(directory: string, port: number) {
+  const holder = await lockFolder(directory, port);
+  if (holder === undefined) return;
+  throw new SetupProblem(
+    `The folder ${directory} belongs to the local stack of process ${holder.pid}, which serves port ${holder.port} since ${holder.since}.`,
+  );
 }
 
-function readNumber(name: string, text: string, least: number, most: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
-    throw new SetupProblem(`${name} is a whole number from ${least} to ${most}, not "${text}".`);
-  }
-  return value;
+/** The first stack of a checkout has the plain names; another one beside it has names with its port. */
+async function claimStateFiles(port: number): Promise<{ readonly description: string; readonly log: string }> {
+  const suffix = (await lockFolder(stateDirectory, port)) === undefined ? '' : `-${port}`;
+  const files = {
+    description: join(stateDirectory, `stack${suffix}.json`),
+    log: join(stateDirectory, `functions${suffix}.log`),
+  };
+  // That of a stack which was killed.
+  await rm(files.description, { force: true });
+  return files;
 }
 
 function showProgress(line: string, done: boolean) {
   if (process.stdout.isTTY) process.stdout.write(`\r${line}${done ? '\n' : ''}`);
   else console.log(line);
-}
-
-interface Description {
-  readonly baseUrl: string;
-  readonly openapiUrl: string;
-  readonly tokenEndpoint: string;
-  readonly users: readonly { username: string; password: string; token: string }[];
-}
-
-function greeting({ baseUrl, openapiUrl, tokenEndpoint, users }: Description, milliseconds: number): string {
-  const [user] = users;
-  const tokens = users
-    .map(({ username, password, token }) => `${username} (password ${password})\n${token}`)
-    .join('\n\n');
-  return `
-Ready after ${(milliseconds / 1000).toFixed(1)} s: ${baseUrl} (description: ${openapiUrl})
-
-${tokens}
-
-TOKEN=${user!.token}
-curl -H "Authorization: Bearer $TOKEN" '${baseUrl}/api/v1/batches?status=RUNNING&limit=2'
-curl -H "Authorization: Bearer $TOKEN" '${baseUrl}/api/v2/jobs?status=DONE&limit=2'
-curl -H "Authorization: Bearer $TOKEN" '${baseUrl}/api/v1/jobs/JOB_ID/results_link'
-curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"data":{"quiz-1":{"answer":42}}}' ${baseUrl}/api/v1/quizzes
-curl -d grant_type=password -d username=${user!.username} -d password=${user!.password} ${tokenEndpoint}
-
-Ctrl-C ends it. Addresses and tokens are in .local/stack.json, what the functions write in .local/functions.log.
-`;
 }

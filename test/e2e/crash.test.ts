@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { descendants, type StackCommand, type StackDescription, startCommand } from '../support/stack-command.ts';
+import type { StackDescription } from '../../infra/local/greeting.ts';
+import { descendants, type StackCommand, startCommand } from '../support/stack-command.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const options = ['--batches', '0', '--data', 'data'];

@@ -68,8 +68,8 @@ describe('-c stage', () => {
     for (const { properties } of prod.ofType('AWS::Logs::LogGroup')) expect(properties.RetentionInDays).toBe(90);
   });
 
-  it.each(['staging', 'toString'])('%s is refused, naming the stages', (stage) => {
-    expect(() => synthesize({ stage })).toThrow(`-c stage=${stage}: the stages are dev and prod.`);
+  it.each(['staging', 'toString'])('%s is refused in one line, naming the stages', (stage) => {
+    expect(() => synthesize({ stage })).toThrow(new Error(`-c stage=${stage}: the stages are dev and prod.\n`));
   });
 });
 

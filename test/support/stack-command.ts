@@ -1,24 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-
-/** What the local stack writes to `.local/stack.json`. */
-export interface StackDescription {
-  readonly baseUrl: string;
-  readonly openapiUrl: string;
-  readonly dynamodbEndpoint: string;
-  readonly objectStoreEndpoint: string;
-  readonly issuer: string;
-  readonly tokenEndpoint: string;
-  readonly users: readonly {
-    readonly username: string;
-    readonly password: string;
-    readonly userId: string;
-    readonly token: string;
-  }[];
-}
+import type { StackDescription } from '../../infra/local/greeting.ts';
 
 /** The local stack's command, running in `directory`. */
 export interface StackCommand {
@@ -67,12 +52,14 @@ export function startCommand(
     output: () => printed,
     exitCode: () => ended,
     async ready() {
-      const file = join(directory, '.local/stack.json');
-      while (!existsSync(file) || !printed.includes('Ready')) {
+      // The greeting names the file of the description.
+      let file: string | undefined;
+      while (file === undefined) {
         if (child.exitCode !== null) throw new Error(`The local stack ended:\n${printed}`);
         await wait(100);
+        file = /^Ready.* in (\S+\.json),/ms.exec(printed)?.[1];
       }
-      return JSON.parse(readFileSync(file, 'utf8')) as StackDescription;
+      return JSON.parse(readFileSync(join(directory, file), 'utf8')) as StackDescription;
     },
     async stop(signal = 'SIGTERM') {
       child.kill(signal);

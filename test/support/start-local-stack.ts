@@ -1,7 +1,8 @@
 /** One local stack for all end-to-end tests, started as a person starts it: by its command, in a folder of its own. */
 
 import type { TestProject } from 'vitest/node';
-import { type StackDescription, startCommand } from './stack-command.ts';
+import type { StackDescription } from '../../infra/local/greeting.ts';
+import { startCommand } from './stack-command.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -25,11 +25,12 @@ export interface EventIntake {
   deadLetters(): readonly DeadLetter[];
 }
 
+/** The queues through which an event goes. */
 export interface EventQueues {
   readonly events: Queue;
   /** Takes the events that the function puts aside. */
   readonly waiting: Queue;
-  readonly deadLetters: Queue;
+  readonly deadLetters: readonly Queue[];
 }
 
 export function createEventIntake(queues: EventQueues): EventIntake {
@@ -59,7 +60,8 @@ export function createEventIntake(queues: EventQueues): EventIntake {
 
   /** A message that the function itself sent says in its attributes which one it was, and why. */
   function deadLetters(): DeadLetter[] {
-    return queues.deadLetters.messages().map(({ messageId, body, attributes, failure }) => ({
+    const messages = queues.deadLetters.flatMap((queue) => queue.messages());
+    return messages.map(({ messageId, body, attributes, failure }) => ({
       messageId: attributes.message_id ?? messageId,
       body,
       reason: attributes.reason ?? failure ?? '',

@@ -12,6 +12,8 @@ export interface QueueService extends HttpServer {
   create(definitions: readonly QueueDefinition[]): void;
   /** In the order of the template. */
   queues(): readonly Queue[];
+  /** Those that another queue's redrive policy names. */
+  deadLetterQueues(): readonly Queue[];
   /** The queue with this ARN or URL; throws SetupProblem when there is none. */
   find(arnOrUrl: string): Queue;
 }
@@ -34,6 +36,10 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
   return {
     ...server,
     queues: () => all,
+    deadLetterQueues() {
+      const arns = all.map(({ definition }) => definition.redrive?.deadLetterArn);
+      return all.filter(({ definition }) => arns.includes(definition.arn));
+    },
     create(definitions) {
       for (const definition of definitions) {
         all.push(createQueue(definition, () => byName(definition.redrive?.deadLetterArn ?? '')));

@@ -216,7 +216,8 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
 }
 
 function requireAllowedSize(body: string, attributes: Readonly<Record<string, string>>) {
-  const parts = [body, ...Object.entries(attributes).flat()];
+  // Of an attribute its name, type and value count.
+  const parts = [body, ...Object.entries(attributes).flatMap(([name, value]) => [name, 'String', value])];
   if (body === '') throw new InvalidMessage('MissingParameter', 'The request must contain the parameter MessageBody.');
   if (parts.reduce((size, part) => size + Buffer.byteLength(part), 0) > messageLimit) {
     throw new InvalidMessage('InvalidMessageContents', 'Body and attributes are larger than 1 MiB.');
