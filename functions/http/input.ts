@@ -5,12 +5,15 @@ import type { Input, Operation } from './operation.ts';
 
 const maxBytes = 3 * 1024 * 1024;
 
-/** Lambda takes and returns the body as a JSON string, in 6 MB with all that comes with it. */
+/** The answer may repeat the body, and Lambda returns at most 6 MB, in which the body is a JSON string. */
 const maxEscapedBytes = 5.5 * 1024 * 1024;
 
 /**
  * The text of a request's body, whatever its content type says; undefined when there is none. Throws PayloadTooLarge
  * above 3 MB, InvalidInput when it is not UTF-8.
+ *
+ * The API's definition makes the gateway hand over bytes. A gateway that hands over text instead has put U+FFFD in place of
+ * bytes that are not UTF-8, so text with U+FFFD is refused.
  */
 export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): string | undefined {
   if (body === null || body === '') return undefined;
@@ -18,13 +21,13 @@ export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): strin
   if (Buffer.byteLength(text) > maxBytes || Buffer.byteLength(JSON.stringify(text)) > maxEscapedBytes) {
     throw new PayloadTooLarge('A request body holds at most 3 MB.');
   }
-  if (!text.isWellFormed()) throw notUtf8();
+  if (!isBase64Encoded && (!text.isWellFormed() || text.includes('\uFFFD'))) throw notUtf8();
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function decodeUtf8(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw notUtf8();
   }

@@ -139,6 +139,14 @@ describe('POST /api/v1/quizzes', () => {
     expect(body.data[0].data.answer).toHaveLength(5_000);
   });
 
+  it.each(['application/json', 'text/csv'])('refuses a body that is not UTF-8, as %s', async (contentType) => {
+    const { token } = await newUser();
+    const bytes = Buffer.from('{"data":{"a":{"x":"\xff\xc3("}}}', 'latin1');
+    const { status, body } = await submit(token, bytes, { 'Content-Type': contentType });
+    expect(status).toBe(422);
+    expect(body.detail).toMatchObject([{ loc: ['body'], type: 'json_invalid' }]);
+  });
+
   it('keeps one record of fifty simultaneous submissions', async () => {
     const { token } = await newUser();
     const answers = await Promise.all(

@@ -82,6 +82,14 @@ describe('the routes', () => {
     });
   });
 
+  it.each(knownPaths)('%s answers browsers although bodies are binary', (path) => {
+    expect(methods.get(`OPTIONS ${path}`).Integration.ContentHandling).toBe('CONVERT_TO_TEXT');
+  });
+
+  it('hand bodies of every content type over as bytes', () => {
+    expect(ofType('AWS::ApiGateway::RestApi')[0]!.properties.BinaryMediaTypes).toEqual(['*/*']);
+  });
+
   it('are the only methods', () => {
     expect(methods.size).toBe(allRoutes.length + 2 * knownPaths.length + 2);
   });

@@ -13,8 +13,12 @@ const { handler } = await import('../../functions/endpoints/quizzes/submit-quizz
 let users = 0;
 const newUser = () => `user-${users++}`;
 
-async function submit(userId: string, body: unknown, isBase64Encoded = false) {
-  const event = gatewayEvent('submitQuizzes', { userId, body, isBase64Encoded });
+async function submit(userId: string, body: unknown, isBase64Encoded?: boolean) {
+  const event = gatewayEvent('submitQuizzes', {
+    userId,
+    body,
+    ...(isBase64Encoded !== undefined && { isBase64Encoded }),
+  });
   const { statusCode, headers, body: text } = await handler(event, lambdaContext());
   expect(headers).toMatchObject({
     'Content-Type': 'application/json',
@@ -215,8 +219,21 @@ describe('POST /api/v1/quizzes', () => {
     const text = '\uFEFF {"data":{"é":{"🙂":1}}}';
     const event = gatewayEvent('submitQuizzes', { userId, body: text, headers: { 'content-type': 'text/csv' } });
     expect((await handler(event, lambdaContext())).statusCode).toBe(200);
-    expect((await submit(userId, Buffer.from(text).toString('base64'), true)).statusCode).toBe(200);
+    expect((await submit(userId, text, false)).statusCode).toBe(200);
     expect(await stored(userId)).toMatchObject([{ cms_quiz_id: 'é', data: '{"🙂":1}' }]);
+  });
+
+  it.each([
+    ['ff c3 28', Buffer.from('{"data":{"a":{"x":"\xff\xc3("}}}', 'latin1').toString('base64'), true],
+    ['ed a0 80', Buffer.from('{"data":{"a":{"x":"\xed\xa0\x80"}}}', 'latin1').toString('base64'), true],
+    ['c0 af', Buffer.from('{"data":{"a":{"x":"\xc0\xaf"}}}', 'latin1').toString('base64'), true],
+    ['U+FFFD in their place', '{"data":{"a":{"x":"\ufffd"}}}', false],
+  ])('refuses bytes that are not UTF-8, and stores nothing: %s', async (_, body, isBase64Encoded) => {
+    const userId = newUser();
+    const { statusCode, answer } = await submit(userId, body, isBase64Encoded);
+    expect(statusCode).toBe(422);
+    expect(answer.detail).toEqual([{ loc: ['body'], msg: 'The body should be JSON in UTF-8', type: 'json_invalid' }]);
+    expect(await stored(userId)).toEqual([]);
   });
 
   it('answers 413 for a body over 3 MB', async () => {

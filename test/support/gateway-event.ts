@@ -16,6 +16,7 @@ export interface GatewayRequest {
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** True: the body is given in base64. False: the gateway hands it over as text. Default: the gateway encodes it in base64. */
   readonly isBase64Encoded?: boolean;
 }
 
@@ -38,6 +39,7 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
     ...request.headers,
   };
   const query = queryValues(request.query ?? {});
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   return {
     resource: route.path,
     path,
@@ -85,8 +87,8 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
       resourcePath: route.path,
       stage: 'dev',
     },
-    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-    isBase64Encoded: request.isBase64Encoded ?? false,
+    body: text === '' ? null : request.isBase64Encoded === undefined ? Buffer.from(text).toString('base64') : text,
+    isBase64Encoded: text !== '' && request.isBase64Encoded !== false,
   };
 }
 

@@ -20,16 +20,24 @@ describe('readBody', () => {
     expect(bodyOf(base64(' {"é":"🙂"} '), true)).toBe(' {"é":"🙂"} ');
   });
 
+  it('keeps a replacement character that was sent', () => {
+    expect(bodyOf(base64('{"a":"\ufffd"}'), true)).toBe('{"a":"\ufffd"}');
+  });
+
   it('drops a byte order mark', () => {
     expect(bodyOf('\uFEFF{}')).toBe('{}');
     expect(bodyOf(base64('\uFEFF{}'), true)).toBe('{}');
+    expect(bodyOf(base64('\uFEFF\uFEFF{}'), true)).toBe('\uFEFF{}');
   });
 
   it.each([
     ['bytes that are not UTF-8', base64([0x7b, 0xff, 0x7d]), true],
     ['compressed bytes', base64([0x1f, 0x8b, 0x08, 0x00]), true],
     ['UTF-16', base64([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]), true],
-    ['half a character', '{"a":"\ud800"}', false],
+    ['half of a surrogate pair as bytes', base64([0x7b, 0xed, 0xa0, 0x80, 0x7d]), true],
+    ['an overlong encoding', base64([0x7b, 0xc0, 0xaf, 0x7d]), true],
+    ['half of a surrogate pair', '{"a":"\ud800"}', false],
+    ['text in which the gateway replaced bytes', '{"a":"\ufffd"}', false],
   ])('refuses %s', (_, body, isBase64Encoded) => {
     expect(() => bodyOf(body, isBase64Encoded)).toThrow(InvalidInput);
   });
