@@ -7,14 +7,14 @@ import { httpKeySet, keySource } from './identity/key-source.ts';
 import { tokenVerifier } from './identity/token-verifier.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from './request-log.ts';
 
+const audiences = requiredEnv('AUDIENCE')
+  .split(',')
+  .map((name) => name.trim())
+  .filter((name) => name !== '');
+if (audiences.length === 0) throw new Error('The environment variable AUDIENCE names no audience.');
+
 const keys = keySource(httpKeySet(requiredEnv('JWKS_URI')));
-const verify = tokenVerifier({
-  issuer: requiredEnv('ISSUER'),
-  audiences: requiredEnv('AUDIENCE')
-    .split(',')
-    .map((name) => name.trim()),
-  keys,
-});
+const verify = tokenVerifier({ issuer: requiredEnv('ISSUER'), audiences, keys });
 
 /**
  * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`, for the whole stage: the gateway uses one

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { hasDuplicateMembers, isJsonObject } from '../json-text.ts';
 
-/** A token that is not accepted, and why: for the log only, callers are told nothing. */
+/** A token that is refused. The message says why, for the log only: callers do not learn it. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
 }
 
-/** A signed token taken apart; nothing of it is verified yet. */
+/** The parts of a signed token. Nothing in it is verified yet. */
 export interface CompactJws {
-  readonly header: { readonly alg: string; readonly kid: string };
+  readonly header: { readonly alg: string; readonly kid: string | undefined };
   readonly payload: Buffer;
   /** The three parts as they were sent. */
   readonly encoded: readonly [header: string, payload: string, signature: string];
@@ -16,13 +16,16 @@ export interface CompactJws {
 
 const longestToken = 8192;
 
-/** Access tokens by RFC 7519 and RFC 9068; other kinds of token from the same issuer (`logout+jwt`) are none. */
+/** The types of access tokens by RFC 7519 and RFC 9068. Other tokens of the same issuer (`logout+jwt`) grant no access. */
 const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
 
 /**
- * Takes a JWS in compact form apart, and strictly: the only spelling of each part in base64url, a header without members
- * given twice or extensions that must be understood (`crit`). Keys that a header brings or points to (`jwk`, `jku`, `x5u`,
- * `x5c`) are not looked at. Throws TokenRefused.
+ * Takes a JWS in compact form apart. It is strict:
+ * - base64url has one spelling, without padding or stray bits;
+ * - the header names no member twice and no extension that must be understood (`crit`);
+ * - keys that the header brings or points to (`jwk`, `jku`, `x5u`, `x5c`) are ignored.
+ *
+ * Throws TokenRefused.
  */
 export function readCompactJws(token: string): CompactJws {
   if (token.length > longestToken) throw new TokenRefused('longer than 8 KB');
@@ -35,11 +38,11 @@ export function readCompactJws(token: string): CompactJws {
     throw new TokenRefused('another type of token');
   }
   if (typeof alg !== 'string') throw new TokenRefused('names no algorithm');
-  if (typeof kid !== 'string' || kid === '') throw new TokenRefused('names no key');
+  if (kid !== undefined && (typeof kid !== 'string' || kid === '')) throw new TokenRefused('an unreadable kid');
   return { header: { alg, kid }, payload: decodeBase64Url(payload), encoded: [header, payload, signature] };
 }
 
-/** The object that a part of a token holds. Throws TokenRefused, also when a member is given twice: others might read the other one. */
+/** The object that a part of a token holds. Throws TokenRefused, also for a member named twice: another reader might take the other value. */
 export function readJsonObject(bytes: Buffer): Record<string, unknown> {
   const text = bytes.toString('utf8');
   const value = isUtf8(bytes) ? parsed(text) : undefined;
@@ -56,7 +59,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Buffer also reads padding, the other alphabet, stray characters and bits beyond the end: several tokens of one signature. */
+/** Buffer alone would also read padding, base64, stray characters and stray bits: several spellings of one token. */
 function decodeBase64Url(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.toString('base64url') !== text) throw new TokenRefused('not in base64url');

@@ -1,5 +1,7 @@
-import { readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
+import { isUserId } from '../user-id.ts';
+import { type CompactJws, readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
 import type { KeySource } from './key-source.ts';
+import type { VerificationKey } from './verification-key.ts';
 
 export interface TokenRules {
   readonly issuer: string;
@@ -18,9 +20,6 @@ export interface Identity {
   readonly scope: string;
 }
 
-/** More than any issuer's, and well under what fits a DynamoDB key. */
-const longestUserId = 1024;
-
 /**
  * Verifies a bearer token: signature, issuer, audience, `exp` (required), `nbf`, `sub` (required), with no leeway. Throws
  * TokenRefused for every bad token, KeysUnavailable when none can be judged.
@@ -28,8 +27,7 @@ const longestUserId = 1024;
 export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: TokenRules) {
   return async (token: string): Promise<Identity> => {
     const jws = readCompactJws(token);
-    const key = await keys.find(jws.header);
-    key.verify(jws);
+    verifyByAny(await keys.find(jws.header.kid), jws);
     const claims = readJsonObject(jws.payload);
     const { iss, sub, exp, nbf } = claims;
     if (iss !== issuer) throw new TokenRefused('from another issuer');
@@ -41,6 +39,21 @@ export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: Token
     if (!isUserId(sub)) throw new TokenRefused('without subject');
     return { userId: sub, exp, scope: scopeOf(claims) };
   };
+}
+
+/** Several keys may have one `kid`. Throws TokenRefused unless one of them signed the token. */
+function verifyByAny(keys: readonly VerificationKey[], jws: CompactJws) {
+  const fitting = keys.filter(({ algorithms }) => algorithms.includes(jws.header.alg));
+  let refusal = new TokenRefused('not an algorithm of its key');
+  for (const key of fitting) {
+    try {
+      return key.verify(jws);
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error;
+      refusal = error;
+    }
+  }
+  throw refusal;
 }
 
 /** Cognito's access tokens name the client in `client_id` and have no `aud`; its ID tokens are for the client, not for an API. */
@@ -58,8 +71,4 @@ function scopeOf({ scope, scp }: Record<string, unknown>): string {
 
 function isTime(value: unknown): value is number {
   return Number.isFinite(value);
-}
-
-function isUserId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= longestUserId;
 }

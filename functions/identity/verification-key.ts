@@ -6,7 +6,7 @@ type JsonWebKey = Readonly<Record<string, unknown>>;
 
 /** A public key of the issuer, and the algorithms whose signatures it verifies. */
 export interface VerificationKey {
-  readonly kid: string;
+  readonly kid: string | undefined;
   readonly algorithms: readonly string[];
   /** Throws TokenRefused unless this key signed the token, by one of its algorithms. */
   verify(jws: CompactJws): void;
@@ -19,7 +19,7 @@ const leastRsaBits = 2048;
 /** The key of a JWK; undefined when it is not for verifying signatures of the RS256 or ES256 family, or too weak. */
 export function verificationKey(jwk: JsonWebKey): VerificationKey | undefined {
   const { kid, use, key_ops: operations } = jwk;
-  if (typeof kid !== 'string' || kid === '') return undefined;
+  if (kid !== undefined && (typeof kid !== 'string' || kid === '')) return undefined;
   if (use !== undefined && use !== 'sig') return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined;
   const algorithms = algorithmsOf(jwk);
@@ -49,11 +49,13 @@ function algorithmsOf({ kty, alg, crv, n, e, x, y }: JsonWebKey): string[] {
   return [];
 }
 
-function publicPart({ kty, kid, n, e, crv, x, y }: JsonWebKey): JsonWebKey {
-  return kty === 'RSA' ? { kty, kid, n, e } : { kty, kid, crv, x, y };
+function publicPart({ kty, n, e, crv, x, y }: JsonWebKey): JsonWebKey {
+  return kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y };
 }
 
+/** The names under which the verifier finds its only key, whatever the issuer calls it. */
 const onlyKey = 'memory:';
+const onlyKid = 'only';
 
 /** Issuer and audience are read from the claims, once the signature holds. */
 const signatureOnly = { issuer: null, audience: null, jwksUri: onlyKey };
@@ -62,14 +64,14 @@ const signatureOnly = { issuer: null, audience: null, jwksUri: onlyKey };
 class KeyVerifier extends JwtVerifierBase<typeof signatureOnly, typeof signatureOnly, false> {
   constructor(jwk: JsonWebKey) {
     super(signatureOnly);
-    this.cacheJwks({ keys: [jwk as never] });
+    this.cacheJwks({ keys: [{ ...jwk, kid: onlyKid } as never] });
   }
 
   verifySignature({ header, encoded: [headerB64, payloadB64, signatureB64] }: CompactJws): void {
     const claimsAside = { iss: onlyKey }; // what the verifier keeps the decoded key under
     try {
       this.verifyDecomposedJwtSync(
-        { header, headerB64, payload: claimsAside, payloadB64, signatureB64 } as never,
+        { header: { ...header, kid: onlyKid }, headerB64, payload: claimsAside, payloadB64, signatureB64 } as never,
         onlyKey,
         signatureOnly,
       );

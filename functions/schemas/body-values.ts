@@ -7,15 +7,17 @@
  */
 
 import * as z from 'zod/mini';
+import { escapedBytes } from '../json-text.ts';
 import { toMicroseconds } from '../timestamp.ts';
 import { TimestampText } from './query-values.ts';
 
-/** A text of 1 to `most` characters. */
+/** A text of 1 to `most` characters, and of at most three bytes of escaped JSON for each. */
 export function text(most: number) {
   return z.string().check(
     z.minLength(1),
     z.maxLength(most),
     z.refine((value: string) => value.isWellFormed(), 'Lone surrogates cannot be stored.'),
+    atMostBytes(3 * most),
   );
 }
 
@@ -69,8 +71,5 @@ export function orNull<Value extends z.ZodMiniType>(value: Value) {
 }
 
 function atMostBytes(most: number) {
-  return z.refine(
-    (value: unknown) => Buffer.byteLength(JSON.stringify(JSON.stringify(value))) <= most,
-    `At most ${most} bytes of escaped JSON.`,
-  );
+  return z.refine((value: unknown) => escapedBytes(value) <= most, `At most ${most} bytes of escaped JSON.`);
 }

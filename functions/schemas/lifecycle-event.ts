@@ -1,13 +1,16 @@
 /** The events by which the machines that run the jobs report what happened. */
 
 import * as z from 'zod/mini';
+import { isUserId } from '../user-id.ts';
 import { NewBatch } from './batch.ts';
 import { ErrorTexts, Tags, Time, text } from './body-values.ts';
 import { NewJobs } from './job.ts';
 import { UuidText } from './query-values.ts';
 import { BatchStatus, JobStatus } from './values.ts';
 
-export const UserId = text(256);
+export const UserId = z
+  .string()
+  .check(z.refine(isUserId, 'Should be the sub of a token: at most 256 characters, and 768 bytes of escaped JSON.'));
 
 const envelope = {
   /** Chosen by the sender; the same event sent again has the same id. */

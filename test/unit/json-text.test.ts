@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  escapedBytes,
   hasDuplicateMembers,
   isJsonArray,
   isJsonObject,
@@ -113,6 +114,25 @@ describe('jsonDepth', () => {
     [`${'['.repeat(5000)}${']'.repeat(5000)}`, 5000],
   ])('of %.20s is %i', (text, depth) => {
     expect(jsonDepth(text)).toBe(depth);
+  });
+});
+
+describe('escapedBytes', () => {
+  it.each([
+    ['a', 1],
+    ['é', 2],
+    ['漢', 3],
+    ['"', 4],
+    ['\\', 4],
+    ['\n', 3],
+    ['\u0001', 7],
+    [{ a: 'é' }, '{\\"a\\":\\"é\\"}'.length + 1],
+  ])('of %j is what it adds to an answer: %i', (value, bytes) => {
+    const answer = (data: unknown) => Buffer.byteLength(JSON.stringify({ body: JSON.stringify({ data }) }));
+    expect(escapedBytes(value)).toBe(bytes);
+    expect(answer(value) - answer(typeof value === 'string' ? '' : 0)).toBe(
+      typeof value === 'string' ? bytes : bytes - 1,
+    );
   });
 });
 

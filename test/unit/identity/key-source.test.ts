@@ -1,3 +1,6 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { httpKeySet, KeysUnavailable, keySource, readKeySet } from '../../../functions/identity/key-source.ts';
 import { issuerKey } from '../../support/token-issuer.ts';
@@ -21,9 +24,9 @@ function setUp() {
     },
     () => time,
   );
-  const find = (kid: string) =>
-    source.find({ kid, alg: 'ES256' }).then(
-      (key) => key.kid,
+  const find = (kid: string | undefined) =>
+    source.find(kid).then(
+      (keys) => keys.map((key) => key.kid).join(),
       (error: Error) => error.name,
     );
   const pass = (duration: number) => {
@@ -77,10 +80,12 @@ describe('keySource', () => {
   });
 
   it('takes the new one of two keys of one name', async () => {
-    const before = await source.find({ kid: 'first', alg: 'ES256' });
+    const [before] = await source.find('first');
     issuer.keys = [{ ...second, jwk: { ...second.jwk, kid: 'first' } }];
     pass(minutes(10));
-    expect(await source.find({ kid: 'first', alg: 'ES256' })).not.toBe(before);
+    const [after, ...others] = await source.find('first');
+    expect(after).not.toBe(before);
+    expect(others).toEqual([]);
   });
 
   it('asks again for a key that it does not know', async () => {
@@ -107,7 +112,7 @@ describe('keySource', () => {
     issuer.isDown = true;
     pass(minutes(60) * 6 - 1);
     expect(await find('first')).toBe('first');
-    expect(await find('unknown')).toBe('TokenRefused');
+    expect(await find('unknown')).toBe('KeysUnavailable');
     pass(1);
     expect(await find('first')).toBe('KeysUnavailable');
     expect(await find('unknown')).toBe('KeysUnavailable');
@@ -123,10 +128,48 @@ describe('keySource', () => {
       pass(seconds(1));
     }
     expect(issuer.asked).toBe(3);
-    await expect(source.find({ kid: 'first', alg: 'ES256' })).rejects.toThrow(KeysUnavailable);
+    await expect(source.find('first')).rejects.toThrow(KeysUnavailable);
   });
 
-  it('tells the age of the keys', async () => {
+  it('cannot judge an unknown key while the issuer does not answer, and refuses it once it does', async () => {
+    await find('first');
+    issuer.isDown = true;
+    pass(seconds(10));
+    expect(await find('second')).toBe('KeysUnavailable');
+    expect(await find('first')).toBe('first');
+    pass(seconds(5));
+    expect(await find('second')).toBe('KeysUnavailable');
+    issuer.isDown = false;
+    pass(seconds(5));
+    expect(await find('second')).toBe('TokenRefused');
+    pass(seconds(5));
+    expect(await find('third')).toBe('TokenRefused');
+    expect(issuer.asked).toBe(3);
+  });
+
+  it('gives every key of a name', async () => {
+    issuer.keys = [first, { ...second, jwk: { ...second.jwk, kid: 'first' } }];
+    expect(await find('first')).toBe('first,first');
+  });
+
+  it('gives the only key to a token without kid, whether the key has a name or not', async () => {
+    expect(await find(undefined)).toBe('first');
+    issuer.keys = [{ ...second, jwk: { ...second.jwk, kid: undefined } as never }];
+    pass(minutes(10));
+    expect(await find(undefined)).toBe('');
+    expect(await source.find(undefined)).toHaveLength(1);
+    expect(await find('second')).toBe('TokenRefused');
+  });
+
+  it('refuses a token without kid when the issuer has several keys or none', async () => {
+    issuer.keys = [first, second];
+    expect(await find(undefined)).toBe('TokenRefused');
+    issuer.keys = [];
+    pass(minutes(10));
+    expect(await find(undefined)).toBe('TokenRefused');
+  });
+
+  it('says how old the keys are', async () => {
     expect(source.ageInSeconds()).toBeUndefined();
     await find('first');
     pass(seconds(42));
@@ -139,14 +182,14 @@ describe('keySource', () => {
 });
 
 describe('readKeySet', () => {
-  it('passes over what is no key for verifying', () => {
+  it('skips what cannot verify a signature', () => {
     const keys = [null, 1, 'x', [], {}, { kty: 'oct', kid: 'a', k: 'AAAA' }, { ...first.jwk, kid: '' }, second.jwk];
     expect(readKeySet(JSON.stringify({ keys })).map(({ kid, algorithms }) => [kid, algorithms])).toEqual([
       ['second', ['ES256']],
     ]);
   });
 
-  it('takes an issuer without keys at its word', () => {
+  it('reads a set without keys', () => {
     expect(readKeySet('{"keys":[]}')).toEqual([]);
   });
 
@@ -165,6 +208,51 @@ describe('readKeySet', () => {
 });
 
 describe('httpKeySet', () => {
+  async function fetchOf(listener: RequestListener): Promise<string> {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      return await httpKeySet(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)();
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }
+
+  it('gets a key set of up to 1 MB', async () => {
+    const text = 'é'.repeat(512 * 1024);
+    expect(await fetchOf((_, response) => response.end(text))).toBe(text);
+  });
+
+  it('stops reading a larger one', async () => {
+    let sent = 0;
+    const endless: RequestListener = (_, response) => {
+      const write = () => {
+        if (response.destroyed) return;
+        sent += 65_536;
+        response.write(Buffer.alloc(65_536, ' '), write);
+      };
+      write();
+    };
+    await expect(fetchOf(endless)).rejects.toThrow("The issuer's key set is larger than 1048576 bytes.");
+    expect(sent).toBeLessThan(30 * 1024 * 1024);
+  });
+
+  it('stops at 1 MB of a set that is compressed', async () => {
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, ' '));
+    const compressed: RequestListener = (_, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(bomb);
+    };
+    await expect(fetchOf(compressed)).rejects.toThrow('larger than');
+  });
+
+  it('gives up after 2 s', async () => {
+    const start = performance.now();
+    await expect(fetchOf(() => undefined)).rejects.toThrow();
+    expect(performance.now() - start).toBeGreaterThan(1_900);
+    expect(performance.now() - start).toBeLessThan(6_000);
+  });
+
   it.each(['http://issuer.example/jwks', 'ftp://127.0.0.1/jwks', 'http://127.0.0.1.evil.example/'])(
     'refuses to fetch keys from %s',
     (uri) => {

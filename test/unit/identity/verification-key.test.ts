@@ -24,7 +24,6 @@ describe('verificationKey', () => {
   });
 
   it.each([
-    ['has no name', { ...rsa.jwk, kid: undefined }],
     ['has an empty name', { ...rsa.jwk, kid: '' }],
     ['has a name that is no text', { ...rsa.jwk, kid: 5 }],
     ['is for encryption', { ...rsa.jwk, use: 'enc' }],

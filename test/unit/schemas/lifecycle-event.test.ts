@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { pageReply } from '../../../functions/http/reply.ts';
+import { escapedBytes } from '../../../functions/json-text.ts';
+import { Batch, type NewBatch } from '../../../functions/schemas/batch.ts';
+import { Job, type NewJob } from '../../../functions/schemas/job.ts';
 import { LifecycleEvent } from '../../../functions/schemas/lifecycle-event.ts';
 import { uuid } from '../../support/new-batch.ts';
 
@@ -84,5 +88,83 @@ describe('LifecycleEvent', () => {
     ['data', event('job.updated', { job_id: uuid('a', 1), result: {} })],
   ])('refuses a fault in "%s"', (place, value) => {
     expect(faultOf(value)).toBe(place);
+  });
+
+  it('takes the user ids that tokens may have, and no others', () => {
+    const userId = (user_id: string) => faultOf(event('batch.created', batch, { user_id }));
+    for (const id of ['x', 'x'.repeat(256), '漢'.repeat(256), '"'.repeat(192)]) expect(userId(id)).toBeUndefined();
+    for (const id of ['', 'x'.repeat(257), '"'.repeat(193), '\ud800']) expect(userId(id)).toBe('user_id');
+  });
+});
+
+/** For each kind of character, the longest text of it that fits `characters` characters and three bytes for each. */
+const longest = (character: string, characters: number) => {
+  const bytes = escapedBytes(character);
+  return character.repeat(Math.floor(Math.min(characters / character.length, (3 * characters) / bytes)));
+};
+const jsonOf = (character: string, bytes: number) => {
+  const empty = escapedBytes({ a: '' });
+  return { a: character.repeat(Math.floor((bytes - empty) / escapedBytes(character))) };
+};
+
+describe.each(['"', '\\', '\u0001', '\n', '漢', 'é', 'x', '😀'])('the largest rows of %j', (character) => {
+  const user_id = longest(character, 256);
+  const times = { created_at: '2026-03-01T00:00:00.000000Z', updated_at: '2026-03-01T00:00:00.000000Z' };
+
+  it('are accepted, and 100 of them fit into one answer: batches', () => {
+    const tags = Array.from({ length: 20 }, (_, at) => longest(character, 256 - character.length - 2) + String(at));
+    const { data } = LifecycleEvent.parse(
+      event(
+        'batch.created',
+        {
+          ...batch,
+          parent_id: uuid('b', 2),
+          device_type: longest(character, 128),
+          tags,
+          webhook: longest(character, 2_048),
+          configuration: jsonOf(character, 12_000),
+          backend_configuration: character.repeat(Math.floor(24_000 / escapedBytes(character))),
+          device_status: longest(character, 256),
+        },
+        { user_id },
+      ),
+    );
+    const { jobs, ...row } = data as NewBatch;
+    const statuses = { PENDING: 5_000, RUNNING: 5_000, DONE: 5_000, ERROR: 5_000, CANCELED: 5_000, CANCELING: 5_000 };
+    const item = {
+      ...row,
+      user_id,
+      ...times,
+      start_datetime: times.created_at,
+      end_datetime: times.created_at,
+      status: 'CANCELING',
+      complete: true,
+      jobs_count: 30_000,
+      jobs_count_per_status: statuses,
+    };
+    expect(Object.keys(item).sort()).toEqual(Object.keys(Batch.shape).sort());
+    expect(() => pageReply({ offset: 0, limit: 100 }, { items: Array(100).fill(item), total: 1e9 })).not.toThrow();
+  });
+
+  it('are accepted, and 100 of them fit into one answer: jobs', () => {
+    const added = { batch_id: uuid('b', 1), jobs: [{ ...job, variables: jsonOf(character, 32_000) }] };
+    const { data } = LifecycleEvent.parse(event('jobs.added', added, { user_id }));
+    const errors = [jsonOf(character, 15_000).a];
+    LifecycleEvent.parse(event('job.updated', { job_id: job.id, errors: errors.map((text) => text.slice(0, 10_000)) }));
+    const [row] = (data as { jobs: NewJob[] }).jobs;
+    const item = {
+      ...row,
+      user_id,
+      ...times,
+      batch_id: uuid('b', 1),
+      project_id: uuid('c', 1),
+      status: 'CANCELING',
+      creation_order: 1e9,
+      start_timestamp: times.created_at,
+      end_timestamp: times.created_at,
+      errors: [jsonOf(character, 16_000).a],
+    };
+    expect(Object.keys(item).sort()).toEqual(Object.keys(Job.shape).sort());
+    expect(() => pageReply({ offset: 0, limit: 100 }, { items: Array(100).fill(item), total: 1e9 })).not.toThrow();
   });
 });
