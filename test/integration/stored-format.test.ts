@@ -1,5 +1,6 @@
 /** What happens to stored data when a description changes: written under the old one, read and written by the new code, then moved. */
 
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
@@ -273,5 +274,28 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     }
     expect(interruptions).toBeGreaterThan(0);
     await expectRightAnswers(after, userId, questions);
+  });
+});
+
+describe('a repair', () => {
+  it('writes the new format only when every block is of it, also when one was changed meanwhile', async () => {
+    const userId = await owner('changed meanwhile');
+    const after: OwnerLists = { ...before, batch: changes['a further value of a facet']!.batch };
+    let changed = false;
+    const blocksLeft: number[] = [];
+    const competing = interceptedClient(client, async (call) => {
+      const item = (call.input.Item ?? {}) as Record<string, unknown>;
+      if (call.name === 'PutCommand' && item.key === 'b#f#0000002' && !changed) {
+        changed = true;
+        await client.send(new PutCommand({ TableName: tables.Columns, Item: { ...item, v: Uint8Array.of(1) } }));
+      }
+      if (call.name === 'PutCommand' && item.format !== undefined) {
+        blocksLeft.push((await differencesOf(after, userId)).filter(({ kind }) => kind === 'block').length);
+      }
+      return call.send();
+    });
+    const { remaining } = await repairUser(competing, tables, userId, { fix: true, lists: after });
+    expect(remaining).toEqual([]);
+    expect(blocksLeft).toEqual([0]);
   });
 });

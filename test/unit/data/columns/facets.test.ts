@@ -1,45 +1,65 @@
 import { describe, expect, it } from 'vitest';
-import { facetCode, withTextsOf } from '../../../../functions/data/columns/facets.ts';
+import { facetCode, indexOfFacet, withTextsOf } from '../../../../functions/data/columns/facets.ts';
 import type { FacetColumn } from '../../../../functions/data/columns/list-description.ts';
 import { CorruptData, LimitExceeded } from '../../../../functions/errors.ts';
 
 const column: FacetColumn = {
   kind: 'facets',
   key: 'f',
-  rowsPerBlock: 4,
+  rowsPerBlock: 16,
   facets: {
-    device: { kind: 'dictionary', attribute: 'device', capacity: 3 },
-    open: { kind: 'values', attribute: 'open', values: [false, true] },
+    state: { kind: 'values', attribute: 'status', values: ['NEW', 'OLD', 'GONE'] },
+    hook: { kind: 'presence', attribute: 'webhook' },
+    device: { kind: 'dictionary', attribute: 'device_type', capacity: 2 },
+    last: { kind: 'values', attribute: 'open', values: [false, true] },
   },
 };
-const learn = (...devices: string[]) =>
-  devices.reduce((dictionaries, device) => withTextsOf([column], { device }, dictionaries), {});
+const dictionaries = { device_type: ['A', 'B'] };
+const row = { status: 'OLD', webhook: 'https://example.org', device_type: 'B', open: true };
 
-describe('withTextsOf', () => {
-  it('numbers texts in the order of their first use', () => {
-    expect(learn('b', 'a', 'b', 'c')).toEqual({ device: ['b', 'a', 'c'] });
+describe('facetCode', () => {
+  it('holds each facet’s index, which indexOfFacet reads again', () => {
+    const code = facetCode(column, row, dictionaries);
+    expect(code).toBe(1 + 3 * (1 + 2 * (1 + 2 * 1)));
+    expect(['state', 'hook', 'device', 'last'].map((name) => indexOfFacet(column, name)(code))).toEqual([1, 1, 1, 1]);
   });
 
-  it('holds as many texts as the capacity of the facet, and no more', () => {
-    expect(learn('a', 'b', 'c')).toEqual({ device: ['a', 'b', 'c'] });
-    expect(learn('a', 'b', 'c', 'a')).toEqual({ device: ['a', 'b', 'c'] });
-    expect(() => learn('a', 'b', 'c', 'd')).toThrow(LimitExceeded);
+  it.each([
+    ['a text', 'x', 1],
+    ['an empty text', '', 1],
+    ['false', false, 1],
+    ['zero', 0, 1],
+    ['an array', ['x'], 1],
+    ['an empty array', [], 0],
+    ['null', null, 0],
+    ['undefined', undefined, 0],
+  ])('takes %s for present or absent', (_, webhook, index) => {
+    expect(indexOfFacet(column, 'hook')(facetCode(column, { ...row, webhook }, dictionaries))).toBe(index);
+  });
+
+  it.each([{ status: 'LOST' }, { status: undefined }, { open: 'true' }, { device_type: 'C' }, { device_type: null }])(
+    'refuses a row with %j',
+    (members) => {
+      expect(() => facetCode(column, { ...row, ...members }, dictionaries)).toThrow(CorruptData);
+    },
+  );
+
+  it('refuses a text beyond the capacity, whose code would be that of another facet’s value', () => {
+    expect(() => facetCode(column, { ...row, device_type: 'C' }, { device_type: ['A', 'B', 'C'] })).toThrow(
+      CorruptData,
+    );
   });
 });
 
-describe('facetCode', () => {
-  it('gives every combination of values a code of its own', () => {
-    const dictionaries = learn('a', 'b', 'c');
-    const codes = [false, true].flatMap((open) =>
-      ['a', 'b', 'c'].map((device) => facetCode(column, { device, open }, dictionaries)),
-    );
-    expect(codes).toEqual([0, 1, 2, 3, 4, 5]);
+describe('withTextsOf', () => {
+  it('adds new texts at the end and leaves what is known', () => {
+    const learned = withTextsOf([column], row, {});
+    expect(learned).toEqual({ device_type: ['B'] });
+    expect(withTextsOf([column], { device_type: 'A' }, learned)).toEqual({ device_type: ['B', 'A'] });
+    expect(withTextsOf([column], row, learned)).toBe(learned);
   });
 
-  it.each([{ device: 'd', open: true }, { device: 'a', open: 'yes' }, { open: true }])(
-    'refuses values that it does not know: %j',
-    (row) => {
-      expect(() => facetCode(column, row, learn('a'))).toThrow(CorruptData);
-    },
-  );
+  it('refuses more texts than the capacity', () => {
+    expect(() => withTextsOf([column], { device_type: 'C' }, dictionaries)).toThrow(LimitExceeded);
+  });
 });
