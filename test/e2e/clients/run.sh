@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives a running local stack with the public Python clients, unchanged: each version in an environment of its own, all
-# side by side. Prints each failure and `N passed, N failed`; the exit code is 1 when any failed.
+# Drives a running local stack with the public clients, unchanged: each version in an environment of its own, all side by
+# side. Prints each failure and `N passed, N failed`; the exit code is 1 when any failed.
 #
 # usage: run.sh STACK_JSON [ENVIRONMENTS]; environments are kept in this folder, without it made anew each time.
 set -euo pipefail
@@ -8,24 +8,26 @@ here=$(cd "$(dirname "$0")" && pwd)
 export STACK_JSON=$(realpath "$1") PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-environments=${2:-$work}
+environments=$(realpath "${2:-$work}")
 tools=(pytest==9.1.0 pytest-timeout==2.4.0 boto3==1.44.5)
 
-# run_suite NAME SUITE PACKAGE...
-run_suite() {
-  local name=$1 suite=$2 python=$environments/$1/bin/python
+# run_suites ENVIRONMENT "SUITE..." PACKAGE...
+run_suites() {
+  local name=$1 suites=$2 python=$environments/$1/bin/python
   shift 2
   if [[ ! -x $python ]]; then
     python3 -m venv "$environments/$name"
     "$python" -m pip install --quiet --disable-pip-version-check "${tools[@]}" "$@"
   fi
-  "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 180 "$here/$suite"
+  cd "$here"
+  # shellcheck disable=SC2086
+  "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 180 $suites
 }
 
-run_suite pasqal-cloud-0.22 pasqal_cloud_suite pasqal-cloud==0.22.0 >"$work/1.log" 2>&1 &
-run_suite pasqal-cloud-0.23 pasqal_cloud_suite pasqal-cloud==0.23.0 >"$work/2.log" 2>&1 &
-run_suite pasqal-cloud-0.24 pasqal_cloud_suite pasqal-cloud==0.24.0 >"$work/3.log" 2>&1 &
-run_suite pulser-1.9 pulser_suite pulser==1.9.1 pasqal-cloud==0.24.0 >"$work/4.log" 2>&1 &
+run_suites pasqal-cloud-0.22 pasqal_cloud_suite pasqal-cloud==0.22.0 >"$work/1.log" 2>&1 &
+run_suites pasqal-cloud-0.23 pasqal_cloud_suite pasqal-cloud==0.23.0 >"$work/2.log" 2>&1 &
+run_suites pasqal-cloud-0.24 pasqal_cloud_suite pasqal-cloud==0.24.0 >"$work/3.log" 2>&1 &
+run_suites pulser-1.9 'pulser_suite qrmi_suite' pulser==1.9.1 pasqal-cloud==0.24.0 qrmi==0.26.4 >"$work/4.log" 2>&1 &
 
 broken=0
 for suite in $(jobs -p); do

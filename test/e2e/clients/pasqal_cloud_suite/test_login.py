@@ -21,8 +21,8 @@ def client_with(stack, token):
 
 @pytest.mark.parametrize("grant_type", [AUTH0_TOKEN_PROVIDER_GRANT_TYPE, "password"])
 def test_a_password_is_exchanged_for_a_token(stack, reader, grant_type):
-    token = PasswordGrantTokenProvider(reader["username"], reader["password"], token_conf(stack, grant_type)).get_token()
-    assert client_with(stack, token).get_batches().total > 0
+    provider = PasswordGrantTokenProvider(reader["username"], reader["password"], token_conf(stack, grant_type))
+    assert client_with(stack, provider.get_token()).get_batches().total > 0
 
 
 def test_a_wrong_password_is_refused(stack, reader):
