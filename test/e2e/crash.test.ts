@@ -10,7 +10,7 @@ const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const options = ['--batches', '0', '--data', 'data'];
 const repairScript = join(import.meta.dirname, '../../infra/repair/repair.ts');
 
-/** Creations and additions that one transaction holds, and some that take several. */
+/** Numbers of jobs: some fit into one transaction, others take several. */
 const jobCounts = [0, 1, 5, 300, 40];
 const writers = 4;
 const crashes = 2;
@@ -24,7 +24,7 @@ interface Event {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The events of one batch: what it is created with and given later; every second job is done, the batch too. */
+/** The events of one batch: its creation, further jobs, every second job done (at most 8), the batch done. */
 function eventsOfBatch(userId: string, number: number): Event[] {
   const [batchId, count] = [randomUUID(), jobCounts[number % jobCounts.length]!];
   const newJobs = (length: number) => Array.from({ length }, () => ({ id: randomUUID(), runs: 100 }));
@@ -50,13 +50,13 @@ function jobsOf(events: readonly Event[]): number {
   return events.flatMap(({ data }) => (data.jobs as unknown[]) ?? []).length;
 }
 
-/** Sends the events to the running stack; when the stack dies, so does this. */
+/** Sends the events to the running stack. Rejects when the stack dies. */
 async function send({ baseUrl }: StackDescription, events: readonly Event[]) {
   const response = await fetch(`${baseUrl}/_local/events`, { method: 'POST', body: JSON.stringify(events) });
   return (await response.json()) as { pending: number; failures: unknown[] };
 }
 
-/** The process that was started and all that it started, at the same moment. */
+/** Kills the process and all its descendants at once. */
 async function kill(command: StackCommand) {
   for (const pid of [...descendants(command.process.pid!), command.process.pid!]) {
     try {
@@ -77,12 +77,12 @@ function repair(directory: string, ...args: string[]): Promise<{ code: number; p
   });
 }
 
-it(`loses and doubles nothing when everything is killed in the middle of writes (seed ${seed})`, {
+it(`loses nothing and writes nothing twice when everything is killed in the middle of writes (seed ${seed})`, {
   timeout: 300_000,
 }, async () => {
   const sent: Event[] = [];
   let batches = 0;
-  /** Batches all of whose events were reported as applied, and their numbers of jobs. */
+  /** Numbers of jobs of those batches whose events were all reported as applied. */
   const acknowledged = new Map<string, number>();
   running = startCommand({ PORT: '0' }, options);
   const { directory } = running;
@@ -122,13 +122,13 @@ it(`loses and doubles nothing when everything is killed in the middle of writes 
       );
     }
 
-    // Every transaction happened or did not: there is nothing to mend.
+    // Every transaction was made in full or not at all: there is nothing to mend.
     const compared = await repair(directory);
     expect(compared.printed).toContain('1 users, 0 with differences.');
     expect(compared.code).toBe(0);
   }
 
-  // Whoever sent them does not know which were applied: they are sent again, twice, the second time backwards.
+  // Their sender does not know which were applied, so they are sent again: once in order, once backwards.
   for (const events of [sent, sent.toReversed()]) {
     for (let at = 0; at < events.length; at += 200) {
       expect(await send(stack, events.slice(at, at + 200))).toMatchObject({ pending: 0, failures: [] });

@@ -75,7 +75,7 @@ const created = (more: Record<string, unknown> = {}) =>
     ...more,
   });
 
-/** The event that the FIFO queue makes of these bodies. */
+/** The delivery that the FIFO queue makes of these bodies. */
 function delivery(bodies: readonly unknown[], receiveCount = 1): SQSEvent {
   return {
     Records: bodies.map((content) => {
@@ -101,7 +101,7 @@ function delivery(bodies: readonly unknown[], receiveCount = 1): SQSEvent {
   };
 }
 
-/** Delivers and tells which of the bodies failed, by their places. */
+/** Delivers the bodies. Returns the places of those that failed. */
 async function deliver(
   bodies: readonly unknown[],
   receiveCount = 1,
@@ -120,7 +120,7 @@ async function deliver(
 const putAside = () => sink.messages.filter(({ queue }) => queue === 'waiting');
 const deadLetters = () => sink.messages.filter(({ queue }) => queue === 'dead-letters');
 
-/** Delivers messages that were put aside; which of them failed. */
+/** Delivers messages that were put aside. Returns the places of those that failed. */
 async function deliverWaiting(messages: readonly SunkMessage[], receiveCount = 1): Promise<number[]> {
   const sent = delivery(
     messages.map(({ body }) => body),
@@ -145,7 +145,7 @@ async function deliverWaiting(messages: readonly SunkMessage[], receiveCount = 1
   );
 }
 
-/** Delivers all, and what is put aside until nothing waits any more, as the queues do. */
+/** Delivers all bodies, then those that were put aside, as the queues do. */
 async function deliverAll(bodies: readonly unknown[]): Promise<void> {
   for (let start = 0; start < bodies.length; start += 10) {
     expect(await deliver(bodies.slice(start, start + 10))).toEqual([]);
@@ -194,7 +194,7 @@ describe('applyEvents', () => {
     expect(sink.messages).toEqual([]);
   });
 
-  it('applies what comes before its batch in the same delivery', async () => {
+  it('applies an event that precedes its batch in the same delivery', async () => {
     const results_key = `results/${user}/${jobId}.json`;
     const failed = await deliver([
       event('job.updated', 9, { job_id: jobId, status: 'DONE', end_timestamp: '2026-03-01T00:00:09Z', results_key }),
@@ -227,7 +227,7 @@ describe('applyEvents', () => {
     });
   });
 
-  it('puts aside what comes before its batch, goes on with its owner, and applies it when the batch has come', async () => {
+  it('puts aside an event that precedes its batch, goes on with its owner, and applies it once the batch is there', async () => {
     const update = event('job.updated', 1, { job_id: jobId, status: 'RUNNING' });
     const addition = event('jobs.added', 1, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] });
     const other = created({ id: uuid('b', 2), jobs: [] });
@@ -248,7 +248,7 @@ describe('applyEvents', () => {
     expect(deadLetters()).toEqual([]);
   });
 
-  it('changes nothing more when an event that was put aside also comes again', async () => {
+  it('applies an event once that is put aside and also delivered again', async () => {
     const update = event('batch.updated', 1, { batch_id: batchId, tags: ['a'] });
     await deliver([update]);
     await deliver([created(), update]);
@@ -257,7 +257,7 @@ describe('applyEvents', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('gives up what waits after a day, under the ids of the first message', async () => {
+  it('gives up a waiting event after a day, under the ids of its first message', async () => {
     const { maximumDeliveries, visibilitySeconds } = queues.WaitingEvents;
     expect(maximumDeliveries * visibilitySeconds).toBe(24 * 3600);
     await deliver([event('job.updated', 1, { job_id: jobId, status: 'RUNNING' })]);
@@ -275,7 +275,7 @@ describe('applyEvents', () => {
     ]);
   });
 
-  it('reports an event as failed, and its owner’s later ones, while nothing can put it aside', async () => {
+  it('reports an event and its owner’s later ones as failed while it cannot be put aside', async () => {
     sink.refusing = true;
     const bodies = [
       created(),
@@ -290,7 +290,7 @@ describe('applyEvents', () => {
     expect((await rows()).batches).toMatchObject([{ id: batchId, tags: ['late'] }, { id: uuid('b', 2) }]);
   });
 
-  it('puts aside what a corrupt row keeps from being applied, and applies the rest', async () => {
+  it('puts aside an event about a corrupt row, and applies the others', async () => {
     await deliver([created({ open: true }), created({ id: uuid('b', 2), jobs: [{ id: uuid('a', 2), runs: 1 }] })]);
     const { jobs } = await rows();
     const job = jobs.find(({ id }) => id === jobId)!;
@@ -342,14 +342,14 @@ describe('applyEvents', () => {
     response.end(JSON.stringify({ __type, message: '', CancellationReasons: [{ Code: 'TransactionConflict' }] }));
   };
 
-  it('tries an owner again that was too busy, for half of its time', async () => {
+  it('tries a busy owner again for half of the function’s time', async () => {
     proxy.plan(user, { strike: conflict, from: 1, times: 60 });
     const started = Date.now();
     expect(await deliver([created()], 1, () => 15_000 - (Date.now() - started))).toEqual([]);
     expect((await rows()).batches).toHaveLength(1);
   });
 
-  it('gives an owner back that stays too busy, before it takes the time of the others', async () => {
+  it('gives back an owner that stays busy, so that the others do not wait for it longer', async () => {
     proxy.plan(user, { strike: conflict, from: 1, times: 1_000 });
     let asked = 0;
     const started = Date.now();
@@ -359,7 +359,7 @@ describe('applyEvents', () => {
     proxy.plan(user);
   });
 
-  it('logs the age of the oldest event of a delivery, since it was first sent', async () => {
+  it('logs the age of the oldest event of a delivery, counted from its first sending', async () => {
     const lines: string[] = [];
     const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
     vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
@@ -376,7 +376,7 @@ describe('applyEvents', () => {
     expect(line.EventAge).toBeLessThan(1005);
   });
 
-  it('changes nothing when an event comes again', async () => {
+  it('changes nothing when an event is repeated', async () => {
     const history = [
       created({ open: true }),
       event('jobs.added', 1, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] }),
@@ -401,9 +401,9 @@ describe('applyEvents', () => {
     expect(sink.messages[0]?.attributes.reason).toContain('AlreadyExists');
   });
 
-  it('leaves the same rows whatever the order in which a history arrives, however often, and whatever its times are', async () => {
+  it('gives the same rows for a history in any order, with any times, however often its events arrive', async () => {
     const size = 14;
-    /** Each update happened at a second of its own; a status may come from before one that follows it. */
+    /** Each update has its own second: a later status may have an earlier time. */
     const history = (owner: string, seconds: readonly number[]) => {
       let updates = 0;
       const of = (type: string, data: Record<string, unknown>) => ({
@@ -461,7 +461,7 @@ describe('applyEvents', () => {
     expect(sink.messages).toEqual([]);
   });
 
-  it('ignores what is behind a final status, and refuses a second one', async () => {
+  it('ignores a status behind a final one, and refuses a second final status', async () => {
     await deliver([created(), event('job.updated', 20, { job_id: jobId, status: 'DONE' })]);
     const late = event('job.updated', 10, {
       job_id: jobId,
@@ -486,24 +486,25 @@ describe('applyEvents', () => {
     'lacks a field': () => event('batch.updated', 1, { status: 'RUNNING' }),
     'has a field too many': () => event('batch.updated', 1, { batch_id: batchId, state: 'RUNNING' }),
     'opens a batch again': () => event('batch.updated', 1, { batch_id: batchId, open: true }),
-    'has a time that is none': () => ({ ...created(), time: 'yesterday' }),
-    'is of the future': () => ({ ...created(), time: new Date(Date.now() + 301_000).toISOString() }),
-    'is of the year 1969': () => ({ ...created(), time: '1969-12-31T23:59:59Z' }),
+    'has an invalid time': () => ({ ...created(), time: 'yesterday' }),
+    'lies too far in the future': () => ({ ...created(), time: new Date(Date.now() + 301_000).toISOString() }),
+    'happened in 1969': () => ({ ...created(), time: '1969-12-31T23:59:59Z' }),
     'has a job twice': () => created({ jobs: [1, 1].map((number) => ({ id: uuid('a', number), runs: 1 })) }),
     'has 21 tags': () => created({ tags: Array.from({ length: 21 }, (_, number) => String(number)) }),
     'has a lone surrogate': () => created({ device_type: '\ud800' }),
     'adds to a closed batch': () =>
       event('jobs.added', 9, { batch_id: uuid('b', 9), jobs: [{ id: uuid('a', 7), runs: 1 }] }),
-    'creates a batch that exists otherwise': () => ({
+    'creates a batch that exists with other content': () => ({
       ...created({ id: uuid('b', 9), device_type: 'EMU_SV', jobs: [] }),
     }),
     'names results of another owner': () =>
       event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}-2/x.json` }),
     'names the bare prefix of results': () =>
       event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}/` }),
-    'names results by way of another directory': () =>
+    'names results through a parent directory': () =>
       event('job.updated', 9, { job_id: uuid('a', 9), results_key: `results/${user}/../bob/x.json` }),
-    'names results outside': () => event('job.updated', 9, { job_id: uuid('a', 9), results_key: 'secret.json' }),
+    'names results outside of results/': () =>
+      event('job.updated', 9, { job_id: uuid('a', 9), results_key: 'secret.json' }),
   };
 
   it.each(Object.keys(bad))(
@@ -525,7 +526,7 @@ describe('applyEvents', () => {
     },
   );
 
-  it('reports a bad event as failed while the dead letters take none', async () => {
+  it('reports a bad event as failed while the dead-letter queue refuses it', async () => {
     sink.refusing = true;
     expect(await deliver(['nonsense', created()])).toEqual([0]);
     sink.refusing = false;
@@ -533,7 +534,7 @@ describe('applyEvents', () => {
     expect(sink.messages).toHaveLength(1);
   });
 
-  it('sends what still fails at its last delivery to the dead letters with its reason', async () => {
+  it('sends an event that fails at its last delivery to the dead letters with the reason', async () => {
     proxy.plan(user, { strike: failures['an internal error']!, from: 1, times: 1_000 });
     const sent = created();
     expect(await deliver([sent], queues.Events.maximumDeliveries)).toEqual([]);
@@ -579,7 +580,7 @@ describe('applyEvents', () => {
     proxy.plan(user);
   });
 
-  it('serves owners side by side, and each event once, when the same delivery comes to several functions', async () => {
+  it('applies each event once when several functions get the same delivery', async () => {
     const owners = Array.from({ length: 10 }, (_, number) => `${user} ${number}`);
     const bodies = owners.map((user_id) => ({ ...created(), user_id }));
     for (const failed of await Promise.all([deliver(bodies), deliver(bodies), deliver(bodies)]))

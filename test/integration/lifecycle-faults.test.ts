@@ -32,7 +32,7 @@ const operations: Readonly<Record<string, (writer: Writer, userId: string) => Pr
   closeBatch: (writer, user) => writer.closeBatch(user, newBatch(0).id),
 };
 
-/** An owner with some rows, and the operation as it runs when `intercept` handles its calls. */
+/** Runs the operation for a new owner with some rows. `intercept` handles its calls. */
 async function tried(userId: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
   const writer = lifecycle(client, tables, { rowsPerBlock });
   await writer.createBatches(userId, [
@@ -50,7 +50,7 @@ async function tried(userId: string, operation: string, intercept: (call: Call) 
 }
 
 describe.each(Object.keys(operations))('%s', (operation) => {
-  it('does its work in spite of one fault, at any of its calls', async () => {
+  it('succeeds despite one fault at any of its calls', async () => {
     const calls: string[] = [];
     const { after: expected } = await tried(`${operation} well`, operation, (call) => {
       calls.push(call.name);
@@ -71,7 +71,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
     }
   });
 
-  /** Each fault at each command that can have it, for as long as the operation tries; how often it struck. */
+  /** Runs the operation with each lasting fault of each command. `struck` counts the calls that it hit. */
   const lasting = (faults: Readonly<Record<string, Fault>>) =>
     Promise.all(
       Object.entries(faults).flatMap(([name, fault]) =>
@@ -94,7 +94,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
     }
   });
 
-  it('throws the failure, done or not done but never half done, while it lasts', async () => {
+  it('throws a lasting failure, with its change made in full or not at all', async () => {
     const { after: expected } = await tried(`${operation} whole`, operation, (call) => call.send());
     for (const { name, command, struck, error, before, after } of await lasting(failures)) {
       if (struck === 0) continue;
@@ -118,7 +118,7 @@ describe('applyEvents', () => {
     ];
   };
 
-  it('lets no event suffer for another one that DynamoDB refuses', async () => {
+  it('applies the other events when DynamoDB refuses one', async () => {
     const refusing = interceptedClient(client, async (call) => {
       if (call.name === 'TransactWriteCommand' && JSON.stringify(call.input).includes('POISON')) {
         throw Object.assign(new Error('Item size has exceeded'), { name: 'ValidationException' });
@@ -131,7 +131,7 @@ describe('applyEvents', () => {
     expect(await ownerRows(client, tables, 'refused')).toMatchObject({ batches: [{ tags: ['x'], jobs_count: 1 }] });
   });
 
-  it('tells of a failing DynamoDB for each event, and lets none overtake another', async () => {
+  it('reports a failing DynamoDB for each event, and lets none overtake another', async () => {
     const { strike } = failures['an internal error']!;
     const failing = interceptedClient(client, (call) =>
       call.name === 'TransactWriteCommand' ? strike(call) : call.send(),
@@ -141,7 +141,7 @@ describe('applyEvents', () => {
     expect((await ownerRows(client, tables, 'failing')).batches).toEqual([]);
   });
 
-  it('lets no event overtake one that needs a transaction of its own and fails', async () => {
+  it('stops at a failing event, even when the next one has a transaction of its own', async () => {
     const { strike } = failures['an internal error']!;
     const failing = interceptedClient(client, (call) =>
       call.name === 'TransactWriteCommand' && JSON.stringify(call.input).includes(newJob(0).id)
@@ -157,7 +157,7 @@ describe('applyEvents', () => {
     expect((await ownerRows(client, tables, 'overtaken')).batches).toEqual([]);
   });
 
-  it('carries out a whole delivery in one transaction', async () => {
+  it('applies a whole delivery in one transaction', async () => {
     let transactions = 0;
     const counting = interceptedClient(client, async (call) => {
       if (call.name === 'TransactWriteCommand') transactions += 1;

@@ -21,7 +21,7 @@ const jobs = Array.from({ length: 200 }, (_, number) => newJob(number, { variabl
 const batch = newBatch(0, { jobs, tags: ['a'] });
 const writer = () => lifecycle(client, tables, { now });
 
-/** A writer whose process ends at its n-th write. */
+/** A writer that is killed at its n-th transaction. */
 function dyingWriter(writes: number) {
   let left = writes;
   return lifecycle(
@@ -40,7 +40,7 @@ async function sound(userId: string) {
 }
 
 describe('createBatch with more jobs than one transaction holds', () => {
-  it('creates all of them in order, and the batch as it was asked for', async () => {
+  it('creates all jobs in order, and the batch as requested', async () => {
     await writer().createBatch('whole', batch);
     const { batches, jobs: rows } = await sound('whole');
     expect(batches).toMatchObject([{ open: false, jobs_count: 200, jobs_count_per_status: { PENDING: 200 } }]);
@@ -51,21 +51,24 @@ describe('createBatch with more jobs than one transaction holds', () => {
     expect(rows.map((row) => row.created_at)).toEqual([...rows.map((row) => row.created_at)].sort());
   });
 
-  it.each([1, 2])('leaves a sound start when it ends after %i steps, and goes on from there', async (steps) => {
-    const userId = `ended after ${steps}`;
-    await expect(dyingWriter(steps).createBatch(userId, batch)).rejects.toThrow('killed');
-    const begun = await sound(userId);
-    expect(begun.batches[0]?.jobs_count).toBe(begun.jobs.length);
-    expect(begun.jobs.length).toBeGreaterThan(30 * steps);
-    expect(begun.jobs.length).toBeLessThan(200);
-    await writer().createBatch(userId, batch);
-    const { batches, jobs: rows } = await sound(userId);
-    expect(batches).toMatchObject([{ jobs_count: 200, open: false }]);
-    expect(batches[0]).not.toHaveProperty('creating');
-    expect(rows.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));
-  });
+  it.each([1, 2])(
+    'leaves sound data when it is killed after %i transactions, and continues from there',
+    async (steps) => {
+      const userId = `ended after ${steps}`;
+      await expect(dyingWriter(steps).createBatch(userId, batch)).rejects.toThrow('killed');
+      const begun = await sound(userId);
+      expect(begun.batches[0]?.jobs_count).toBe(begun.jobs.length);
+      expect(begun.jobs.length).toBeGreaterThan(30 * steps);
+      expect(begun.jobs.length).toBeLessThan(200);
+      await writer().createBatch(userId, batch);
+      const { batches, jobs: rows } = await sound(userId);
+      expect(batches).toMatchObject([{ jobs_count: 200, open: false }]);
+      expect(batches[0]).not.toHaveProperty('creating');
+      expect(rows.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));
+    },
+  );
 
-  it('is done once when two do it at the same time', async () => {
+  it('creates everything once when two writers do it at the same time', async () => {
     await Promise.all([writer().createBatch('twice', batch), writer().createBatch('twice', batch)]);
     const { batches, jobs: rows } = await sound('twice');
     expect(batches).toMatchObject([{ jobs_count: 200 }]);
@@ -74,7 +77,7 @@ describe('createBatch with more jobs than one transaction holds', () => {
     );
   });
 
-  it('keeps what other writers do to the batch and its jobs between the steps', async () => {
+  it('keeps what other writers change between its transactions', async () => {
     const userId = 'between';
     await expect(dyingWriter(1).createBatch(userId, batch)).rejects.toThrow('killed');
     await writer().recordJobStatus(userId, newJob(0).id, { status: 'RUNNING' });
@@ -85,7 +88,7 @@ describe('createBatch with more jobs than one transaction holds', () => {
     ]);
   });
 
-  it('refuses other content and further jobs once it is done', async () => {
+  it('refuses other content and further jobs once the batch is complete', async () => {
     const { createBatch } = writer();
     await createBatch('strict', batch);
     const before = await sound('strict');
@@ -103,7 +106,7 @@ describe('createBatch with more jobs than one transaction holds', () => {
 });
 
 describe('addJobs with more jobs than one transaction holds', () => {
-  it('goes on where it ended, also in a batch that was closed after it was asked for', async () => {
+  it('continues where it was killed, even in a batch that was closed later than the event', async () => {
     const userId = 'added';
     const event = { id: 'jobs', digest: 'jobs', time: '2026-03-01T11:00:00.000000Z' };
     await writer().createBatch(userId, newBatch(0, { open: true }));
@@ -124,7 +127,7 @@ describe('createBatches', () => {
     newBatch(number, { jobs: Array.from({ length: number % 5 }, (_, job) => newJob(10 * number + job)), tags: ['a'] }),
   );
 
-  it('makes few transactions of many batches, in order, at the times that are given', async () => {
+  it('creates many batches in few transactions, in order and at the given times', async () => {
     let transactions = 0;
     const counting = interceptedClient(client, async (call) => {
       if (call.name === 'TransactWriteCommand') transactions += 1;
@@ -139,13 +142,13 @@ describe('createBatches', () => {
     expect(batches.map(({ id }) => id)).toEqual(many.map(({ id }) => id));
     expect(rows.map(({ id }) => id)).toEqual(many.flatMap((each) => each.jobs.map(({ id }) => id)));
     expect(transactions).toBeLessThan(5);
-    // Given twice each, every second time is moved behind the first.
+    // Each time is given twice: the second batch is created a microsecond later.
     expect(batches[0]?.created_at).toBe('2026-02-01T00:00:00.000000Z');
     expect(batches[1]?.created_at).toBe('2026-02-01T00:00:00.000001Z');
     expect(new Set(batches.map((row) => row.created_at)).size).toBe(60);
   });
 
-  it('takes the same batch twice in one call as one', async () => {
+  it('creates a batch once that is given twice in one call', async () => {
     await writer().createBatches('again', [many[3]!, many[4]!, many[3]!]);
     expect((await sound('again')).batches.map(({ id }) => id)).toEqual([many[3]!.id, many[4]!.id]);
   });
@@ -174,7 +177,7 @@ describe('applyEvents', () => {
 });
 
 describe('write units', () => {
-  /** What DynamoDB bills: in a transaction each item twice by the started KB, in the table and in each index. */
+  /** What DynamoDB bills for a transaction: two units per item and started KB, in the table and in each index. */
   async function unitsOf(userId: string, work: (writer: ReturnType<typeof lifecycle>) => Promise<void>) {
     let units = 0;
     const counting = interceptedClient(client, async (call) => {
@@ -203,7 +206,7 @@ describe('write units', () => {
   const start = '2026-03-01T11:00:00.000000Z';
   const end = '2026-03-01T11:30:00.123456Z';
 
-  it('stay within the budgets, also where blocks are nearly full', async () => {
+  it('stay within the budgets, even when blocks are nearly full', async () => {
     const userId = 'units';
     const { createBatches } = writer();
     await createBatches(

@@ -25,7 +25,7 @@ interface Real {
   readonly waitFor: <Result>(work: Promise<Result>) => Promise<Result>;
 }
 
-/** Several operations at once, each by a writer of its own; the scheduler decides whose call comes next. */
+/** Runs several operations at once, each with its own writer. The scheduler decides whose call comes next. */
 class Together implements fc.AsyncCommand<{ state: Model }, Real> {
   readonly operations: readonly Operation[];
 
@@ -127,7 +127,7 @@ describe('lifecycle', () => {
 
 type Writer = ReturnType<typeof lifecycle>;
 
-/** Changes of one batch and its jobs; none of two shares a block of columns with the other, in blocks of one row. */
+/** Changes of one batch and its jobs. With one row a block, few pairs of them share a block of columns. */
 const changes: Readonly<Record<string, (writer: Writer, userId: string) => Promise<void>>> = {
   setTags: (writer, userId) => writer.setTags(userId, newBatch(0).id, ['b']),
   closeBatch: (writer, userId) => writer.closeBatch(userId, newBatch(0).id),
@@ -141,7 +141,7 @@ const pairs = Object.keys(changes).flatMap((first) =>
 );
 
 describe('two writers that have both read before either writes', () => {
-  /** Before the rows were created: `updated_at`, whose column both would change, stays. */
+  /** A time before the rows were created, so that `updated_at` stays: its column would make both changes conflict. */
   const early = { rowsPerBlock: 1, now: () => Date.parse('2026-02-01T00:00:00Z') };
 
   async function newOwner(userId: string) {
@@ -149,7 +149,7 @@ describe('two writers that have both read before either writes', () => {
     await lifecycle(client, tables, { rowsPerBlock: 1 }).createBatch(userId, open);
   }
 
-  it.each(pairs)('leave the same as one after the other: %s, then %s', async (first, second) => {
+  it.each(pairs)('give the same rows as one after the other: %s, then %s', async (first, second) => {
     const [apart, together] = [`${first} then ${second} ${seed}`, `${first} beside ${second} ${seed}`];
     await Promise.all([newOwner(apart), newOwner(together)]);
     const writer = lifecycle(client, tables, early);

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type PassedAnswer, startPassingServer } from './passing-server.ts';
 
-/** What becomes of a request; `pass` lets it through to DynamoDB. */
+/** What the proxy does with a request. `pass` sends it to DynamoDB. */
 export type Strike = (pass: () => Promise<PassedAnswer>, response: ServerResponse) => Promise<void>;
 
-/** A user's requests that are struck, counted from 1: those from `from` on, `times` of them. */
+/** Which of a user's requests are struck: `times` of them, beginning with number `from` (the first is 1). */
 interface Plan {
   readonly strike: Strike;
   readonly from: number;
@@ -14,18 +14,18 @@ interface Plan {
 
 export interface FaultProxy {
   readonly url: string;
-  /** From now on, until the next call, these of the user's requests are struck; without a plan, none. */
+  /** Replaces the user's plan, and counts their requests from 1 again. Without a plan, none is struck. */
   plan(userId: string, plan?: Plan): void;
   /** The user's requests since `plan`. */
   count(userId: string): number;
-  /** When no request of the user is under way nor has come for some milliseconds: who fails does not wait for calls side by side. */
+  /** Fulfilled when the user's requests have ended: whoever fails does not wait for other calls under way. */
   quiet(userId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Stands before DynamoDB and breaks what it is told to, on the wire. The requests of different users are counted and struck
- * apart, so that tests can run side by side: a request is of the user whose id it holds, as every request here does.
+ * A proxy before DynamoDB that breaks requests on the wire. It counts and strikes the requests of each user separately, so that
+ * tests can run side by side. It finds the user by the id that every request here contains.
  */
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
   const plans = new Map<string, { plan?: Plan | undefined; count: number }>();
@@ -63,13 +63,13 @@ function error(status: number, type: string): Strike {
   };
 }
 
-/** Those that say: not now. */
+/** DynamoDB refuses for now. */
 export const throttles: Readonly<Record<string, Strike>> = {
   throttling: error(400, 'ThrottlingException'),
   'exceeded throughput': error(400, 'ProvisionedThroughputExceededException'),
 };
 
-/** Those that another attempt may overcome; whether the request had its effect, its sender cannot know. */
+/** Another attempt may succeed. The sender cannot know whether the request had its effect. */
 export const failures: Readonly<Record<string, Strike>> = {
   'an internal error': error(500, 'InternalServerError'),
   'an unavailable service': error(503, 'ServiceUnavailable'),
@@ -88,7 +88,7 @@ export const failures: Readonly<Record<string, Strike>> = {
   },
 };
 
-/** Those that no attempt overcomes: an answer that is none, a request that is refused. */
+/** No attempt can succeed: the answer is unreadable, or the request is refused. */
 export const finalFailures: Readonly<Record<string, Strike>> = {
   'an answer cut short that does not say so': async (pass, response) => {
     const { status, headers, body } = await pass();
@@ -99,7 +99,7 @@ export const finalFailures: Readonly<Record<string, Strike>> = {
   'a table that is gone': error(400, 'ResourceNotFoundException'),
 };
 
-/** No answer, for longer than anyone waits. */
+/** No answer for longer than anyone waits. */
 export const silence: Strike = async (_, response) => {
   const gone = new AbortController();
   response.on('close', () => gone.abort());

@@ -7,7 +7,7 @@ import type { Call } from './intercepted-client.ts';
 
 type Output = Awaited<ReturnType<Call['send']>>;
 
-/** What becomes of a call, of the commands that can fail in this way, instead of its answer. */
+/** A way in which calls of these commands can fail. `strike` takes the place of sending the call. */
 export interface Fault {
   readonly commands: readonly string[];
   strike(call: Call): Promise<Output>;
@@ -51,7 +51,7 @@ const timeout = () => Object.assign(new Error('injected'), { name: 'TimeoutError
 const reset = () => Object.assign(new Error('injected'), { code: 'ECONNRESET' });
 const internal = () => new InternalServerError(metadata);
 
-/** None of the keys is answered, or only the first. */
+/** Answers none of the keys, or only the first ones. */
 function unprocessed(answered: number): Fault {
   return {
     commands: ['BatchGetCommand'],
@@ -67,7 +67,7 @@ function unprocessed(answered: number): Fault {
   };
 }
 
-/** Those that say: not now. Nothing has happened. */
+/** DynamoDB refuses for now. Nothing was written. */
 export const contention: Readonly<Record<string, Fault>> = {
   'a lost race': canceled('ConditionalCheckFailed'),
   'a conflicting transaction': canceled('TransactionConflict'),
@@ -78,7 +78,7 @@ export const contention: Readonly<Record<string, Fault>> = {
   'unprocessed keys': unprocessed(0),
 };
 
-/** Those after which nobody knows whether anything has happened. */
+/** The caller cannot know whether anything was written. */
 export const failures: Readonly<Record<string, Fault>> = {
   'an internal error': failing(internal),
   'a timeout': failing(timeout),
@@ -87,5 +87,5 @@ export const failures: Readonly<Record<string, Fault>> = {
   'a broken connection after the effect': failingAfterEffect(reset),
 };
 
-/** A part of the keys is answered: good for one call. */
+/** Only some keys are answered. As a lasting fault it would still make progress. */
 export const partly: Readonly<Record<string, Fault>> = { 'some unprocessed keys': unprocessed(1) };

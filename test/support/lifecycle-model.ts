@@ -1,4 +1,4 @@
-/** What the write side must do, over plain objects and written with none of its parts. */
+/** A model of the write side over plain objects, which shares no code with it. */
 
 import * as fc from 'fast-check';
 import type { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -49,7 +49,7 @@ export function applied(state: Model, operation: Operation): Result {
   return operation.apply(state);
 }
 
-/** The rows as the model holds them; counts and places must follow from each other. */
+/** The stored rows in the model's form. */
 export function modelOf({ batches, jobs }: OwnerRows): Model {
   return {
     batches: batches.map((row) => [row.id, modelBatch(row, jobs)]),
@@ -270,7 +270,7 @@ const recordJob = fc
     };
   });
 
-/** Any operation, on few batches and jobs, so that they meet; creations are frequent enough for the others to find something. */
+/** Any operation, on so few batches and jobs that they meet. Creations are frequent, so that the others find something. */
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: create },
   { weight: 2, arbitrary: add },

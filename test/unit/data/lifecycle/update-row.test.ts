@@ -1,8 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BatchUpdate, updateRow } from '../../../../functions/data/lifecycle/update-row.ts';
+import {
+  type BatchUpdate,
+  batchStages,
+  jobStages,
+  statusMove,
+  updateRow,
+} from '../../../../functions/data/lifecycle/update-row.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
 import type { BatchRow } from '../../../../functions/schemas/batch.ts';
+import { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
 import { uuid } from '../../../support/new-batch.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
@@ -46,12 +53,12 @@ describe('updateRow', () => {
     });
   });
 
-  it('returns the very row when an event comes again', () => {
+  it('returns the same object when an event is repeated', () => {
     const once = byEvent(row, { status: 'RUNNING', tags: ['b'] }, 12);
     expect(byEvent(once, { status: 'RUNNING', tags: ['b'] }, 12)).toBe(once);
   });
 
-  it('is closed from the earliest closing on, whichever comes first', () => {
+  it('closes a batch from the earliest closing on, whichever arrives first', () => {
     const closed = byEvent(byEvent(row, { open: false }, 12), { open: false }, 15);
     expect(byEvent(byEvent(row, { open: false }, 15), { open: false }, 12).written_at).toEqual(closed.written_at);
     const born = { ...row, open: false };
@@ -59,7 +66,7 @@ describe('updateRow', () => {
     expect(byEvent(born, { open: false }, 12).written_at).toEqual({});
   });
 
-  it('lets the later of two events count for each attribute by itself, whichever comes first', () => {
+  it('lets the later event win for each attribute by itself, whichever arrives first', () => {
     const first: [BatchUpdate, number] = [{ tags: ['b'], device_status: 'UP' }, 12];
     const second: [BatchUpdate, number] = [{ tags: ['c'], start_datetime: at(1) }, 13];
     const inOrder = byEvent(byEvent(row, ...first), ...second);
@@ -67,12 +74,12 @@ describe('updateRow', () => {
     expect(inOrder).toMatchObject({ tags: ['c'], device_status: 'UP', start_datetime: at(1), updated_at: at(13) });
   });
 
-  it('remembers that a newer event said the same, against an older one that said otherwise', () => {
+  it('keeps a value that a newer event repeated against an older event with another value', () => {
     const said = byEvent(byEvent(row, { tags: ['b'] }, 12), { tags: ['b'] }, 14);
     expect(byEvent(said, { tags: ['c'] }, 13).tags).toEqual(['b']);
   });
 
-  it('counts the latest event as the time of the update, also where it is behind', () => {
+  it('takes the time of the latest event for updated_at, even when its status is behind', () => {
     const canceled: [BatchUpdate, number] = [{ status: 'CANCELED' }, 19];
     const running: [BatchUpdate, number] = [{ status: 'RUNNING' }, 21];
     for (const [first, second] of [
@@ -87,7 +94,7 @@ describe('updateRow', () => {
     expect(byEvent(row, { device_status: 'UP' }, 5)).toMatchObject({ device_status: 'UP', updated_at: at(10) });
   });
 
-  it('takes the rest of an event whose status is behind', () => {
+  it('applies the other fields of an event whose status is behind', () => {
     const done = byEvent(row, { status: 'DONE' }, 20);
     expect(byEvent(done, { status: 'RUNNING', start_datetime: at(11) }, 11)).toMatchObject({
       status: 'DONE',
@@ -95,7 +102,7 @@ describe('updateRow', () => {
     });
   });
 
-  it('refuses a second final status by event, and anything behind directly', () => {
+  it('refuses a second final status from an event, and any status that is behind from a direct call', () => {
     const done = byEvent(row, { status: 'DONE' }, 20);
     expect(() => byEvent(done, { status: 'ERROR' }, 10)).toThrow(IllegalTransition);
     expect(() => directly(done, { status: 'RUNNING' }, 30)).toThrow(IllegalTransition);
@@ -103,7 +110,7 @@ describe('updateRow', () => {
     expect(directly(done, { status: 'DONE' }, 30)).toBe(done);
   });
 
-  it('lets a direct call count even where an event’s clock was ahead', () => {
+  it('lets a direct call win even when an event’s clock was ahead', () => {
     const ahead = byEvent(row, { status: 'RUNNING', tags: ['b'] }, 50);
     expect(directly(ahead, { status: 'PAUSED', tags: ['c'] }, 20)).toMatchObject({
       status: 'PAUSED',
@@ -112,7 +119,7 @@ describe('updateRow', () => {
     });
   });
 
-  it('leaves the same row for the same events in any order, also where their times contradict their statuses', () => {
+  it('gives the same row for the same events in any order, even when their times contradict their statuses', () => {
     const history = fc.constantFrom('DONE' as const, 'CANCELED' as const, 'ERROR' as const).chain((end) =>
       fc.uniqueArray(
         fc.record(
@@ -142,5 +149,51 @@ describe('updateRow', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+const batchEnds = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];
+const batchMoves: Readonly<Record<BatchStatus, readonly string[]>> = {
+  PENDING: ['RUNNING', 'PAUSED', 'CANCELING', ...batchEnds],
+  RUNNING: ['PAUSED', 'CANCELING', ...batchEnds],
+  PAUSED: ['RUNNING', 'CANCELING', ...batchEnds],
+  CANCELING: batchEnds,
+  DONE: [],
+  CANCELED: [],
+  TIMED_OUT: [],
+  ERROR: [],
+};
+const jobEnds = ['DONE', 'ERROR', 'CANCELED'];
+const jobMoves: Readonly<Record<JobStatus, readonly string[]>> = {
+  PENDING: ['RUNNING', 'CANCELING', ...jobEnds],
+  RUNNING: ['CANCELING', ...jobEnds],
+  CANCELING: jobEnds,
+  DONE: [],
+  ERROR: [],
+  CANCELED: [],
+};
+
+describe('statusMove', () => {
+  it.each(BatchStatus.options)('lets a batch that is %s move forward only', (from) => {
+    const reached = BatchStatus.options.filter((to) => statusMove(batchStages, from, to, false) === 'moves');
+    expect(reached.sort()).toEqual(batchMoves[from].toSorted());
+  });
+
+  it.each(JobStatus.options)('lets a job that is %s move forward only', (from) => {
+    const reached = JobStatus.options.filter((to) => statusMove(jobStages, from, to, false) === 'moves');
+    expect(reached.sort()).toEqual(jobMoves[from].toSorted());
+  });
+
+  it('distinguishes a repetition, a status that is behind, and a second end', () => {
+    expect(statusMove(batchStages, 'DONE', 'DONE', true)).toBe('same');
+    expect(statusMove(batchStages, 'CANCELING', 'RUNNING', false)).toBe('behind');
+    expect(statusMove(batchStages, 'DONE', 'CANCELING', false)).toBe('behind');
+    expect(statusMove(batchStages, 'DONE', 'ERROR', false)).toBe('illegal');
+    expect(statusMove(jobStages, 'CANCELED', 'DONE', true)).toBe('illegal');
+  });
+
+  it('lets an older update move a status to a later stage, but not within one', () => {
+    expect(statusMove(batchStages, 'RUNNING', 'CANCELED', true)).toBe('moves');
+    expect(statusMove(batchStages, 'RUNNING', 'PAUSED', true)).toBe('behind');
   });
 });
