@@ -183,6 +183,14 @@ describe('repairUser', () => {
     expect((await ownerRows(client, tables, userId)).batches.at(-1)).toMatchObject({ id: newBatch(8).id, seq: 7 });
   });
 
+  it('takes rows of one time for sound, whose numbers are in another order than their ids', async () => {
+    const userId = 'same time';
+    await writer().createBatches(userId, [newBatch(2), newBatch(1)]);
+    const [, later] = (await ownerRows(client, tables, userId)).batches;
+    await set('Batches', userId, newBatch(2).id, 'created_at', later?.created_at);
+    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+
   it('names what it cannot mend and touches nothing', async () => {
     const userId = await owner('broken');
     await set('Batches', userId, newBatch(1).id, 'status', 'LOST');
