@@ -1,0 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** What `look` finds, asked again until it finds something or so many seconds have passed; then it throws. */
+export async function eventually<Found>(seconds: number, look: () => Promise<Found | undefined>): Promise<Found> {
+  for (const end = Date.now() + seconds * 1000; ; ) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`Not there after ${seconds} s.`);
+    await wait(1_000);
+  }
+}

@@ -1,0 +1,72 @@
+/** `npm run smoke`: examines a deployment from outside and prints what holds. */
+
+import { parseArgs } from 'node:util';
+import { SetupProblem } from '../setup-problem.ts';
+import { awsDeployment } from './aws-deployment.ts';
+import { checks } from './checks.ts';
+import { type Deployment, NotHere } from './deployment.ts';
+import { localDeployment } from './local-deployment.ts';
+
+const usage = `Usage: npm run smoke -- [--stack NAME --token TOKEN]
+
+Examines a deployment and prints a line for each check: holds, fails, or not here (with the reason).
+  --stack NAME   this CloudFormation stack, by its outputs; the AWS CLI with its usual region and credentials makes the calls to AWS
+  --token TOKEN  a bearer token of any user; the environment variable TOKEN serves as well
+Without --stack: the local stack that runs in this directory, with the token of its first account.
+It stores a few quizzes and batches for the token's user, puts one message among the dead letters (and takes it out again on AWS)
+and lets one alarm go off. On AWS it takes about ten minutes.
+Exit code 0: nothing fails. 1: something does.`;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof SetupProblem ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<number> {
+  const { stack, token = process.env.TOKEN, help } = readArguments();
+  if (help) {
+    console.log(usage);
+    return 0;
+  }
+  if (stack !== undefined && token === undefined) throw new SetupProblem('--stack needs --token TOKEN, or TOKEN.');
+  const deployment = stack === undefined ? localDeployment() : await awsDeployment(stack, token!);
+  console.log(`Examining ${deployment.name}\n`);
+  const outcomes: Outcome['result'][] = [];
+  for (const { area, promise, run } of checks) {
+    const { result, detail } = await examine(run, deployment);
+    outcomes.push(result);
+    console.log(
+      `${result.padEnd(9)} ${area.padEnd(10)} ${promise}${detail === '' ? '' : `\n${' '.repeat(21)}${detail}`}`,
+    );
+  }
+  const count = (result: Outcome['result']) => outcomes.filter((each) => each === result).length;
+  console.log(`\n${count('holds')} hold, ${count('fails')} fail, ${count('not here')} not here.`);
+  return count('fails') === 0 ? 0 : 1;
+}
+
+interface Outcome {
+  readonly result: 'holds' | 'fails' | 'not here';
+  readonly detail: string;
+}
+
+async function examine(run: (deployment: Deployment) => Promise<unknown>, deployment: Deployment): Promise<Outcome> {
+  try {
+    await run(deployment);
+    return { result: 'holds', detail: '' };
+  } catch (error) {
+    const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
+    return { result: error instanceof NotHere ? 'not here' : 'fails', detail };
+  }
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: { stack: { type: 'string' }, token: { type: 'string' }, help: { type: 'boolean', default: false } },
+    }).values;
+  } catch (error) {
+    throw new SetupProblem(`${(error as Error).message}\n${usage.split('\n')[0]}`);
+  }
+}
