@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export STACK_JSON=$(realpath "$1") PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$work"' EXIT
 environments=$(realpath "${2:-$work}")
 tools=(pytest==9.1.0 pytest-timeout==2.4.0 boto3==1.44.5)
 
@@ -36,9 +36,12 @@ done
 cat "$work"/?.log
 
 # The sum over the last lines of the suites, such as `1 failed, 90 passed in 12.34s`.
-count() { tail -qn 1 "$work"/?.log | grep -oE "[0-9]+ ($1)" | awk '{ sum += $1 } END { print sum + 0 }'; }
-failed=$(count 'failed|error')
+count() {
+  tail -qn 1 "$work"/?.log |
+    awk -v outcome="$1" '{ for (i = 2; i <= NF; i++) if ($i ~ outcome) sum += $(i - 1) } END { print sum + 0 }'
+}
+failed=$(count '^(failed|error)')
 # A suite that could not even start has no such line.
 if ((broken && failed == 0)); then failed=1; fi
-echo "$(count passed) passed, $failed failed"
+echo "$(count '^passed') passed, $failed failed"
 exit "$broken"
