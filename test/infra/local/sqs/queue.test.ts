@@ -53,6 +53,19 @@ describe('a standard queue', () => {
     expect(queue.messages()).toEqual([a]);
   });
 
+  it('hides a delayed message at first, but keeps it among its messages', () => {
+    const { queue } = queuePair();
+    const visible = vi.fn();
+    queue.onVisible(visible);
+    const message = queue.send({ body: 'a', delay: 1_000 });
+    expect(queue.messages()).toEqual([message]);
+    vi.advanceTimersByTime(999);
+    expect([queue.receive(1), visible.mock.calls]).toEqual([[], []]);
+    vi.advanceTimersByTime(1);
+    expect(visible).toHaveBeenCalledOnce();
+    expect(queue.receive(1)).toEqual([message]);
+  });
+
   it('hands a message to the dead-letter queue instead of delivering it once too often', async () => {
     const { queue, deadLetters } = queuePair();
     const message = queue.send({ body: 'a', attributes: { from: 'me' } });
@@ -95,6 +108,11 @@ describe('a standard queue', () => {
 });
 
 describe('a FIFO queue', () => {
+  it('refuses the delay of a single message', () => {
+    const { queue } = queuePair({ fifo });
+    expect(() => queue.send({ body: 'a', groupId: 'g', deduplicationId: 'd', delay: 1 })).toThrow('DelaySeconds');
+  });
+
   it('gives nothing of a group while a batch of it is in flight', () => {
     const { queue } = queuePair({ fifo });
     const [a, b] = ['a', 'b', 'c', 'd'].map((body) => send(queue, body));
