@@ -247,8 +247,13 @@ const browserChecks: Check[] = [
   },
 ];
 
-/** Kept between checks: the link that is asked to have ended at last. */
-const given: { link?: string; at?: number } = {};
+/** The link that the first check of links got, for the others. */
+let issued: { readonly link: string; readonly at: number } | undefined;
+
+function issuedLink() {
+  if (issued === undefined) throw new Error('There is no link.');
+  return issued;
+}
 
 const linkChecks: Check[] = [
   {
@@ -258,9 +263,9 @@ const linkChecks: Check[] = [
       const jobId = await deployment.jobWithResults();
       const answer = await call(deployment, `/api/v1/jobs/${jobId}/results_link`);
       expectAnswer(answer, 200);
-      given.link = answer.body.data.results_link;
-      given.at = Date.now();
-      const response = await fetch(given.link!, { headers: { Origin: 'https://example.org' } });
+      ok(answer.body.data.results_link, 'results_link is not null');
+      issued = { link: answer.body.data.results_link, at: Date.now() };
+      const response = await fetch(issued.link, { headers: { Origin: 'https://example.org' } });
       equal(response.status, 200);
       equal(response.headers.get('content-type'), 'application/json');
       equal(response.headers.get('access-control-allow-origin'), '*');
@@ -271,7 +276,7 @@ const linkChecks: Check[] = [
     area: 'results',
     promise: 'a changed link is refused',
     async run() {
-      const link = new URL(given.link!);
+      const link = new URL(issuedLink().link);
       link.pathname += 'x';
       equal((await fetch(link)).status, 403);
     },
@@ -282,8 +287,9 @@ const linkEnds: Check = {
   area: 'results',
   promise: 'a link ends',
   async run(deployment) {
-    await deployment.linksHaveEnded(given.at!);
-    equal((await fetch(given.link!)).status, 403);
+    const { link, at } = issuedLink();
+    await deployment.linksHaveEnded(at);
+    equal((await fetch(link)).status, 403);
   },
 };
 

@@ -28,8 +28,9 @@ export function localDeployment(): Deployment {
       const letters = (await ask('/_local/dead-letters')) as { body: string; reason: string }[];
       return letters.find(({ body }) => body.includes(eventId))?.reason;
     },
+    // The oldest of its demo data: younger ones may be of a former smoke test.
     async jobWithResults() {
-      const list = (await ask('/api/v2/jobs?status=DONE&limit=1', {
+      const list = (await ask('/api/v2/jobs?status=DONE&order_by_direction=ASC&limit=1', {
         headers: { Authorization: `Bearer ${token}` },
       })) as { data: [{ id: string }] };
       return list.data[0].id;
