@@ -1,6 +1,6 @@
 /**
- * Every error this service raises on purpose. `status` is the HTTP answer it leaves as; anything else that is thrown is a
- * bug or a dependency's failure and leaves as a bare 500.
+ * Every error this service raises on purpose. `status` is the status that a request is answered with. Anything else that is
+ * thrown is a bug or a dependency's failure, and is answered with a bare 500.
  */
 
 import type { ErrorStatus } from './statuses.ts';
@@ -24,7 +24,7 @@ export class NotFound extends ServiceError {
   readonly status = 404;
 }
 
-/** The input breaks its schema; carries every fault of the request at once. */
+/** The input breaks its schema. `faults` holds every fault of the request. */
 export class InvalidInput extends ServiceError {
   override readonly name = 'InvalidInput';
   readonly status = 422;
@@ -102,7 +102,7 @@ export class OutdatedColumns extends ServiceError {
   readonly status = 500;
 }
 
-/** A batch or job moves out of a final state, or to one that its present state does not lead to. */
+/** A batch or job would leave a final state, or move to a state that its present one does not lead to. */
 export class IllegalTransition extends ServiceError {
   override readonly name = 'IllegalTransition';
   readonly status = 409;

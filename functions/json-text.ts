@@ -1,9 +1,9 @@
 /**
- * JSON cut into the texts of its parts, so that a part can be passed on exactly as it was sent: JSON.parse would reorder
- * keys that look like integers and round numbers. Every function takes text that JSON.parse accepts.
+ * Cuts JSON into the texts of its parts, so that a part can be passed on exactly as it was sent: JSON.parse would reorder
+ * keys that look like integers, and round numbers. Every function takes text that JSON.parse accepts.
  */
 
-/** The text of each member's value by its name. A name given twice keeps its first place and its last value, as in JSON.parse. */
+/** The text of each member's value by its name. If a name occurs twice, its first place and its last value count, as in JSON.parse. */
 export function jsonMembers(object: string): Map<string, string> {
   return new Map(memberTexts(object).map(({ name, value }) => [JSON.parse(name), value]));
 }

@@ -7,7 +7,7 @@ type Facts = Record<string, unknown>;
 
 const current = new AsyncLocalStorage<Facts>();
 
-/** Does the work of one request with a line of its own, to which `addToRequestLog` adds. */
+/** Runs the work of one request with a log line of its own, to which `addToRequestLog` adds. */
 export function withRequestLog<Result>(facts: Facts, work: () => Result): Result {
   return current.run({ ...facts }, work);
 }
@@ -20,19 +20,19 @@ export function addToRequestLog(facts: Facts): void {
   Object.assign(current.getStore() ?? {}, facts);
 }
 
-/** Adds numbers to those that the line has under the same names: what several calls of one request consume. */
+/** Adds numbers to those of the same names in the line: the sums of what the calls of one request consume. */
 export function countInRequestLog(numbers: Readonly<Record<string, number>>): void {
   const facts = current.getStore();
   if (facts === undefined) return;
   for (const [name, number] of Object.entries(numbers)) facts[name] = Number(facts[name] ?? 0) + number;
 }
 
-/** As Lambda orders them. */
+/** Lambda's levels, the least severe first. */
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /**
- * Writes the line, unless AWS_LAMBDA_LOG_LEVEL asks for graver ones only. It goes to standard output as it is: `console` would
- * wrap it in Lambda's own format.
+ * Writes the line, unless AWS_LAMBDA_LOG_LEVEL asks for more severe ones only. It goes to standard output as it is: `console`
+ * would wrap it in Lambda's own format.
  */
 export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
   if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? level)) return;
@@ -40,7 +40,7 @@ export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** What a log says of a thrown value, causes included; of AWS's errors also the request id. */
+/** Describes a thrown value for the log, with its causes, and with the request id of an AWS error. */
 export function describeError(thrown: unknown, depth = 0): unknown {
   if (!(thrown instanceof Error)) return String(thrown);
   const { name, message, stack, cause } = thrown;

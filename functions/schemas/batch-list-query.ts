@@ -60,7 +60,7 @@ const fields = {
 export const BatchListQuery = z.pipe(
   z
     .object({
-      ...orderAndPage(batchOrderings, 'created_at'),
+      ...orderAndPage(batchOrderings, { id: 'BatchOrder', defaultField: 'created_at' }),
       id: IdsFilter,
       id__starts_with: IdPrefixFilter,
       project_id: IdsFilter,

@@ -16,6 +16,12 @@ import {
   Uuid,
 } from './values.ts';
 
+const JobsCountPerStatus = z
+  .strictObject(
+    Object.fromEntries(JobStatus.options.map((status) => [status, Count])) as Record<JobStatus, typeof Count>,
+  )
+  .register(z.globalRegistry, { id: 'JobsCountPerStatus' });
+
 /** Reads from a row what a Batch shows of it: all but `complete`, which follows from `open`. */
 export const BatchOfRow = z.object({
   id: Uuid,
@@ -28,9 +34,7 @@ export const BatchOfRow = z.object({
   queue_priority: QueuePriority,
   tags: z.array(z.string()),
   jobs_count: Count,
-  jobs_count_per_status: z.strictObject(
-    Object.fromEntries(JobStatus.options.map((status) => [status, Count])) as Record<JobStatus, typeof Count>,
-  ),
+  jobs_count_per_status: JobsCountPerStatus,
   created_at: Timestamp,
   updated_at: Timestamp,
   start_datetime: NullableTimestamp,
@@ -68,14 +72,14 @@ const fields = {
   device_type: 'Emulator or QPU that the batch is for.',
   queue_priority: 'Which batches it waits with.',
   tags: 'Tags that identify the batch.',
-  jobs_count: 'Number of jobs, in whatever status.',
+  jobs_count: 'Number of jobs, in any status.',
   jobs_count_per_status: 'Number of jobs in each status, zeros included.',
   created_at: 'When the batch was created.',
   updated_at: 'When the batch last changed.',
   start_datetime: 'When the emulator or QPU said that the batch started.',
   end_datetime: 'When the emulator or QPU said that the batch finished, failed or was canceled.',
   device_status: 'What the device last said of itself.',
-  webhook: 'URL that is told of the batch.',
+  webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
 } satisfies Record<keyof typeof BatchOfRow.shape | 'complete', string>;
@@ -83,7 +87,34 @@ const fields = {
 /** A batch as the list shows it: every key always present. */
 export const Batch = z
   .strictObject({ ...BatchOfRow.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
-  .register(z.globalRegistry, { id: 'ProducedBatchResponse', fields });
+  .register(z.globalRegistry, {
+    id: 'ProducedBatchResponse',
+    fields,
+    examples: [
+      {
+        id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+        parent_id: null,
+        project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
+        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+        status: 'RUNNING',
+        open: false,
+        complete: true,
+        device_type: 'FRESNEL',
+        queue_priority: 'LOW',
+        tags: ['adiabatic'],
+        jobs_count: 3,
+        jobs_count_per_status: { PENDING: 1, RUNNING: 1, DONE: 1, ERROR: 0, CANCELED: 0, CANCELING: 0 },
+        created_at: '2026-11-18T12:54:00.000387Z',
+        updated_at: '2026-11-18T13:08:00.000885Z',
+        start_datetime: '2026-11-18T13:01:00.000418Z',
+        end_datetime: null,
+        device_status: null,
+        webhook: 'https://example.org/batches',
+        configuration: { dt: 10 },
+        backend_configuration: null,
+      },
+    ],
+  });
 export type Batch = z.infer<typeof Batch>;
 
 /** A batch with what belongs to it. */

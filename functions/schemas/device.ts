@@ -4,7 +4,7 @@ import { TextsFilter } from './query-values.ts';
 import { Count, Timestamp } from './values.ts';
 
 /** Whether a device takes work. */
-export const Availability = z.enum(['ACTIVE', 'INACTIVE']);
+export const Availability = z.enum(['ACTIVE', 'INACTIVE']).register(z.globalRegistry, { id: 'Availability' });
 
 /** A device as its table holds it: what it last announced. */
 export const DeviceRow = z.object({

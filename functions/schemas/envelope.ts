@@ -20,7 +20,7 @@ export const Pagination = z
     start: Count.check(z.describe('Offset of the page, from 0.')),
     end: Count.check(z.describe('Offset of the next page: the end is exclusive.')),
   })
-  .register(z.globalRegistry, { id: 'Pagination' });
+  .register(z.globalRegistry, { id: 'Pagination', examples: [{ total: 1, start: 0, end: 1 }] });
 
 export function PageOf<Item extends z.ZodMiniType>(item: Item, status: SuccessStatus = 200) {
   return z.extend(SuccessOf(z.array(item), status), { pagination: Pagination });

@@ -3,16 +3,17 @@
 import * as z from 'zod/mini';
 
 const failure = {
-  status: z
-    .enum(['fail', 'error'])
-    .check(z.describe('`fail`: the request is at fault (4xx). `error`: the service is (5xx).')),
+  status: z.enum(['fail', 'error']).register(z.globalRegistry, {
+    id: 'Failure',
+    description: '`fail`: the request is at fault (4xx). `error`: the service is (5xx).',
+  }),
   message: z.string().check(z.describe('Name of the status.')),
   code: z.string().check(z.describe('The status.')),
 };
 
 export const ErrorBody = z
   .strictObject({ ...failure, data: z.strictObject({ description: z.string() }) })
-  .register(z.globalRegistry, { id: 'Error' });
+  .register(z.globalRegistry, { id: 'ErrorResponse' });
 
 export const ValidationError = z
   .strictObject({

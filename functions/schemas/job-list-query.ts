@@ -47,7 +47,7 @@ const fields = {
 export const JobListQuery = z.pipe(
   z
     .object({
-      ...orderAndPage([...jobOrderings, 'ordered_id'], 'created_at'),
+      ...orderAndPage([...jobOrderings, 'ordered_id'], { id: 'JobOrder', defaultField: 'created_at' }),
       id: IdsFilter,
       id__starts_with: IdPrefixFilter,
       batch_id: IdsFilter,

@@ -68,9 +68,29 @@ const fields = {
 } satisfies Record<keyof typeof JobOfRow.shape, string>;
 
 /** A job as the list shows it, without its results: every key always present. */
-export const Job = z
-  .strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) })
-  .register(z.globalRegistry, { id: 'ProducedPartialJobResponseV2', fields });
+export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) }).register(z.globalRegistry, {
+  id: 'ProducedPartialJobResponseV2',
+  fields,
+  examples: [
+    {
+      id: '22afe093-6443-4460-bab2-60b21ccf278f',
+      parent_id: null,
+      batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+      project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
+      user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+      status: 'DONE',
+      runs: 100,
+      origin: 'CLIENT',
+      creation_order: 0,
+      created_at: '2026-11-18T12:54:00.000387Z',
+      updated_at: '2026-11-18T13:08:00.000885Z',
+      start_timestamp: '2026-11-18T13:01:00.000418Z',
+      end_timestamp: '2026-11-18T13:07:00.000521Z',
+      variables: { omega_max: 9.4 },
+      errors: null,
+    },
+  ],
+});
 export type Job = z.infer<typeof Job>;
 
 /** A job with the sequence that it has of its own. */

@@ -1,6 +1,6 @@
 /**
- * How the text of a query parameter becomes a value. The gateway hands over every parameter as the list of its values;
- * faults carry pydantic's type as `params.type`, and the schema behind each reader is what the OpenAPI document shows.
+ * Readers of query parameters. The gateway hands over each parameter as the list of its values. Faults carry pydantic's type as
+ * `params.type`; the OpenAPI document shows the schema behind each reader.
  */
 
 import * as z from 'zod/mini';
@@ -16,7 +16,7 @@ type Reader = z.core.$ZodType<unknown, string>;
 const lastText = z.transform((values: readonly string[] | undefined, context) => bounded(values?.at(-1), context));
 const eachText = z.transform(bounded);
 
-/** A parameter with one value; given several times, the last one counts. */
+/** A parameter with one value. If it is repeated, the last value counts. */
 function scalar<Value extends Reader>(value: Value) {
   return z.pipe(lastText, value);
 }
@@ -31,7 +31,7 @@ export function many<Value extends Reader>(value: Value) {
   return z.exactOptional(z.array(z.pipe(eachText, value)).check(z.maxLength(maxValues)));
 }
 
-/** Any text, matched as it is. Its length, in code points, is checked wherever a value is read. */
+/** Any text, matched exactly. The reader of values checks its length, in code points. */
 export const Text = z.string().register(z.globalRegistry, { maxLength: maxCharacters });
 
 /** Decimal digits with an optional sign; `bounds` then apply. */
@@ -78,12 +78,12 @@ export const TimestampText = z.pipe(
   ),
 );
 
-// One for all parameters that read alike: making schemas is most of what zod costs a cold start.
+// Parameters that read alike share a schema: making schemas is most of what zod costs a cold start.
 export const IdsFilter = many(UuidText);
 export const TextsFilter = many(Text);
 export const TextFilter = one(Text);
 export const FlagFilter = one(BooleanText);
-/** Of either sign, and held exactly by a number. */
+/** Any integer that a number holds exactly. */
 export const IntegerFilter = one(integer(z.gte(Number.MIN_SAFE_INTEGER), z.lte(Number.MAX_SAFE_INTEGER)));
 export const TimeFilter = one(TimestampText);
 
@@ -95,11 +95,16 @@ export const IdPrefixFilter = one(
   ),
 );
 
-/** The parameters that both lists share: order and page. */
-export function orderAndPage<Field extends string>(fields: readonly [Field, ...Field[]], defaultField: NoInfer<Field>) {
+const SortDirection = z.enum(['ASC', 'DESC']).register(z.globalRegistry, { id: 'SortDirection' });
+
+/** The parameters that all lists share: order and page. The OpenAPI document names the fields `id`. */
+export function orderAndPage<Field extends string>(
+  fields: readonly [Field, ...Field[]],
+  { id, defaultField }: { readonly id: string; readonly defaultField: NoInfer<Field> },
+) {
   return {
-    order_by: z._default(scalar(z.enum(fields)), defaultField as never),
-    order_by_direction: z._default(scalar(z.enum(['ASC', 'DESC'])), 'DESC'),
+    order_by: z._default(scalar(z.enum(fields).register(z.globalRegistry, { id })), defaultField as never),
+    order_by_direction: z._default(scalar(SortDirection), 'DESC'),
     limit: z._default(scalar(integer(z.gt(0), z.lt(101))), 100),
     offset: z._default(scalar(integer(z.gte(0), z.lte(Number.MAX_SAFE_INTEGER))), 0),
   };

@@ -30,6 +30,16 @@ export const Quiz = z
       cms_quiz_id: 'Id of the quiz in the content-management system.',
       data: 'The quiz, its possible choices and the user’s answer, exactly as they were sent.',
     },
+    examples: [
+      {
+        id: '5a1c0a4e-7f0e-8c52-9d1b-3f0e6f2b4c0e',
+        created_at: '2026-11-18T12:54:00.000387Z',
+        updated_at: '2026-11-18T12:54:00.000387Z',
+        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+        cms_quiz_id: 'quiz-1',
+        data: { question: '1 + 1', choices: [1, 2], answer: 2 },
+      },
+    ],
   });
 
 /** One submission: the answer to a quiz of the content-management system, and its place among the submissions to that quiz. */

@@ -13,7 +13,7 @@ export const JsonText = z.pipe(
     try {
       if (isJsonObject(text)) return JSON.parse(text);
     } catch {
-      // Told below.
+      // Reported below.
     }
     context.issues.push({ code: 'custom', message: 'Not the JSON of an object.', input: text });
     return z.NEVER;

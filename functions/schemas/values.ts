@@ -1,4 +1,4 @@
-/** The values that several schemas share, in their stored and answered form. */
+/** Values that several schemas share, in the form in which they are stored and answered. */
 
 import * as z from 'zod/mini';
 
@@ -14,7 +14,7 @@ export const Timestamp = z
   .check(z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/))
   .register(z.globalRegistry, { format: 'date-time', examples: ['2026-11-21T02:59:36.123000Z'] });
 
-export const JsonObject = z.record(z.string(), z.unknown());
+export const JsonObject = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'JsonObject' });
 
 /** A whole number from 0. */
 export const Count = z.int().check(z.nonnegative());
@@ -24,26 +24,23 @@ export const NullableTimestamp = z.nullable(Timestamp);
 export const NullableText = z.nullable(z.string());
 
 /** In the order of the specification, which is also their sort order. */
-export const BatchStatus = z.enum([
-  'PENDING',
-  'RUNNING',
-  'DONE',
-  'CANCELED',
-  'CANCELING',
-  'TIMED_OUT',
-  'ERROR',
-  'PAUSED',
-]);
+export const BatchStatus = z
+  .enum(['PENDING', 'RUNNING', 'DONE', 'CANCELED', 'CANCELING', 'TIMED_OUT', 'ERROR', 'PAUSED'])
+  .register(z.globalRegistry, { id: 'BatchStatus' });
 export type BatchStatus = z.infer<typeof BatchStatus>;
 
 /** In the order of the specification, which is also their sort order. */
-export const QueuePriority = z.enum(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
+export const QueuePriority = z
+  .enum(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE'])
+  .register(z.globalRegistry, { id: 'QueuePriority' });
 export type QueuePriority = z.infer<typeof QueuePriority>;
 
 /** In the order in which they sort. */
-export const JobStatus = z.enum(['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING']);
+export const JobStatus = z
+  .enum(['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING'])
+  .register(z.globalRegistry, { id: 'JobStatus' });
 export type JobStatus = z.infer<typeof JobStatus>;
 
 /** Where a job came from. */
-export const JobOrigin = z.enum(['CLIENT', 'AZURE', 'OVH', 'UNKNOWN']);
+export const JobOrigin = z.enum(['CLIENT', 'AZURE', 'OVH', 'UNKNOWN']).register(z.globalRegistry, { id: 'JobOrigin' });
 export type JobOrigin = z.infer<typeof JobOrigin>;

@@ -7,6 +7,7 @@ import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { type ErrorStatus, errorBody } from '../../functions/statuses.ts';
+import { exampleOf } from './example.ts';
 import { loadOperation } from './load-operation.ts';
 
 const headers = {
@@ -47,68 +48,113 @@ function errorStatuses(route: Route, { body, errors = [] }: Operation): ErrorSta
   ];
 }
 
+const tags: Readonly<Record<Operation['tag'], string>> = {
+  Batches: 'Batches of jobs, with the number of jobs in each status.',
+  Jobs: 'Jobs of batches, and links to their results.',
+  Devices: 'Devices that run the jobs.',
+  Projects: 'Projects that batches belong to.',
+  Quizzes: 'Submissions to the quizzes of the learning pages.',
+  Service: 'The service itself; no token is needed.',
+};
+
+const bearer = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description: [
+    'An access token of the deployment’s OpenID Connect issuer, as a JWT; its `sub` is the user.',
+    'A deployment with the default Cognito user pool issues it with `aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`.',
+    'The local stack prints tokens when it starts, and issues them at `POST /oauth/token` (grants `password` and `client_credentials`).',
+  ].join(' '),
+};
+
+/** What the document says of one route. */
+interface DescribedRoute {
+  readonly name: string;
+  readonly route: Route;
+  readonly operation: Operation;
+  /** The schema of the whole answer; it has a name unless the operation gives it one. */
+  readonly answer: z.ZodMiniType;
+  readonly body: z.ZodMiniType | undefined;
+}
+
 /** The document, the same at every call. */
 export async function openApiDocument() {
-  const operations = await Promise.all(
-    Object.entries<Route>(routes).map(async ([name, route]) => {
-      return { name, route, operation: await loadOperation(name as RouteName) };
-    }),
-  );
+  const described = await Promise.all(Object.keys(routes).map((name) => describeRoute(name as RouteName)));
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { name, route, operation } of operations) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationObject(name, route, operation) };
+  for (const each of described) {
+    const { path, method } = each.route;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(each) };
   }
-  const statuses = new Set(operations.flatMap(({ route, operation }) => errorStatuses(route, operation)));
+  const statuses = new Set(described.flatMap(({ route, operation }) => errorStatuses(route, operation)));
   return {
     openapi: '3.1.1',
     info: {
       title: 'Quantum Batch API',
       version: '0.1.0',
       description:
-        'Batches, jobs, results and quizzes of a quantum computing platform. A known path asked with another method is answered 405, an unknown path 404, both in the form of `Error`.',
+        'Batches, jobs, results and quizzes of a quantum computing platform. A known path asked with another method is answered 405, an unknown path 404, both in the form of `ErrorResponse`.',
+      contact: { name: 'The operator of this deployment' },
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: '/' }],
+    tags: usedTags(described),
     paths,
     components: {
-      schemas: componentSchemas(operations.map(({ operation }) => operation)),
+      schemas: componentSchemas(described),
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
       ),
       responses: Object.fromEntries([...statuses].map((status) => [status, errorResponse(status)])),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: { bearer },
     },
   };
 }
 
-function operationObject(operationId: string, route: Route, operation: Operation) {
-  const { summary, description, scope, path, query, body, bodySchema, success } = operation;
+function usedTags(described: readonly DescribedRoute[]) {
+  const used = new Set(described.map(({ operation }) => operation.tag));
+  return [...used].map((name) => ({ name, description: tags[name] }));
+}
+
+async function describeRoute(name: RouteName): Promise<DescribedRoute> {
+  const operation = await loadOperation(name);
+  const { success, body, bodySchema } = operation;
+  const answer = answerSchema(success).register(z.globalRegistry, {
+    id: `${name[0]!.toUpperCase()}${name.slice(1)}Response`,
+  });
+  return { name, route: routes[name], operation, answer, body: bodySchema?.() ?? body };
+}
+
+function answerSchema(success: Success): z.ZodMiniType {
+  if ('list' in success) return PageOf(success.list(), success.status);
+  return 'data' in success ? SuccessOf(success.data(), success.status) : success.body();
+}
+
+function operationObject({ name, route, operation, answer, body }: DescribedRoute) {
+  const { tag, summary, description, scope, path, query, success } = operation;
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
     ...(deprecatedParameters(query).length > 0 ? (['Deprecation', 'Link'] as const) : []),
   ];
   return {
-    operationId,
+    operationId: name,
+    tags: [tag],
     summary,
     description,
     security: route.public ? [] : [{ bearer: scope === undefined ? [] : [scope] }],
-    parameters: [...parameters(operationId, 'path', path), ...parameters(operationId, 'query', query)],
-    ...(body && { requestBody: { required: true, content: json(bodySchema?.() ?? body) } }),
+    parameters: [...parameters(name, 'path', path), ...parameters(name, 'query', query)],
+    ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
       [success.status]: {
         description: 'OK',
         headers: headerReferences(successHeaders),
-        content: json(successSchema(success)),
+        content: json(answer, exampleOf(inputSchema(answer))),
       },
       ...Object.fromEntries(
         errorStatuses(route, operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
     },
   };
-}
-
-function successSchema(success: Success): z.ZodMiniType {
-  if ('list' in success) return PageOf(success.list(), success.status);
-  return 'data' in success ? SuccessOf(success.data(), success.status) : success.body();
 }
 
 function parameters(operationId: string, place: 'path' | 'query', object: z.ZodMiniType | undefined) {
@@ -135,15 +181,11 @@ function fieldDescriptions(schema: z.core.$ZodType | undefined): Readonly<Record
 
 function errorResponse(status: ErrorStatus) {
   const { description, headers = [] } = errors[status as keyof typeof errors];
+  const example = errorBody(status, status === 422 ? [faultExample] : description);
   return {
     description,
     headers: headerReferences(headers),
-    content: {
-      'application/json': {
-        ...json(status === 422 ? ValidationErrorBody : ErrorBody)['application/json'],
-        example: errorBody(status, status === 422 ? [faultExample] : description),
-      },
-    },
+    content: json(status === 422 ? ValidationErrorBody : ErrorBody, example),
   };
 }
 
@@ -153,24 +195,27 @@ function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function json(schema: z.ZodMiniType) {
-  return { 'application/json': { schema: jsonSchema(schema) } };
+function json(schema: z.ZodMiniType, example?: unknown) {
+  return { 'application/json': { schema: jsonSchema(schema), ...(example !== undefined && { example }) } };
 }
 
 /** Every schema that has a name, by its name. */
-function componentSchemas(operations: readonly Operation[]) {
-  const used = operations.flatMap(({ body, bodySchema, success }) => [
-    successSchema(success),
-    ...(body === undefined ? [] : [bodySchema?.() ?? body]),
+function componentSchemas(described: readonly DescribedRoute[]) {
+  const used = described.flatMap(({ operation: { path, query }, answer, body }) => [
+    answer,
+    ...(body === undefined ? [] : [body]),
+    ...Object.values(parameterSchemas(path)),
+    ...Object.values(parameterSchemas(query)),
   ]);
   const { $defs = {} } = inputSchema(z.union([...used, ErrorBody, ValidationErrorBody]));
-  return withReferences(Object.fromEntries(Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema])));
+  const named = Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema] as const);
+  return withReferences(Object.fromEntries(named.toSorted(([left], [right]) => (left < right ? -1 : 1))));
 }
 
 /** A schema in which named schemas are references. */
-function jsonSchema(schema: z.ZodMiniType) {
-  const { $schema, $defs, ...rest } = inputSchema(schema);
-  return withReferences(rest);
+function jsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
+  const { $schema, $defs, id, ...rest } = inputSchema(schema);
+  return id === undefined ? withReferences(rest) : withReferences({ $ref: `#/$defs/${id}` });
 }
 
 /** As it is sent: what a reader takes, not what it makes of it. */
@@ -178,6 +223,7 @@ function inputSchema(schema: z.ZodMiniType) {
   return z.toJSONSchema(schema, {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
+      useInclusiveBounds(jsonSchema);
       const fields = fieldDescriptions(zodSchema);
       if (fields === undefined) return;
       delete jsonSchema.fields;
@@ -189,6 +235,19 @@ function inputSchema(schema: z.ZodMiniType) {
       ) as never;
     },
   });
+}
+
+/** Bounds as people write them; those of what a number can hold are left out. */
+function useInclusiveBounds(schema: z.core.JSONSchema.BaseSchema) {
+  if (schema.type !== 'integer') return;
+  if (typeof schema.exclusiveMinimum === 'number') {
+    schema.minimum = schema.exclusiveMinimum + 1;
+    delete schema.exclusiveMinimum;
+  }
+  if (typeof schema.exclusiveMaximum === 'number') {
+    schema.maximum = schema.exclusiveMaximum - 1;
+    delete schema.exclusiveMaximum;
+  }
 }
 
 function withReferences<Json>(schema: Json): Json {

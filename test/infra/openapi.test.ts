@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { type Route, routes } from '../../functions/routes.ts';
 import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
@@ -7,6 +8,7 @@ import { openApiDocument } from '../../infra/openapi/document.ts';
 
 interface Operation {
   operationId: string;
+  tags: string[];
   summary: string;
   description: string;
   security: object[];
@@ -34,6 +36,18 @@ function* references(value: unknown): Generator<string> {
     if (name === '$ref') yield String(member);
     else yield* references(member);
   }
+}
+
+interface Node {
+  readonly path: string;
+  readonly node: Record<string, unknown>;
+}
+
+/** Every object of the document, with the way to it. */
+function nodes(value: unknown, path: readonly string[] = []): Node[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries(value).flatMap(([name, member]) => nodes(member, [...path, name]));
+  return Array.isArray(value) ? inner : [{ path: path.join('.'), node: value as Record<string, unknown> }, ...inner];
 }
 
 describe('openApiDocument', () => {
@@ -95,13 +109,13 @@ describe('openApiDocument', () => {
       order_by: {
         in: 'query',
         required: false,
-        schema: { type: 'string', enum: [...batchOrderings], default: 'created_at' },
+        schema: { $ref: '#/components/schemas/BatchOrder', default: 'created_at' },
       },
-      order_by_direction: { schema: { enum: ['ASC', 'DESC'], default: 'DESC' } },
-      limit: { schema: { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 101, default: 100 } },
+      order_by_direction: { schema: { $ref: '#/components/schemas/SortDirection', default: 'DESC' } },
+      limit: { schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 } },
       offset: { schema: { type: 'integer', minimum: 0, default: 0 } },
       id: { schema: { type: 'array', maxItems: 100, items: { type: 'string', pattern: expect.any(String) } } },
-      status: { schema: { type: 'array', items: { enum: expect.arrayContaining(['PENDING', 'PAUSED']) } } },
+      status: { schema: { type: 'array', items: { $ref: '#/components/schemas/BatchStatus' } } },
       complete: { deprecated: true, schema: { type: 'boolean' } },
       open: { schema: { type: 'boolean' } },
       min_jobs: { schema: { type: 'integer' } },
@@ -149,6 +163,57 @@ describe('openApiDocument', () => {
     expect(Object.keys(operation(path, method).responses)).toEqual(statuses);
   });
 
+  it('names the enumerations that parameters and answers share', () => {
+    expect(document.components.schemas).toMatchObject({
+      BatchOrder: { enum: [...batchOrderings] },
+      BatchStatus: { enum: expect.arrayContaining(['PENDING', 'PAUSED']) },
+      ProducedBatchResponse: { properties: { status: { $ref: '#/components/schemas/BatchStatus' } } },
+    });
+  });
+
+  it('has no enumeration without a name: generated clients would invent one', () => {
+    const nameless = nodes(document).filter(
+      ({ node, path }) => Array.isArray(node.enum) && !/^components\.schemas\.\w+$/.test(path),
+    );
+    expect(nameless.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('names the body of every answer', () => {
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { operationId, responses }] of Object.entries(methods)) {
+        const success = Object.entries(responses).find(([status]) => status < '300')?.[1] as {
+          content: Record<string, { schema: unknown }>;
+        };
+        const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Response`;
+        expect(success.content['application/json']?.schema, `${method} ${path}`).toEqual({
+          $ref: `#/components/schemas/${name}`,
+        });
+      }
+    }
+  });
+
+  it('shows an example of every answer that its schema describes', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi.json');
+    const examples = nodes(document).filter(({ node }) => 'example' in node);
+    expect(examples.length).toBeGreaterThan(Object.keys(routes).length);
+    for (const { node, path } of examples) {
+      const { $ref } = node.schema as { $ref: string };
+      const validate = ajv.compile({ $ref: `openapi.json${$ref}` });
+      expect(validate(node.example), `${path}: ${ajv.errorsText(validate.errors)}`).toBe(true);
+      expect(JSON.stringify(node.example)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+    }
+  });
+
+  it('groups every operation under a tag that it describes', () => {
+    const described = new Map(document.tags.map(({ name, description }) => [name, description]));
+    for (const methods of Object.values(paths)) {
+      for (const { tags } of Object.values(methods)) {
+        expect(tags).toHaveLength(1);
+        expect(described.get(tags[0] as never)).toMatch(/./);
+      }
+    }
+  });
+
   it('shows examples of errors that are errors', () => {
     const responses = document.components.responses as Record<
       string,
@@ -163,7 +228,7 @@ describe('openApiDocument', () => {
 
   it('asks for a bearer token', () => {
     expect(document.components.securitySchemes).toEqual({
-      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: expect.stringContaining('token') },
     });
     expect(operation('/api/v1/quizzes', 'post').security).toEqual([{ bearer: [] }]);
   });

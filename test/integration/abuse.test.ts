@@ -1,4 +1,4 @@
-/** Whatever arrives: no 5xx, the envelope always, every answer as openapi.json describes it, by a validator that is not ours. */
+/** No request causes a 5xx; every answer has the envelope and is what openapi.json describes, as judged by another validator. */
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';

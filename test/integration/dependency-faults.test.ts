@@ -7,7 +7,7 @@ import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
-/** Stands where DynamoDB is, and does to every call what the test says. */
+/** A server in DynamoDB's place that answers every call as the test says. */
 let behaviour: RequestListener = () => undefined;
 const server = createServer((request, response) => behaviour(request, response));
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-/** Two users against each other: nothing that one can ask shows what the other has, or that there is anything. */
+/** No request of one user shows what another has, or that they have anything. */
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';

@@ -90,7 +90,7 @@ describe.each([
     expect(answer.pagination).toEqual({ total: rows.length, start: Number(offset), end: Number(offset) });
   });
 
-  it('shows a user no row of another, and how many there are neither', async () => {
+  it('shows a user neither the rows of another nor their number', async () => {
     const [row] = rows;
     for (const query of [{ id: row?.id ?? '' }, { id__starts_with: row?.id ?? '' }, { user_id: owner }]) {
       expect((await ask(route, query)).answer.pagination.total).toBeGreaterThan(0);
@@ -122,7 +122,7 @@ describe.each([
     expect(data.description).toEqual(detail);
   });
 
-  it('tells every fault at once, with its place in an array', async () => {
+  it('reports every fault at once, with its place in an array', async () => {
     const { answer } = await ask(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
     const faults = answer.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => [...loc, type]);
     expect(faults).toEqual([

@@ -2,6 +2,9 @@ import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { JobPath } from '../../schemas/job.ts';
 
+const linkExample =
+  'https://results.s3.eu-west-3.amazonaws.com/results/0f8d1c52/22afe093.json?X-Amz-Signature=5d6a3f0e';
+
 export const operation = {
   tag: 'Jobs',
   summary: 'Get a link to the results of a job',
@@ -11,12 +14,14 @@ export const operation = {
   success: {
     status: 200,
     data: () =>
-      z.strictObject({
-        results_link: z.nullable(z.string()).register(z.globalRegistry, {
-          format: 'uri',
-          examples: ['https://results.s3.eu-west-3.amazonaws.com/results/…?X-Amz-Signature=…'],
+      z
+        .strictObject({
+          results_link: z.nullable(z.string().register(z.globalRegistry, { format: 'uri', examples: [linkExample] })),
+        })
+        .register(z.globalRegistry, {
+          id: 'ResultsLink',
+          fields: { results_link: 'Where to download the results; null while there are none.' },
         }),
-      }),
   },
   errors: [404],
 } satisfies Operation;

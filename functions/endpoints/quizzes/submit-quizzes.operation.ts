@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { maxQuizIdCharacters, Quiz, QuizSubmissions } from '../../schemas/quiz.ts';
-import { JsonObject } from '../../schemas/values.ts';
 
 export const operation = {
   tag: 'Quizzes',
@@ -9,23 +8,18 @@ export const operation = {
   description:
     'Stores submissions of the caller, all or none, and returns their records in the order of the body. A record belongs to (caller, CMS quiz id, place in its array): sent again it is updated and keeps its `id` and `created_at`.',
   body: QuizSubmissions,
-  bodySchema: () =>
-    z
-      .object({
-        data: z
-          .record(
-            z.string().check(z.minLength(1), z.maxLength(maxQuizIdCharacters)),
-            z.union([JsonObject, z.array(JsonObject)]),
-          )
-          .check(
-            z.describe(
-              'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
-            ),
-            z.meta({
-              examples: [{ 'quiz-1': { question: '1 + 1', choices: [1, 2], answer: 2 }, 'quiz-2': [{ answer: 'a' }] }],
-            }),
-          ),
-      })
-      .register(z.globalRegistry, { id: 'ConsumedMultipleQuizzesRequest' }),
+  bodySchema: () => {
+    const Submission = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'ConsumedQuiz' });
+    const quizId = z.string().check(z.minLength(1), z.maxLength(maxQuizIdCharacters));
+    return z.object({ data: z.record(quizId, z.union([Submission, z.array(Submission)])) }).register(z.globalRegistry, {
+      id: 'ConsumedMultipleQuizzesRequest',
+      fields: {
+        data: 'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
+      },
+      examples: [
+        { data: { 'quiz-1': { question: '1 + 1', choices: [1, 2], answer: 2 }, 'quiz-2': [{ answer: 'a' }] } },
+      ],
+    });
+  },
   success: { status: 200, list: () => Quiz },
 } satisfies Operation;

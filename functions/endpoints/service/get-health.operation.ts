@@ -5,5 +5,8 @@ export const operation = {
   tag: 'Service',
   summary: 'Get the health of the service',
   description: 'Whether requests reach the service.',
-  success: { status: 200, data: () => z.strictObject({ healthy: z.literal(true) }) },
+  success: {
+    status: 200,
+    data: () => z.strictObject({ healthy: z.literal(true) }).register(z.globalRegistry, { id: 'Health' }),
+  },
 } satisfies Operation;

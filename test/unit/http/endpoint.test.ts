@@ -250,7 +250,10 @@ describe('endpoint of an operation that demands a scope', () => {
 
 describe('endpoint of an operation that creates', () => {
   it('answers 201, in the envelope too', async () => {
-    const creating = { ...operation, success: { status: 201, data: () => z.unknown() } } satisfies Operation;
+    const creating = {
+      ...operation,
+      success: { status: 201, data: () => z.unknown() },
+    } satisfies Operation;
     const handler = endpoint(routes.listBatches, creating, async () => success({ a: 1 }));
     expect(await handler(event, context)).toEqual({
       statusCode: 201,
@@ -307,7 +310,7 @@ describe('request log', () => {
     expect(lines[0]?.Latency).toBeGreaterThanOrEqual(4);
   });
 
-  it('says why a request failed, causes included', async () => {
+  it('says why a request failed, with all causes', async () => {
     await throwing(new CorruptData('row 5', { cause: awsError('SomeError') }));
     expect(lines).toMatchObject([
       {

@@ -131,7 +131,7 @@ describe.each(lists)('%s', (_, schema) => {
     });
   });
 
-  it('tells every fault of a query at once', () => {
+  it('reports every fault of a query at once', () => {
     const faults = faultsOf(schema, { limit: ['0'], offset: ['x'], order_by: ['x'], status: ['x'], start_date: ['x'] });
     expect(faults.map(({ loc }) => loc[1])).toEqual(['order_by', 'limit', 'offset', 'status', 'start_date']);
   });
