@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { StackDescription } from '../../infra/local/greeting.ts';
+import { seed } from '../support/seed.ts';
 import { descendants, type StackCommand, startCommand } from '../support/stack-command.ts';
 
-const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const options = ['--batches', '0', '--data', 'data'];
 const repairScript = join(import.meta.dirname, '../../infra/repair/repair.ts');
 

@@ -12,9 +12,9 @@ import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throt
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 
-const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const client = testClient(inject('dynamodbEndpoint'));
 let tables: TableNames;
 let sink: Awaited<ReturnType<typeof startMessageSink>>;
@@ -23,7 +23,7 @@ let handler: typeof Handler;
 let waitingHandler: typeof Handler;
 
 beforeAll(async () => {
-  tables = await createTables(client, `events-${seed}-`);
+  tables = await createTables(client, `events-${randomUUID()}-`);
   sink = await startMessageSink();
   proxy = await startFaultProxy(inject('dynamodbEndpoint'));
   Object.assign(process.env, {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
@@ -8,15 +9,15 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { applied, emptyModel, type Model, modelOf, type Operation, operations } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 3;
-const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const client = testClient(inject('dynamodbEndpoint'));
 let tables: TableNames;
 
 beforeAll(async () => {
-  tables = await createTables(client, `lifecycle-${seed}-`);
+  tables = await createTables(client, `lifecycle-${randomUUID()}-`);
 });
 
 interface Real {

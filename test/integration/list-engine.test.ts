@@ -1,5 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
@@ -14,20 +13,16 @@ import { createTables } from '../support/create-tables.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
+import { seed } from '../support/seed.ts';
+import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const pageLimit = 7;
-const randomQueries = 2_000;
+/** FC_RUNS: mutation tests ask for fewer. */
+const randomQueries = Number(process.env.FC_RUNS ?? 2_000);
 const user = 'auth0|one';
-const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 
-const client = DynamoDBDocumentClient.from(
-  new DynamoDBClient({
-    endpoint: inject('dynamodbEndpoint'),
-    region: 'eu-west-3',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  }),
-);
+const client = testClient(inject('dynamodbEndpoint'));
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed })[0] as Value;
 const batches = sample(batchRows(user, 230));
 const jobs = sample(
@@ -46,7 +41,7 @@ const guests = sample(batchRows('guest', 40));
 let tables: TableNames;
 
 beforeAll(async () => {
-  tables = await createTables(client, `engine-${seed}-`);
+  tables = await createTables(client, `engine-${randomUUID()}-`);
   await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, counted);
   await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
   await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), 'guest', guests);

@@ -1,5 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
@@ -17,16 +15,11 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
+import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const user = 'user-1';
-const client = DynamoDBDocumentClient.from(
-  new DynamoDBClient({
-    endpoint: inject('dynamodbEndpoint'),
-    region: 'eu-west-3',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  }),
-);
+const client = testClient(inject('dynamodbEndpoint'));
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 7 })[0] as Value;
 const plainBatches = sample(batchRows(user, 60));
 const batchId = plainBatches[0]?.id ?? '';

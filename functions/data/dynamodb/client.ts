@@ -1,4 +1,4 @@
-import { type ConsumedCapacity, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type ConsumedCapacity, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { countInRequestLog } from '../../request-log.ts';
 
@@ -9,6 +9,7 @@ import { countInRequestLog } from '../../request-log.ts';
  */
 export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
+    logger: loggerWithoutInfo,
     maxAttempts: 3,
     requestHandler: {
       connectionTimeout: 1_000,
@@ -28,6 +29,10 @@ export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
   );
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
+
+/** The SDK copies every answer for a logger that has `info`, also for the silent one that it has by default. */
+const loggerWithoutInfo = { trace() {}, debug() {}, warn() {}, error() {} } as Logger;
+type Logger = NonNullable<DynamoDBClientConfig['logger']>;
 
 const reads = new Set(['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand']);
 
