@@ -11,13 +11,13 @@ export interface FrontHandler {
 
 /** The server of the stack's own port. */
 export interface FrontServer extends HttpServer {
-  /** Answers from now on, also the requests that came before. */
+  /** Answers from now on, including the requests that came before. */
   open(handler: FrontHandler): void;
 }
 
 /**
- * Takes the port before there is anything to serve: the issuer's address is part of the template. Requests that come
- * early wait. Throws SetupProblem for a taken port.
+ * Takes the port before there is anything to serve, since the issuer's address is part of the template. Early requests
+ * wait. Throws SetupProblem when the port is taken.
  */
 export async function startFrontServer(port: number): Promise<FrontServer> {
   const opened = Promise.withResolvers<FrontHandler>();

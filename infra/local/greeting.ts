@@ -9,7 +9,7 @@ export interface StackDescription {
   readonly queueEndpoint: string;
   readonly issuer: string;
   readonly tokenEndpoint: string;
-  /** Those of the template. */
+  /** The outputs of the template. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly users: readonly {
     readonly username: string;
@@ -33,7 +33,7 @@ export function describeStack(stack: LocalStack, users: StackDescription['users'
   };
 }
 
-/** For people: the tokens, and curl lines that work as they are printed. `files` are the description and the log. */
+/** What people are shown: the tokens, and curl lines that work as printed. `files` are the description and the log. */
 export async function greeting(
   { baseUrl, openapiUrl, tokenEndpoint, users }: StackDescription,
   files: { readonly description: string; readonly log: string },

@@ -5,17 +5,17 @@ import { SetupProblem } from '../setup-problem.ts';
 /** A listening server and its way to stop. */
 export interface HttpServer {
   readonly url: string;
-  /** Refuses new connections, ends those that are idle, and the others after half a second. */
+  /** Refuses new connections and ends idle ones at once, the others after half a second. */
   stop(): Promise<void>;
 }
 
-/** Header lines and request line together; AWS's own limits are lower and answered by the handlers. */
+/** Bytes of the request line and headers. AWS's own limits are lower; the handlers apply them. */
 const maxHeaderSize = 65_536;
 
 /**
- * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers a connection that does not speak HTTP, and CONNECT.
- * Every other request reaches `handle`, also those that Node would answer by itself: without a Host, or with an
- * expectation that it does not know. Throws SetupProblem for a taken port.
+ * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers CONNECT and connections that do not speak HTTP.
+ * Every other request reaches `handle`, including those that Node would answer by itself: without a Host, or with an
+ * unknown expectation. Throws SetupProblem when the port is taken.
  */
 export async function startHttpServer(
   port: number,
@@ -59,7 +59,7 @@ export async function startHttpServer(
   };
 }
 
-/** The whole body, or undefined when it is larger than `limit` bytes: then its rest is read and thrown away. */
+/** The whole body. Undefined when it is larger than `limit` bytes; the rest is read and thrown away. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -79,7 +79,7 @@ export function splitTarget(target: string): { path: string; search: string } {
   return { path: path === '' ? '/' : path, search: mark < 0 ? '' : relative.slice(mark + 1) };
 }
 
-/** The path of a request's target, still encoded, and its query, decoded: a malformed `%` stays as it is. */
+/** The path of a request's target, still encoded, and its query, decoded. A malformed `%` stays as it is. */
 export function parseTarget(target: string): { path: string; query: [name: string, value: string][] } {
   const { path, search } = splitTarget(target);
   const pairs = search.split('&').filter((pair) => pair !== '');

@@ -68,61 +68,94 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
       const common = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
       response.writeHead(status, { ...common, ...headers }).end(JSON.stringify(body));
     };
-    if (path === '/oauth/token') {
-      if (request.method !== 'POST') return answer(405, { error: 'invalid_request' }, { Allow: 'POST' });
-      const { status, body, headers } = await grant(request);
-      return answer(status, body, { 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headers });
-    }
     if (path === '/.well-known/openid-configuration') return answer(200, metadata);
     if (path === '/.well-known/jwks.json') return answer(200, publicKeys);
-    return answer(404, { error: 'not_found' });
+    if (path !== '/oauth/token') return answer(404, { error: 'not_found' });
+    if (request.method !== 'POST') return answer(405, { error: 'invalid_request' }, { Allow: 'POST' });
+    const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+    try {
+      const { account, seconds } = await readTokenRequest(request, accounts);
+      const body = { access_token: await token(account, seconds), token_type: 'Bearer', expires_in: seconds, scope };
+      return answer(200, body, noStore);
+    } catch (error) {
+      if (!(error instanceof TokenRefusal)) throw error;
+      const { status, code, message, headers } = error;
+      return answer(status, { error: code, error_description: message }, { ...noStore, ...headers });
+    }
   }
+}
 
-  /** RFC 6749, sections 4.3, 4.4 and 5. Realm, audience, scope and a public client's id are taken as they come. */
-  async function grant(
-    request: IncomingMessage,
-  ): Promise<{ status: number; body: unknown; headers?: Record<string, string> }> {
-    const refuse = (status: number, error: string, description: string, headers = {}) => ({
-      status,
-      body: { error, error_description: description },
-      headers,
-    });
-    const content = await readBody(request, bodyLimit);
-    const parameters = content && readParameters(content.toString(), request.headers['content-type']);
-    if (parameters === undefined)
-      return refuse(400, 'invalid_request', 'The body is neither a form nor a JSON object.');
-    const { grant_type: type, expires_in: expiresIn = String(tokenSeconds) } = parameters;
-    if (type === undefined) return refuse(400, 'invalid_request', 'grant_type is missing.');
-    if (!grants.includes(type)) return refuse(400, 'unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
-    const seconds = Number(expiresIn);
-    if (!Number.isInteger(seconds) || seconds < 1 || seconds > tokenSeconds) {
-      return refuse(400, 'invalid_request', `expires_in is a number of seconds from 1 to ${tokenSeconds}.`);
-    }
-    const isClient = type === 'client_credentials';
-    const basic = basicCredentials(request.headers.authorization);
-    const [username, password] = isClient
-      ? (basic ?? [parameters.client_id, parameters.client_secret])
-      : [parameters.username, parameters.password];
-    if (username === undefined || password === undefined) {
-      const missing = isClient ? 'client_id or client_secret' : 'username or password';
-      return refuse(400, 'invalid_request', `${missing} is missing.`);
-    }
-    const account = accounts.find((each) => isSame(each.username, username) && isSame(each.password, password));
-    if (account === undefined) {
-      if (!isClient) return refuse(400, 'invalid_grant', 'Wrong username or password.');
-      const challenge = basic === undefined ? {} : { 'WWW-Authenticate': 'Basic' };
-      return refuse(401, 'invalid_client', 'Wrong client_id or client_secret.', challenge);
-    }
-    return {
-      status: 200,
-      body: {
-        access_token: await token(account, seconds),
-        token_type: 'Bearer',
-        expires_in: seconds,
-        scope,
-      },
-    };
+/** The token endpoint refuses a request (RFC 6749, section 5.2). */
+class TokenRefusal extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: string, description: string, status = 400, headers: Readonly<Record<string, string>> = {}) {
+    super(description);
+    this.code = code;
+    this.status = status;
+    this.headers = headers;
   }
+}
+
+/**
+ * Whose token is asked for, and for how long (RFC 6749, sections 4.3 and 4.4). Realm, audience, scope and a public client's
+ * id are ignored. Throws TokenRefusal.
+ */
+async function readTokenRequest(
+  request: IncomingMessage,
+  accounts: readonly Account[],
+): Promise<{ account: Account; seconds: number }> {
+  const content = await readBody(request, bodyLimit);
+  const parameters = content && readParameters(content.toString(), request.headers['content-type']);
+  if (parameters === undefined) {
+    throw new TokenRefusal('invalid_request', 'The body is neither a form nor a JSON object.');
+  }
+  const { grant_type: type, expires_in: expiresIn = String(tokenSeconds) } = parameters;
+  if (type === undefined) throw new TokenRefusal('invalid_request', 'grant_type is missing.');
+  if (!grants.includes(type)) {
+    throw new TokenRefusal('unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
+  }
+  const seconds = Number(expiresIn);
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > tokenSeconds) {
+    throw new TokenRefusal('invalid_request', `expires_in is a number of seconds from 1 to ${tokenSeconds}.`);
+  }
+  const account =
+    type === 'client_credentials'
+      ? findClient(parameters, request.headers.authorization, accounts)
+      : findUser(parameters, accounts);
+  return { account, seconds };
+}
+
+function findUser({ username, password }: Record<string, string>, accounts: readonly Account[]): Account {
+  if (username === undefined || password === undefined) {
+    throw new TokenRefusal('invalid_request', 'username or password is missing.');
+  }
+  const account = findAccount(accounts, username, password);
+  if (account === undefined) throw new TokenRefusal('invalid_grant', 'Wrong username or password.');
+  return account;
+}
+
+/** An account may act as a client: its name and password are the client's id and secret. */
+function findClient(
+  parameters: Record<string, string>,
+  authorization: string | undefined,
+  accounts: readonly Account[],
+): Account {
+  const basic = basicCredentials(authorization);
+  const [id, secret] = basic ?? [parameters.client_id, parameters.client_secret];
+  if (id === undefined || secret === undefined) {
+    throw new TokenRefusal('invalid_request', 'client_id or client_secret is missing.');
+  }
+  const account = findAccount(accounts, id, secret);
+  if (account !== undefined) return account;
+  const challenge = basic === undefined ? {} : { 'WWW-Authenticate': 'Basic' };
+  throw new TokenRefusal('invalid_client', 'Wrong client_id or client_secret.', 401, challenge);
+}
+
+function findAccount(accounts: readonly Account[], username: string, password: string): Account | undefined {
+  return accounts.find((account) => isSame(account.username, username) && isSame(account.password, password));
 }
 
 async function signingKey(file: string | undefined): Promise<JWK> {

@@ -1,4 +1,4 @@
-/** The whole service on this machine: puts the parts together in the order in which they need each other. */
+/** Runs the whole service on this machine: starts its parts, each after those that it needs. */
 
 import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
@@ -28,13 +28,13 @@ import { readTemplate } from './template/template.ts';
 export interface LocalStackOptions {
   /** The stack's own port. It is stopped with the stack. */
   readonly front: FrontServer;
-  /** Everything is kept here; without it, in memory. */
+  /** The folder that keeps everything. Without it, everything is in memory. */
   readonly dataDirectory?: string | undefined;
   /** Used instead of DynamoDB Local. */
   readonly dynamodbEndpoint?: string | undefined;
   /** Where the functions' own output goes. */
   readonly logFile: string;
-  /** Called with each step, in words for people. */
+  /** Called with each step, to be shown to people. */
   readonly onStep: (step: string) => void;
 }
 
@@ -45,7 +45,7 @@ export interface LocalStack {
   readonly queueEndpoint: string;
   readonly issuer: Issuer;
   readonly deployment: Deployment;
-  /** Objects of the store by bucket and key, without its checks. */
+  /** The objects of the store by bucket and key. Access is not checked. */
   readonly objects: ObjectFiles;
   /** The way in for lifecycle events. */
   readonly events: EventIntake;
@@ -143,7 +143,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   }
 }
 
-/** Side by side, since each takes seconds. When one fails, both have ended. */
+/** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */
 async function startDatabaseAndSynthesize(
   { dataDirectory, dynamodbEndpoint }: LocalStackOptions,
   issuer: string,

@@ -21,7 +21,7 @@ let descriptionFile: string | undefined;
 let ending = false;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
-// A killed npm leaves this process to itself; nobody would ever end it.
+// When npm is killed, nobody else would end this process.
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid;
   setInterval(() => {
@@ -75,7 +75,7 @@ async function start(settings: Settings) {
 async function end(code: number) {
   if (ending) return;
   ending = true;
-  // Whatever hangs must not keep the process: its exit ends what it started.
+  // Nothing that hangs may keep the process alive. Its exit ends what it started.
   setTimeout(() => process.exit(1), 10_000).unref();
   await stack?.stop();
   if (descriptionFile !== undefined) await rm(descriptionFile, { force: true });
@@ -90,14 +90,14 @@ async function lockData(directory: string, port: number) {
   );
 }
 
-/** The first stack of a checkout has the plain names; another one beside it has names with its port. */
+/** The first stack of a folder has the plain names. Another one beside it has its port in the names. */
 async function claimStateFiles(port: number): Promise<{ readonly description: string; readonly log: string }> {
   const suffix = (await lockFolder(stateDirectory, port)) === undefined ? '' : `-${port}`;
   const files = {
     description: join(stateDirectory, `stack${suffix}.json`),
     log: join(stateDirectory, `functions${suffix}.log`),
   };
-  // That of a stack which was killed.
+  // A stack that was killed left its own.
   await rm(files.description, { force: true });
   return files;
 }

@@ -3,7 +3,7 @@ import type { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../../
 import { type Account, accounts } from './accounts.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
 
-/** How much to make up. */
+/** How much data to make. */
 export interface DemoDataSize {
   /** Of the first account; the second has a tenth of them. */
   readonly batches: number;
@@ -11,7 +11,7 @@ export interface DemoDataSize {
   readonly jobsPerBatch: number;
 }
 
-/** One account's data as it came to be: events in the order to send them, and the results that they speak of. */
+/** One account's data: events in the order to send them, and the results that they refer to. */
 export interface DemoData {
   readonly account: Account;
   /** Ids of all batches, in the order of their creation. */
@@ -31,7 +31,7 @@ export interface LifecycleEventInput {
 
 export interface DemoResults {
   readonly key: string;
-  /** Bit strings of the runs as the client reads them: how often each came, and each in turn. */
+  /** The measured bit strings as the client reads them: how often each was measured, and all of them in order. */
   readonly content: { readonly counter: Readonly<Record<string, number>>; readonly raw: readonly string[] };
 }
 
@@ -57,7 +57,7 @@ const oldStatuses = { DONE: 72, ERROR: 10, CANCELED: 10, TIMED_OUT: 8 } as const
 const recentStatuses = { PENDING: 35, RUNNING: 25, PAUSED: 8, CANCELING: 7, DONE: 20, ERROR: 5 } as const;
 const origins = { CLIENT: 70, AZURE: 15, OVH: 12, UNKNOWN: 3 } as const;
 
-/** What became of a batch's jobs, by the batch's status: one for the first jobs, one in the middle, one for the rest. */
+/** The statuses of a batch's jobs by the batch's own: of the first jobs, of the one in the middle, of the rest. */
 const jobStatuses: Readonly<Record<BatchStatus, readonly [JobStatus, JobStatus, JobStatus]>> = {
   PENDING: ['PENDING', 'PENDING', 'PENDING'],
   RUNNING: ['DONE', 'RUNNING', 'PENDING'],
@@ -76,8 +76,8 @@ const failures = [
 ];
 
 /**
- * Makes up the data of both accounts: always the same for the same size and day. Everything happened in the half year
- * before `now` (milliseconds since 1970), at the latest at its midnight.
+ * Makes the data of both accounts. It is the same for the same size and day. Everything happened in the half year before
+ * `now` (milliseconds since 1970), and before the midnight that `now` follows.
  */
 export function demoData(size: DemoDataSize, now: number): readonly DemoData[] {
   const [first, second] = accounts;
@@ -85,101 +85,148 @@ export function demoData(size: DemoDataSize, now: number): readonly DemoData[] {
   return [accountData(first, size, now), accountData(second, smaller, now)];
 }
 
-function accountData(account: Account, { batches, jobsPerBatch }: DemoDataSize, now: number): DemoData {
+function accountData(account: Account, size: DemoDataSize, now: number): DemoData {
   const random = seededRandom(account.username);
-  const latest = now - (now % (24 * 60 * minute)) - 60 * minute;
-  const projects = Array.from({ length: account === accounts[0] ? 4 : 2 }, () => random.uuid());
-  const created: LifecycleEventInput[] = [];
-  const updates: LifecycleEventInput[] = [];
-  const results: DemoResults[] = [];
-  const batchIds: string[] = [];
-  const largest = account === accounts[0] ? Math.floor(batches / 3) : -1;
-  for (let index = 0; index < batches; index++) {
-    const makeEvent = (type: LifecycleEventInput['type'], id: string, at: number, data: Record<string, unknown>) => ({
-      id: `${type}/${id}`,
-      type,
-      time: timestamp(at, random),
-      user_id: account.userId,
-      data,
-    });
-    const share = (index + 1) / batches;
-    const batchId = random.uuid();
-    const createdAt = latest - Math.round((1 - share) * days * 24 * 60 * minute) - 30 * minute;
-    const status = index === largest ? 'RUNNING' : statusOf(index, batches, share, random);
-    const active = ['PENDING', 'RUNNING', 'PAUSED'].includes(status);
-    const emptyByDesign = index === batches - 2;
-    const open = emptyByDesign || (active && random.chance(0.4));
-    const device = random.pick(devices);
-    const average = Math.max(random.whole(0, 2 * jobsPerBatch), jobsPerBatch > 0 && !open ? 1 : 0);
-    const empty = emptyByDesign || (open && status === 'PENDING' && random.chance(0.5));
-    const count = index === largest ? largeBatchJobs : empty ? 0 : average;
-    const isParametrized = random.chance(0.6);
-    const jobs = Array.from({ length: count }, () => ({
-      id: random.uuid(),
-      runs: random.pick([50, 100, 200, 500]),
-      origin: random.weighted<JobOrigin>(origins),
-      ...(isParametrized && { variables: { omega: random.decimal(1, 12), duration: random.whole(4, 400) * 10 } }),
-    }));
-    batchIds.push(batchId);
-    created.push(
-      makeEvent('batch.created', batchId, createdAt, {
-        id: batchId,
-        project_id: random.pick(projects),
-        ...(index > 0 && random.chance(0.08) && { parent_id: random.pick(batchIds.slice(0, -1)) }),
-        device_type: device,
-        queue_priority: random.pick(priorities),
-        open: open || random.chance(0.2),
-        ...(random.chance(0.5) && { tags: random.sample(tags, random.whole(1, 3)) }),
-        ...(random.chance(0.1) && { webhook: 'https://example.com/hooks/batch-done' }),
-        ...configurationOf(device, random),
-        jobs,
-      }),
-    );
-
-    const startedAt = createdAt + random.whole(1, 9) * minute;
-    const endedAt = startedAt + random.whole(2, 18) * minute;
-    const ended = ['DONE', 'ERROR', 'TIMED_OUT'].includes(status) || (status === 'CANCELED' && random.chance(0.5));
-    const started = ended || ['RUNNING', 'PAUSED', 'CANCELING'].includes(status);
-    const doneShare = status === 'DONE' ? 1 : index === largest ? 0.1 : random.decimal(0, 1);
-    const firstTurn = Math.floor(count * doneShare);
-    for (const [place, job] of jobs.entries()) {
-      const turn = place < firstTurn ? 0 : place === firstTurn ? 1 : 2;
-      const planned = jobStatuses[status][turn];
-      const jobStatus = planned === 'DONE' && random.chance(0.05) ? 'ERROR' : planned;
-      if (jobStatus === 'PENDING') continue;
-      const ran = started && jobStatus !== 'CANCELED';
-      const jobEnded = jobStatus !== 'RUNNING' && jobStatus !== 'CANCELING';
-      const slot = (endedAt - startedAt) / count;
-      const key = `${userResultsPrefix(account.userId)}${job.id}.json`;
-      updates.push(
-        makeEvent('job.updated', job.id, startedAt + slot * (place + 1), {
-          job_id: job.id,
-          status: jobStatus,
-          ...(ran && { start_timestamp: timestamp(startedAt + slot * place, random) }),
-          ...(ran && jobEnded && { end_timestamp: timestamp(startedAt + slot * (place + 0.9), random) }),
-          ...(jobStatus === 'ERROR' && { errors: [random.pick(failures)] }),
-          ...(jobStatus === 'DONE' && { results_key: key }),
-        }),
-      );
-      if (jobStatus === 'DONE') results.push({ key, content: measurements(job.runs, random) });
-    }
-    if (status !== 'PENDING') {
-      updates.push(
-        makeEvent('batch.updated', batchId, ended ? endedAt : startedAt, {
-          batch_id: batchId,
-          status,
-          ...(!open && { open: false }),
-          ...(started && { start_datetime: timestamp(startedAt, random) }),
-          ...(ended && { end_datetime: timestamp(endedAt, random) }),
-          ...(device.startsWith('FRESNEL') && { device_status: random.pick(['UP', 'CALIBRATING', 'DOWN']) }),
-        }),
-      );
-    }
+  const isFirst = account === accounts[0];
+  const history: AccountHistory = {
+    account,
+    random,
+    size,
+    latest: now - (now % (24 * 60 * minute)) - 60 * minute,
+    projects: Array.from({ length: isFirst ? 4 : 2 }, () => random.uuid()),
+    largest: isFirst ? Math.floor(size.batches / 3) : -1,
+    batchIds: [],
+    created: [],
+    updates: [],
+    results: [],
+  };
+  for (let index = 0; index < size.batches; index++) {
+    const batch = makeBatch(history, index);
+    addCreation(history, batch);
+    addUpdates(history, batch);
   }
+  const { batchIds, created, updates, results } = history;
   return { account, batchIds, events: [...created, ...updates], results };
 }
 
-/** The youngest batches go through all statuses, the last one is RUNNING: even a small set has each; old ones have ended. */
+/** An account's data while it is made. The order in which `random` is asked decides what the data is. */
+interface AccountHistory {
+  readonly account: Account;
+  readonly random: Random;
+  readonly size: DemoDataSize;
+  /** When the youngest batch was created, in milliseconds since 1970. */
+  readonly latest: number;
+  readonly projects: readonly string[];
+  /** The index of the batch with very many jobs; -1: there is none. */
+  readonly largest: number;
+  readonly batchIds: string[];
+  readonly created: LifecycleEventInput[];
+  readonly updates: LifecycleEventInput[];
+  readonly results: DemoResults[];
+}
+
+interface DemoBatch {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly status: BatchStatus;
+  readonly open: boolean;
+  readonly device: string;
+  readonly isLargest: boolean;
+  readonly jobs: readonly { readonly id: string; readonly runs: number }[];
+}
+
+function makeBatch({ random, size, latest, largest, batchIds }: AccountHistory, index: number): DemoBatch {
+  const { batches, jobsPerBatch } = size;
+  const share = (index + 1) / batches;
+  const id = random.uuid();
+  const isLargest = index === largest;
+  const status = isLargest ? 'RUNNING' : statusOf(index, batches, share, random);
+  const isActive = ['PENDING', 'RUNNING', 'PAUSED'].includes(status);
+  const isEmptyOne = index === batches - 2;
+  const open = isEmptyOne || (isActive && random.chance(0.4));
+  const device = random.pick(devices);
+  const average = Math.max(random.whole(0, 2 * jobsPerBatch), jobsPerBatch > 0 && !open ? 1 : 0);
+  const isEmpty = isEmptyOne || (open && status === 'PENDING' && random.chance(0.5));
+  const isParametrized = random.chance(0.6);
+  const jobs = Array.from({ length: isLargest ? largeBatchJobs : isEmpty ? 0 : average }, () => ({
+    id: random.uuid(),
+    runs: random.pick([50, 100, 200, 500]),
+    origin: random.weighted<JobOrigin>(origins),
+    ...(isParametrized && { variables: { omega: random.decimal(1, 12), duration: random.whole(4, 400) * 10 } }),
+  }));
+  batchIds.push(id);
+  const createdAt = latest - Math.round((1 - share) * days * 24 * 60 * minute) - 30 * minute;
+  return { id, createdAt, status, open, device, isLargest, jobs };
+}
+
+function addCreation(history: AccountHistory, { id, createdAt, open, device, jobs }: DemoBatch) {
+  const { random, projects, batchIds, created } = history;
+  const data = {
+    id,
+    project_id: random.pick(projects),
+    ...(batchIds.length > 1 && random.chance(0.08) && { parent_id: random.pick(batchIds.slice(0, -1)) }),
+    device_type: device,
+    queue_priority: random.pick(priorities),
+    open: open || random.chance(0.2),
+    ...(random.chance(0.5) && { tags: random.sample(tags, random.whole(1, 3)) }),
+    ...(random.chance(0.1) && { webhook: 'https://example.com/hooks/batch-done' }),
+    ...configurationOf(device, random),
+    jobs,
+  };
+  created.push(makeEvent(history, { type: 'batch.created', id, at: createdAt, data }));
+}
+
+/** The jobs run one after the other, at the same pace; the batch's own update comes last. */
+function addUpdates(history: AccountHistory, { id, createdAt, status, open, device, isLargest, jobs }: DemoBatch) {
+  const { account, random, updates, results } = history;
+  const startedAt = createdAt + random.whole(1, 9) * minute;
+  const endedAt = startedAt + random.whole(2, 18) * minute;
+  const hasEnded = ['DONE', 'ERROR', 'TIMED_OUT'].includes(status) || (status === 'CANCELED' && random.chance(0.5));
+  const hasStarted = hasEnded || ['RUNNING', 'PAUSED', 'CANCELING'].includes(status);
+  const doneShare = status === 'DONE' ? 1 : isLargest ? 0.1 : random.decimal(0, 1);
+  const middle = Math.floor(jobs.length * doneShare);
+  const jobTime = (endedAt - startedAt) / jobs.length;
+  for (const [index, job] of jobs.entries()) {
+    const usual = jobStatuses[status][index < middle ? 0 : index === middle ? 1 : 2];
+    const jobStatus = usual === 'DONE' && random.chance(0.05) ? 'ERROR' : usual;
+    if (jobStatus === 'PENDING') continue;
+    const hasRun = hasStarted && jobStatus !== 'CANCELED';
+    const jobHasEnded = jobStatus !== 'RUNNING' && jobStatus !== 'CANCELING';
+    const key = `${userResultsPrefix(account.userId)}${job.id}.json`;
+    const start = startedAt + jobTime * index;
+    const data = {
+      job_id: job.id,
+      status: jobStatus,
+      ...(hasRun && { start_timestamp: timestamp(start, random) }),
+      ...(hasRun && jobHasEnded && { end_timestamp: timestamp(startedAt + jobTime * (index + 0.9), random) }),
+      ...(jobStatus === 'ERROR' && { errors: [random.pick(failures)] }),
+      ...(jobStatus === 'DONE' && { results_key: key }),
+    };
+    updates.push(makeEvent(history, { type: 'job.updated', id: job.id, at: startedAt + jobTime * (index + 1), data }));
+    if (jobStatus === 'DONE') results.push({ key, content: measurements(job.runs, random) });
+  }
+  if (status === 'PENDING') return;
+  const data = {
+    batch_id: id,
+    status,
+    ...(!open && { open: false }),
+    ...(hasStarted && { start_datetime: timestamp(startedAt, random) }),
+    ...(hasEnded && { end_datetime: timestamp(endedAt, random) }),
+    ...(device.startsWith('FRESNEL') && { device_status: random.pick(['UP', 'CALIBRATING', 'DOWN']) }),
+  };
+  updates.push(makeEvent(history, { type: 'batch.updated', id, at: hasEnded ? endedAt : startedAt, data }));
+}
+
+/** `at` is in milliseconds since 1970, `id` that of the batch or job. */
+function makeEvent(
+  { account, random }: AccountHistory,
+  event: Pick<LifecycleEventInput, 'type' | 'data'> & { readonly id: string; readonly at: number },
+): LifecycleEventInput {
+  const { type, id, at, data } = event;
+  return { id: `${type}/${id}`, type, time: timestamp(at, random), user_id: account.userId, data };
+}
+
+/** The youngest batches have each status once, so that even a small set has them all. The last is RUNNING. Old ones have ended. */
 function statusOf(index: number, batches: number, share: number, random: Random): BatchStatus {
   const fromEnd = batches - 1 - index;
   if (fromEnd < allStatuses.length) return allStatuses[allStatuses.length - 1 - fromEnd]!;

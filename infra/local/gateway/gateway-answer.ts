@@ -1,14 +1,14 @@
 import type { ApiDefinition } from '../template/api-definition.ts';
 import { renderTemplate, type TemplateContext } from '../template/mapping-template.ts';
 
-/** What goes out. */
+/** An HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
-/** API Gateway's own: their status and `$context.error.message`, and what answers where the API does not say. */
+/** API Gateway's response types with their default status and `$context.error.message`. */
 const responseTypes = {
   ACCESS_DENIED: { status: 403, message: 'User is not authorized to access this resource' },
   API_CONFIGURATION_ERROR: { status: 500, message: 'Internal server error' },
@@ -26,11 +26,11 @@ const responseTypes = {
 
 type ResponseType = keyof typeof responseTypes;
 
-/** The gateway answers by itself: with the gateway response of this type. */
+/** Thrown when the gateway answers by itself, with the gateway response of this type. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
   readonly responseType: ResponseType;
-  /** Where the type has none of its own: what the API's definition does not override. */
+  /** The status unless the API's definition sets another. */
   readonly status: number;
 
   constructor(responseType: ResponseType, status?: number, message?: string) {
@@ -40,7 +40,7 @@ export class GatewayProblem extends Error {
   }
 }
 
-/** Renders the API's gateway response for it, the type's own or else DEFAULT_4XX or DEFAULT_5XX. */
+/** Renders the API's gateway response: that of the type, otherwise DEFAULT_4XX or DEFAULT_5XX. */
 export function gatewayAnswer(api: ApiDefinition, problem: GatewayProblem, context: TemplateContext): Answer {
   const fallback = problem.status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX';
   const definition = api.gatewayResponses[problem.responseType] ?? api.gatewayResponses[fallback];

@@ -25,9 +25,9 @@ export interface Gateway {
 }
 
 /**
- * Does what a stage of API Gateway's REST APIs does with the API's definition: routing, the token authorizer, proxy and
- * mock integrations, gateway responses, compression and limits. Not here: usage plans, caching, and throttling, since
- * one machine's pace is not AWS's.
+ * Serves an API as a stage of API Gateway does: routing, the token authorizer, proxy and mock integrations, gateway
+ * responses, compression and limits. It has no usage plans and no cache, and does not throttle, since one machine's pace
+ * is not AWS's.
  */
 export function createGateway(
   api: ApiDefinition,
@@ -50,7 +50,7 @@ export function createGateway(
     try {
       answer = await respond(request, gatewayRequest, context);
     } catch (error) {
-      // The client went away in the middle of its request: nobody waits for an answer.
+      // The client went away in the middle of its request, so nobody waits for an answer.
       if (request.errored !== null) return;
       if (!(error instanceof GatewayProblem)) console.error(error);
       const problem = error instanceof GatewayProblem ? error : new GatewayProblem('DEFAULT_5XX');
@@ -112,7 +112,7 @@ function send(response: ServerResponse, { status, headers, body }: Answer, reque
   response.writeHead(status).end(hasBody && request.method !== 'HEAD' ? body : undefined);
 }
 
-/** Node could not read a request: the gateway's answer is written to the socket, which is closed. */
+/** Answers a request that Node could not read, and closes the connection. */
 function answerUnreadable(api: ApiDefinition, error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
@@ -127,8 +127,8 @@ function answerUnreadable(api: ApiDefinition, error: NodeJS.ErrnoException, sock
 }
 
 /**
- * Throws GatewayProblem when request line and header values together are too long. A token that is too long by itself is
- * not valid, and answered as any other such token.
+ * Throws GatewayProblem when request line and header values together are too long. When the token alone is to blame, the
+ * answer is that to any other token that is not valid.
  */
 function requireAllowedHead(
   { url = '', method = '', rawHeaders, headers }: IncomingMessage,

@@ -7,8 +7,8 @@ const encoders = { gzip: promisify(gzip), deflate: promisify(deflate) };
 
 /**
  * The body as it was before the client compressed it. As on AWS, a compressed body of less than `minimumSize` bytes stays
- * compressed. Throws GatewayProblem for a body that is larger than `limit` bytes when it is decompressed (it stops there),
- * for another coding, and for a body that is not in its coding.
+ * compressed. Throws GatewayProblem for an unknown coding, for a body that is not in its coding, and as soon as the
+ * decompressed body exceeds `limit` bytes.
  */
 export async function decompress(
   body: Buffer,

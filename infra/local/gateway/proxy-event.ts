@@ -13,7 +13,7 @@ export interface ProxyRequest {
   readonly body: Buffer;
 }
 
-/** The event of a Lambda proxy integration of a REST API, reached by a domain of its own (no stage in the path). */
+/** The event of a Lambda proxy integration of a REST API, reached through a custom domain (no stage in the path). */
 export function proxyEvent(
   api: ApiDefinition,
   account: AccountContext,

@@ -19,8 +19,8 @@ const remappedHeaders = new Set([
 ]);
 
 /**
- * The answer that a function's result stands for. Its base64 is decoded when the caller wants a binary body: API Gateway
- * sends the base64 itself otherwise. Throws GatewayProblem where the result is not of the form that API Gateway asks for.
+ * The HTTP answer that a function's result describes. A base64 body is decoded only for a caller who wants binary: others
+ * get the base64, as from API Gateway. Throws GatewayProblem for a result that API Gateway does not accept.
  */
 export function proxyResponse(result: unknown, wantsBinary: boolean): Answer {
   const malformed = new GatewayProblem('DEFAULT_5XX', 502);
@@ -48,7 +48,7 @@ export function proxyResponse(result: unknown, wantsBinary: boolean): Answer {
   };
 }
 
-/** Names and values; undefined where they are no HTTP headers. */
+/** Names and values, or undefined when they are not valid HTTP headers. */
 function headerObject(value: unknown): [string, string][] | undefined {
   if (value === undefined || value === null) return [];
   if (typeof value !== 'object' || Array.isArray(value)) return undefined;

@@ -1,6 +1,8 @@
 /**
- * The parameters of a query as API Gateway hands them on: decoded, in their order. A `;` separates parameters like `&`, a
- * `%` that begins no escape arrives encoded (`%25`), bytes that are not UTF-8 arrive as U+FFFD.
+ * The parameters of a query as API Gateway hands them on: decoded, in their order.
+ * - A `;` separates parameters, as `&` does.
+ * - A `%` that does not begin an escape arrives encoded (`%25`).
+ * - Bytes that are not UTF-8 arrive as U+FFFD.
  */
 export function readQuery(search: string): [name: string, value: string][] {
   return search

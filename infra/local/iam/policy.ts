@@ -9,7 +9,7 @@ export interface PolicyStatement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** What someone wants to do; `conditions` are the values of the condition keys that are known of the request. */
+/** What someone wants to do. `conditions` holds the condition keys whose values are known. */
 export interface AccessRequest {
   readonly action: string;
   readonly resource: string;
@@ -37,14 +37,14 @@ export function isAllowed(statements: readonly PolicyStatement[], request: Acces
   return !isDenied(statements, request) && statements.some((each) => each.Effect === 'Allow' && applies(each, request));
 }
 
-/** Whether a statement denies it, as a resource's policy does to everyone whom their own policy allows it. */
+/** Whether a statement denies it. A resource's policy does so even when the caller's own policy allows it. */
 export function isDenied(statements: readonly PolicyStatement[], request: AccessRequest): boolean {
   return statements.some((each) => each.Effect === 'Deny' && applies(each, request));
 }
 
 /**
- * The statements, once it is certain that `isAllowed` understands them: a rule that it skipped in silence would let pass
- * here what AWS refuses. Throws SetupProblem naming `owner` and what is not known.
+ * Returns the statements if `isAllowed` understands them all. Otherwise it throws SetupProblem, which names `owner` and the
+ * unknown part: a rule that was skipped would allow here what AWS refuses.
  */
 export function checkStatements(owner: string, statements: readonly PolicyStatement[]): readonly PolicyStatement[] {
   const known = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition']);
@@ -69,18 +69,18 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 function applies(statement: PolicyStatement, { action, resource, conditions = {} }: AccessRequest): boolean {
   return (
-    list(statement.Action).some((pattern) => matchesPattern(pattern.toLowerCase(), action.toLowerCase())) &&
-    list(statement.Resource).some((pattern) => matchesPattern(pattern, resource)) &&
+    toArray(statement.Action).some((pattern) => matchesPattern(pattern.toLowerCase(), action.toLowerCase())) &&
+    toArray(statement.Resource).some((pattern) => matchesPattern(pattern, resource)) &&
     Object.entries(statement.Condition ?? {}).every(([operator, keys]) =>
       Object.entries(keys).every(([key, expected]) => {
         const actual = conditions[key];
-        return actual !== undefined && list(expected).some((each) => operators[operator]?.(actual, String(each)));
+        return actual !== undefined && toArray(expected).some((each) => operators[operator]?.(actual, String(each)));
       }),
     )
   );
 }
 
-function list<Value>(value: Value | readonly Value[] | undefined): readonly Value[] {
+function toArray<Value>(value: Value | readonly Value[] | undefined): readonly Value[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as Value];
 }

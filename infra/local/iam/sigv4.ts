@@ -31,7 +31,7 @@ export interface SignatureClaim {
   readonly expiresIn: number;
 }
 
-/** Reads the claim from the query of a pre-signed URL or from the Authorization header; undefined: there is none. */
+/** The claim in the query of a pre-signed URL or in the Authorization header. Undefined when there is none. */
 export function readSignatureClaim({ query, headers }: Pick<SignedRequest, 'query' | 'headers'>) {
   const presigned = query['X-Amz-Signature'] !== undefined;
   const fields = presigned ? queryFields(query) : headerFields(headers);
@@ -56,8 +56,8 @@ export function readSignatureClaim({ query, headers }: Pick<SignedRequest, 'quer
 }
 
 /**
- * Signs the request again with AWS's signer, exactly the headers that the claim names, and compares. `payloadHash` is
- * that of the body, or what S3 signs in its place.
+ * Signs the request again with AWS's signer, with exactly the headers that the claim names, and compares the signatures.
+ * `payloadHash` is the hash of the body, or what S3 signs in its place.
  */
 export async function isSignedBy(
   credentials: Credentials,
@@ -82,7 +82,7 @@ export async function isSignedBy(
   });
   const query: Record<string, string | string[]> = { ...request.query };
   for (const name of signatureParameters) delete query[name];
-  // The signer takes the payload's hash from this header; it may be one that is not signed itself.
+  // The signer takes the payload's hash from this header, even when the header itself is not signed.
   const hashHeader = { 'x-amz-content-sha256': payloadHash };
   const copy = {
     method: request.method,
@@ -176,7 +176,7 @@ function isEqual(expected: string, given: string): boolean {
   return timingSafeEqual(left, right);
 }
 
-/** Node's SHA-256 in the form that the signer asks for: keyed it is an HMAC. */
+/** Node's SHA-256 in the form that the signer asks for. With a secret it is an HMAC. */
 class Sha256 {
   readonly #hash: { update(data: Uint8Array | string): unknown; digest(): Buffer };
 

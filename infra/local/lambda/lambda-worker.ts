@@ -1,6 +1,6 @@
 /**
- * The Lambda runtime of one execution environment, in a worker thread: loads the handler once, then answers one event
- * at a time. Events and responses cross as JSON text, as in Lambda.
+ * The Lambda runtime of one execution environment, in a worker thread. It loads the handler once, then answers one event
+ * at a time. Events and responses are passed as JSON text, as in Lambda.
  */
 
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** First `ready` or, where loading failed, `error`; then one of `response` and `error` for each invocation. */
+/** The first is `ready`, or `error` when loading failed. Then each invocation has a `response` or an `error`. */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'response'; readonly payload: string }

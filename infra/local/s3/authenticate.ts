@@ -8,8 +8,8 @@ const oneWeekSeconds = 604_800;
 const clockSkewSeconds = 15 * 60;
 
 /**
- * Who signed the request, in its Authorization header or as a pre-signed URL; `now` is in milliseconds since 1970. Throws
- * S3Error where S3 refuses the signature.
+ * Finds out who signed the request, in its Authorization header or as a pre-signed URL. `now` is in milliseconds since
+ * 1970. Throws S3Error when S3 would refuse the signature.
  */
 export async function authenticate(
   { request, body, now }: { readonly request: SignedRequest; readonly body: Buffer; readonly now: number },

@@ -18,10 +18,9 @@ const actions: Readonly<Record<string, string>> = {
 const objectLimit = 256 * 1024 * 1024;
 
 /**
- * The part of S3 that the service and its clients use: objects of the template's buckets (path style), put, got, asked
- * for and deleted with a signature in the header or in a pre-signed URL. Refuses what S3 refuses: no or a wrong
- * signature, an expired one, a principal whose role or the bucket whose policy does not allow it; `now` is in
- * milliseconds since 1970.
+ * The part of S3 that the service and its clients use: GET, HEAD, PUT and DELETE of objects in the template's buckets
+ * (path style), signed in the header or as a pre-signed URL. It refuses what S3 refuses: a missing, wrong or expired
+ * signature, and what the role or the bucket's policy does not allow. `now` is in milliseconds since 1970.
  */
 export function startObjectStore(options: {
   readonly buckets: readonly BucketDefinition[];
@@ -84,7 +83,7 @@ export function startObjectStore(options: {
     } else {
       const stored = await files.read(name);
       if (stored !== undefined) return sendObject(request, response, { stored, query });
-      // S3 tells only those who may list the bucket that an object is not there.
+      // S3 says that an object does not exist only to those who may list the bucket.
       if (mayDo({ action: 's3:ListBucket', resource: bucketArn })) {
         throw new S3Error(404, 'NoSuchKey', 'The specified key does not exist.');
       }

@@ -27,7 +27,7 @@ interface SendMessageRequest {
   readonly DelaySeconds?: number;
 }
 
-/** Starts without queues: their URLs need the endpoint's address. */
+/** Starts the endpoint. It has no queues at first, since their URLs contain the endpoint's address. */
 export async function startQueueService(principals: Principals): Promise<QueueService> {
   const all: Queue[] = [];
   const byName = (arnOrUrl: string) =>
@@ -57,7 +57,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
       response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
     };
     const refuse = (code: string, message: string) => send(400, { __type: `com.amazonaws.sqs#${code}`, message });
-    // The body stands within JSON, whose escapes make it up to six times as long.
+    // The message is a JSON string in the request: escapes can make it six times as long.
     const body = await readBody(request, 6 * messageLimit + 65_536);
     const operation = String(request.headers['x-amz-target']).split('.')[1];
     if (body === undefined) return refuse('InvalidMessageContents', 'The message is too large.');

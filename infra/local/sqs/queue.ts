@@ -6,7 +6,7 @@ export interface NewMessage {
   readonly body: string;
   /** Message attributes of type String. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** FIFO queues ask for one: its messages are received in the order in which they were sent. */
+  /** Required by FIFO queues: messages of a group are received in the order in which they were sent. */
   readonly groupId?: string;
   /** A FIFO queue keeps only the first message of five minutes that has it. */
   readonly deduplicationId?: string;
@@ -19,7 +19,7 @@ export interface Message {
   readonly messageId: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Of a FIFO queue's messages only, as the two that follow. */
+  /** This and the next two are set in FIFO queues only. */
   readonly groupId?: string;
   readonly deduplicationId?: string;
   readonly sequenceNumber?: string;
@@ -44,8 +44,9 @@ export interface Queue {
    */
   send(message: NewMessage): Message;
   /**
-   * Up to `most` visible messages, the oldest first, hidden from now on. A FIFO queue gives none of a group of which
-   * one is hidden. What has been received as often as the redrive policy allows goes to the dead-letter queue instead.
+   * Up to `most` visible messages, the oldest first. They are hidden from now on.
+   * - A FIFO queue gives nothing of a group while one of its messages is hidden.
+   * - A message that was received as often as the redrive policy allows goes to the dead-letter queue instead.
    */
   receive(most: number): Message[];
   delete(message: Message): void;

@@ -10,7 +10,7 @@ export interface ApiDefinition {
   readonly stage: string;
   readonly resources: readonly ResourceDefinition[];
   readonly authorizers: readonly AuthorizerDefinition[];
-  /** By response type; those that are not given are API Gateway's own. */
+  /** By response type. For the others API Gateway's defaults hold. */
   readonly gatewayResponses: Readonly<Record<string, GatewayResponseDefinition>>;
   /**
    * Responses of at least so many bytes are compressed for those who accept it, and compressed requests of at least so
@@ -37,7 +37,7 @@ export interface MethodDefinition {
     | { readonly type: 'MOCK'; readonly statusCode: number; readonly responses: readonly MockResponse[] };
 }
 
-/** `headers` are literal values. Without `selects`, a regular expression of the integration's status, it is the default. */
+/** `headers` are literal values. `selects` matches the integration's status; the response without it is the default. */
 export interface MockResponse {
   readonly statusCode: number;
   readonly selects?: RegExp;
@@ -61,7 +61,7 @@ export interface GatewayResponseDefinition {
   readonly template?: string;
 }
 
-/** The template's API, and what its parts need of the rest of the template. */
+/** The template's API, and the rest of the template, which its parts refer to. */
 interface ApiTemplate {
   readonly resources: readonly Resource[];
   readonly account: AccountContext;
@@ -69,7 +69,7 @@ interface ApiTemplate {
   readonly stage: Resource;
 }
 
-/** The one REST API of the template. Throws SetupProblem for what it uses and this gateway does not do. */
+/** The one REST API of the template. Throws SetupProblem for features that the local gateway does not have. */
 export function readApi(resources: readonly Resource[], account: AccountContext): ApiDefinition {
   const template = findApi(resources, account);
   const { api, stage } = template;
@@ -180,7 +180,7 @@ function readMethod(template: ApiTemplate, { logicalId, properties }: Resource, 
   }
 }
 
-/** API Gateway calls a function only when the function's own policy lets this API and method do so. */
+/** API Gateway may call a function only if the function's own policy allows it for this API and method. */
 function requirePermission({ resources, account, api }: ApiTemplate, functionArn: string, source: string) {
   const sourceArn = `arn:aws:execute-api:${account.region}:${account.accountId}:${api.ref}/${source}`;
   const isPermitted = resources.some(

@@ -6,7 +6,7 @@ import type { AccountContext } from './account-context.ts';
 import { type ApiDefinition, readApi } from './api-definition.ts';
 import type { ResolvedTemplate, Resource } from './template.ts';
 
-/** What the template deploys, in the terms of the parts that run it here. */
+/** What the template deploys, as the parts of the local stack need it. */
 export interface Deployment {
   readonly tables: readonly TableDefinition[];
   readonly buckets: readonly BucketDefinition[];
@@ -25,7 +25,7 @@ export interface TableDefinition {
 
 export interface BucketDefinition {
   readonly name: string;
-  /** The statements of its own policy, which hold for everyone. */
+  /** The statements of the bucket's own policy. They hold for everyone. */
   readonly policy: readonly PolicyStatement[];
 }
 
@@ -33,13 +33,13 @@ export interface QueueDefinition {
   readonly name: string;
   readonly arn: string;
   readonly url: string;
-  /** How long a received message stays hidden from other receivers, on AWS. */
+  /** How long a received message stays hidden on AWS. */
   readonly visibilityTimeoutSeconds: number;
   /** Undefined for a standard queue. */
   readonly fifo?: {
-    /** A message without deduplication id has its body's hash. */
+    /** A message without a deduplication id gets the hash of its body. */
     readonly deduplicatesByContent: boolean;
-    /** The same deduplication id in two groups are two messages. */
+    /** Messages of two groups may have the same deduplication id. */
     readonly deduplicatesPerGroup: boolean;
   };
   /** Where a message goes after `maxReceiveCount` deliveries. */
@@ -68,7 +68,7 @@ export interface EventSourceDefinition {
   readonly batchSize: number;
   /** Invocations at the same time; undefined: as many as the function may have. */
   readonly maximumConcurrency?: number;
-  /** The function names the messages that failed; without this, one failure fails the whole batch. */
+  /** The function names the messages that failed. Otherwise the whole batch fails or succeeds. */
   readonly reportsItemFailures: boolean;
 }
 
@@ -84,8 +84,8 @@ export interface Assets {
 }
 
 /**
- * Reads what the template's resources deploy. Throws SetupProblem where AWS would deploy something that cannot work: a
- * function without its bundle, a queue its function may not read, an API without permission to call its function.
+ * Reads what the template's resources deploy. Throws SetupProblem for what AWS would refuse or could not run: a function
+ * without its bundle, a queue that its consumer may not read, an API without permission to call its function.
  */
 export function readDeployment(
   { resources, outputs }: ResolvedTemplate,

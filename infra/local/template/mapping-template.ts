@@ -4,8 +4,8 @@ import { SetupProblem } from '../../setup-problem.ts';
 export type TemplateContext = Readonly<Record<string, string>>;
 
 /**
- * The template, once it is certain that `renderTemplate` understands it: of API Gateway's template language only
- * `$context` variables. Throws SetupProblem naming `owner`.
+ * Returns the template if `renderTemplate` understands it: of API Gateway's template language, only `$context` variables.
+ * Otherwise it throws SetupProblem, which names `owner`.
  */
 export function checkTemplate(owner: string, template: string): string {
   const unknown = /#(set|if|foreach|end)|\$(?!context\.)[a-zA-Z{!]+/.exec(template.replaceAll('\\$', ''))?.[0];
@@ -15,7 +15,7 @@ export function checkTemplate(owner: string, template: string): string {
   return template;
 }
 
-/** Replaces each `$context.…`; a variable that has no value is empty. */
+/** Replaces each `$context.…` by its value; a variable without one becomes empty. */
 export function renderTemplate(template: string, context: TemplateContext): string {
   return template.replace(/\$context\.([a-zA-Z0-9_]+(?:\.[a-zA-Z0-9_]+)*)/g, (_, path: string) => context[path] ?? '');
 }

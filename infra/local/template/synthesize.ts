@@ -16,8 +16,8 @@ export interface Synthesis {
 const projectDirectory = join(import.meta.dirname, '../../..');
 
 /**
- * Synthesizes the app with `context` beside that of cdk.json, as the CDK's command line does: runs its command with the
- * directory and the context in the environment. In a process of its own, whose memory is free again afterwards.
+ * Synthesizes the app with `context` in addition to that of cdk.json. As the CDK's command line does, it runs the app's
+ * command with the directory and the context in the environment. Its own process gives the memory back when it ends.
  */
 export async function synthesize(directory: string, context: Readonly<Record<string, string>>): Promise<Synthesis> {
   const cdk = JSON.parse(await readFile(join(projectDirectory, 'cdk.json'), 'utf8')) as {

@@ -32,9 +32,9 @@ export interface ResolvedTemplate {
 }
 
 /**
- * The resources and outputs of the template as they would stand in an account: physical names, ARNs and URLs are derived
- * from the stack's name and the logical id, so they are the same at every start. Throws SetupProblem for a resource type,
- * an intrinsic, an attribute or a pseudo parameter that is not known: a guess would hide a mistake in the template.
+ * The resources and outputs of the template as they would be in an account. Physical names, ARNs and URLs are derived from
+ * the stack's name and the logical id, so they are the same at every start. Throws SetupProblem for an unknown resource
+ * type, intrinsic, attribute or pseudo parameter: a guess would hide a mistake in the template.
  */
 export function readTemplate(template: Template, account: AccountContext): ResolvedTemplate {
   const resolver = new TemplateResolver(template, account);
