@@ -51,7 +51,7 @@ describe('GET /api/v1/batches', () => {
     });
   });
 
-  it('filters and sorts through the gateway, repeated parameters included', async () => {
+  it('filters and sorts, with repeated parameters', async () => {
     const all = await walk('/api/v1/batches', demo.token);
     const found = await walk(
       '/api/v1/batches?status=DONE&status=PENDING&order_by=jobs_count&order_by_direction=ASC',
@@ -156,7 +156,7 @@ describe('POST /api/v1/quizzes', () => {
     expect(new Set(answers.map(({ body }) => body.data[0].id)).size).toBe(1);
   });
 
-  it('answers 422 to what is no submission and 413 to what is too large', async () => {
+  it('answers 422 to an invalid submission and 413 to a large one', async () => {
     const { token } = await newUser();
     expect((await submit(token, '{"data":')).body.detail[0]).toMatchObject({ loc: ['body'], type: 'json_invalid' });
     expect((await submit(token, '{"data":{"quiz":7}}')).status).toBe(422);
@@ -167,7 +167,7 @@ describe('POST /api/v1/quizzes', () => {
 });
 
 describe('isolation', () => {
-  it('shows nobody anything of anyone else, whatever the filter', async () => {
+  it('never shows data of one user to another, whatever the filter', async () => {
     const [batch] = (await call('/api/v1/batches?limit=1', { token: demo.token })).body.data;
     const [job] = (await call('/api/v2/jobs?limit=1', { token: demo.token })).body.data;
     for (const path of [
@@ -223,7 +223,7 @@ describe('POST /_local/events', () => {
     expect(letters.body).toContainEqual({ ...failures[0], body: JSON.stringify(bad) });
   });
 
-  it('waits for what an event speaks of', async () => {
+  it('applies an event that came before its batch', async () => {
     const { userId, token } = await newUser();
     const created = batchCreated(userId, 1);
     const done = jobUpdated(userId, created.data.jobs[0]!.id, { status: 'DONE' });

@@ -70,7 +70,7 @@ describe('the gateway', () => {
     ['gzip', Buffer.from(submission)],
     ['gzip', gzipSync(submission).subarray(0, 20)],
     ['br', brotliCompressSync(submission)],
-  ])('answers 422 to a body that is no %s', async (coding, body) => {
+  ])('answers 422 to a body that is not %s', async (coding, body) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
     const answer = await call('/api/v1/quizzes', { method: 'POST', token: demo.token, headers, body });
     expect(answer.status).toBe(422);
@@ -91,7 +91,7 @@ describe('the gateway', () => {
     expect(answer.body).toMatchObject({ status: 'fail', code: '413', data: { description: expect.any(String) } });
   });
 
-  it.each([9_000, 30_000])('refuses head lines of more than 10 KB: %i', async (size) => {
+  it.each([9_000, 30_000])('refuses heads of more than 10 KB: %i', async (size) => {
     const { status } = await call(`/api/v1/batches`, { token: demo.token, headers: { 'X-Long': 'x'.repeat(size) } });
     expect(status).toBe(size < 10_000 ? 200 : 422);
   });
@@ -128,7 +128,7 @@ describe('the gateway', () => {
     expect(raw).toContain('"status":"success"');
   });
 
-  it('serves on after all of this', async () => {
+  it('still serves after all of this', async () => {
     expect((await call('/health')).body).toMatchObject({ status: 'success' });
   });
 });

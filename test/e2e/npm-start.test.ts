@@ -97,7 +97,7 @@ describe('npm start', { timeout }, () => {
     await expectEnd(started);
   });
 
-  it('ends what it has begun when it is stopped while it starts', async () => {
+  it('stops what it started when it is stopped during its start', async () => {
     const command = startCommand({ PORT: '0' }, small);
     while (descendants(command.process.pid!).length < 2) await wait(20);
     const started = descendants(command.process.pid!);

@@ -38,13 +38,13 @@ async function otherProcess() {
 }
 
 describe('lockFolder', () => {
-  it('takes a folder that nobody has, and makes it where it is not there', async () => {
+  it('takes a free folder, and creates it when it does not exist', async () => {
     folder = join(folder, 'a/b');
     expect(await lockFolder(folder, port)).toBeUndefined();
     expect(lock()).toEqual({ pid: process.pid, since: expect.stringMatching(/^\d{4}-.*Z$/), port });
   });
 
-  it('names the process that has it, while it runs and serves its port', async () => {
+  it('returns the process that has the folder, while it runs and serves its port', async () => {
     const other = await otherProcess();
     const holder = { pid: other.pid, since, port };
     writeLock(holder);
@@ -55,7 +55,7 @@ describe('lockFolder', () => {
     expect(lock()).toMatchObject({ pid: process.pid, port: 1 });
   });
 
-  it('takes over the lock of a process whose id another one has now', async () => {
+  it('takes over a lock whose process id belongs to another process now', async () => {
     const other = await otherProcess();
     writeLock({ pid: other.pid, since, port: 1 });
     expect(await lockFolder(folder, port)).toBeUndefined();
@@ -68,7 +68,7 @@ describe('lockFolder', () => {
     expect(lock()).toMatchObject({ pid: process.pid });
   });
 
-  it('gives the folder to one of many processes that start at the same time', async () => {
+  it('gives the folder to one of several processes that start at the same time', async () => {
     writeLock({ pid: 2 ** 30, since, port });
     const script = `import { lockFolder } from ${JSON.stringify(join(import.meta.dirname, '../../../infra/local/folder-lock.ts'))};
       const holder = await lockFolder(${JSON.stringify(folder)}, ${port});

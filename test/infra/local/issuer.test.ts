@@ -31,7 +31,7 @@ async function verified(token: string) {
 }
 
 describe('tokens', () => {
-  it('carry who, for whom, until when and what for, under the published key', async () => {
+  it('carry subject, audience, expiry and scope, signed with the published key', async () => {
     const { payload, protectedHeader } = await verified(await issuer.token(demo, 60));
     const now = Math.floor(Date.now() / 1000);
     expect(payload).toMatchObject({ sub: demo.userId, scope: 'openid profile email', jti: expect.any(String) });
@@ -55,7 +55,7 @@ describe('tokens', () => {
 });
 
 describe('paths', () => {
-  it('describe the issuer, with the public part of the key alone', async () => {
+  it('describe the issuer and publish nothing but the public key', async () => {
     expect(await get('/.well-known/openid-configuration')).toMatchObject({
       issuer: 'http://issuer',
       token_endpoint: 'http://issuer/oauth/token',
@@ -79,7 +79,7 @@ describe('the token endpoint', () => {
   };
   const password = { grant_type: 'password', username: demo.username, password: demo.password };
 
-  it('grants what its answer says', async () => {
+  it('grants a token as its answer describes it', async () => {
     const { status, body, headers } = await ask(new URLSearchParams({ ...password, expires_in: '120' }));
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 120 });
@@ -95,7 +95,7 @@ describe('the token endpoint', () => {
     [String(tokenSeconds + 1), 400],
     ['1.5', 400],
     ['soon', 400],
-  ])('holds expires_in %s to its bounds', async (expires_in, status) => {
+  ])('answers expires_in %s with %i', async (expires_in, status) => {
     expect((await ask(new URLSearchParams({ ...password, expires_in }))).status).toBe(status);
   });
 

@@ -65,7 +65,7 @@ describe('startDynamoDbGate', () => {
     );
   });
 
-  it('tells a table from its indexes', async () => {
+  it('distinguishes a table from its indexes', async () => {
     const query = (IndexName?: string) =>
       client.send(new QueryCommand({ TableName: 'T', IndexName, KeyConditionExpression: 'a = b' }));
     statements = [allow('Query', `${table}/index/i`)];
@@ -76,7 +76,7 @@ describe('startDynamoDbGate', () => {
     await expect(query('i')).rejects.toMatchObject(denied('Query', `${table}/index/i`));
   });
 
-  it('asks for every table of a batch and every part of a transaction', async () => {
+  it('checks every table of a batch and every part of a transaction', async () => {
     statements = [allow('BatchGetItem'), allow('PutItem')];
     const batch = new BatchGetItemCommand({ RequestItems: { T: { Keys: [key] }, U: { Keys: [key] } } });
     await expect(client.send(batch)).rejects.toMatchObject(denied('BatchGetItem', table.replace(/T$/, 'U')));
@@ -91,7 +91,7 @@ describe('startDynamoDbGate', () => {
     await client.send(transaction);
   });
 
-  it('knows nobody else', async () => {
+  it('refuses unknown keys', async () => {
     const other = new DynamoDBClient({
       endpoint: gate.url,
       region: 'x',
@@ -102,7 +102,7 @@ describe('startDynamoDbGate', () => {
     });
   });
 
-  it('breaks the connection when it breaks behind it', async () => {
+  it('breaks the connection to the caller when the connection to DynamoDB breaks', async () => {
     statements = [allow('GetItem')];
     seen.push(...Array.from({ length: 101 }, () => ''));
     await expect(client.send(new GetItemCommand({ TableName: 'T', Key: key }))).rejects.toThrow(

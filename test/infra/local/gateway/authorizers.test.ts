@@ -32,7 +32,7 @@ function authorizerOf(definition: Partial<AuthorizerDefinition> = {}) {
     } as unknown as GatewayRequest);
 }
 
-describe('the cache of verdicts', () => {
+describe('the cache of an authorizer', () => {
   it('keeps a verdict for its time to live, and asks again after that', async () => {
     const authorize = authorizerOf();
     const verdicts = [];
@@ -42,7 +42,7 @@ describe('the cache of verdicts', () => {
     expect(verdicts).toEqual(['1', '1', '1', '2', '2', '3']);
   });
 
-  it('is by token', async () => {
+  it('keeps a verdict for each token', async () => {
     const authorize = authorizerOf();
     for (const token of ['A', 'B', 'A']) await authorize(token, 1_000);
     expect(asked).toEqual(['A', 'B']);
@@ -54,7 +54,7 @@ describe('the cache of verdicts', () => {
     expect(asked).toEqual(['A', 'A']);
   });
 
-  it('forgets expired verdicts when there are many, and no others', async () => {
+  it('drops expired verdicts when there are many, and no others', async () => {
     const authorize = authorizerOf();
     for (let token = 0; token < 1_000; token += 1) await authorize(`old ${token}`, 1_000);
     await authorize('young', 1_050);

@@ -170,7 +170,7 @@ describe('createGateway', () => {
     ['image/png; q=0.5, text/html', 'bytes'],
     ['text/html, image/png', 'Ynl0ZXM='],
     ['*/*', 'Ynl0ZXM='],
-  ])('decodes the base64 of an answer for those who accept %s first, or not', async (Accept, expected) => {
+  ])('answers those who accept %s with %s for base64 of "bytes"', async (Accept, expected) => {
     results = () => ({ statusCode: 200, body: 'Ynl0ZXM=', isBase64Encoded: true });
     expect((await call('/open', { headers: { Accept } })).text).toBe(expected);
   });
@@ -182,7 +182,7 @@ describe('createGateway', () => {
     ['application/json', false],
     ['application/octet-stream2', false],
     [undefined, false],
-  ])('hands on a body of the type %s as base64: %s', async (type, isBinary) => {
+  ])('passes on a body of the type %s as base64: %s', async (type, isBinary) => {
     results = () => ({ statusCode: 200 });
     const body = Buffer.from([0x7b, 0xff, 0xed, 0xa0, 0x80]);
     await call('/open', { method: 'POST', body, ...(type !== undefined && { headers: { 'Content-Type': type } }) });
@@ -193,7 +193,7 @@ describe('createGateway', () => {
     });
   });
 
-  it('decompresses a body of at least the minimum size, and hands on a smaller one as it came', async () => {
+  it('decompresses a body of at least the minimum size, and passes on a smaller one as it came', async () => {
     results = () => ({ statusCode: 200 });
     const send = async (text: string) => {
       const headers = { 'Content-Encoding': 'gzip', 'Content-Type': 'application/octet-stream' };
@@ -236,7 +236,7 @@ describe('createGateway', () => {
     expect(await get(`/open?a=${encodeURIComponent(character)}`)).toBe(200);
   });
 
-  it('answers a request line and headers of more than 10,240 bytes', async () => {
+  it('refuses a request line and headers of more than 10,240 bytes, 401 when the token is to blame', async () => {
     results = () => ({ statusCode: 200 });
     const answered = async (path: string, headers: Record<string, string>) => (await call(path, { headers })).status;
     expect(await answered('/open', { 'X-Long': 'x'.repeat(9_000) })).toBe(200);
@@ -286,7 +286,7 @@ describe('createGateway', () => {
       expect(authorized).toHaveLength(before);
     });
 
-    it('hands its context on as text, and asks it once for a token', async () => {
+    it('passes on its context as text, and asks it once about a token', async () => {
       results = () => ({ statusCode: 200 });
       verdict = () => ({ ...allow, context: { exp: 17, admin: false } });
       const before = authorized.length;
@@ -296,7 +296,7 @@ describe('createGateway', () => {
       expect(asked.at(-1)!.pathParameters).toEqual({ id: '8' });
     });
 
-    it('holds the kept policy against each method', async () => {
+    it('applies a cached policy to each method', async () => {
       verdict = () => ({ ...allow, policyDocument: { Statement: statement(`${stageArn.slice(0, -1)}GET/private/7`) } });
       expect([(await ask('B')).status, (await ask('B', '8')).status]).toEqual([200, 403]);
     });

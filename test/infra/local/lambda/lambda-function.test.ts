@@ -82,7 +82,7 @@ describe('lambdaFunction', () => {
     expect(answers.filter(({ calls }) => calls === 1)).toHaveLength(2);
   });
 
-  it('passes on what it throws, and serves on', async () => {
+  it('passes on what the handler throws, and goes on serving', async () => {
     const thrower = bundle(
       `export const handler = ({ fail }) => { if (fail) throw new TypeError('No.'); return 'fine' }`,
     );
@@ -93,7 +93,7 @@ describe('lambdaFunction', () => {
   it.each([
     ['that waits', 'await new Promise(() => setInterval(() => {}, 1000))'],
     ['that computes', 'for (;;) {}'],
-  ])('ends a handler %s for longer than its timeout, and serves on', async (_, code) => {
+  ])('ends a handler %s for longer than its timeout, and goes on serving', async (_, code) => {
     const slow = bundle(`export const handler = async ({ hang }) => { if (hang) ${code}; return 'fine' }`);
     await expect(slow.invoke({ hang: true })).rejects.toMatchObject({
       errorType: 'Sandbox.Timedout',
@@ -126,7 +126,7 @@ describe('lambdaFunction', () => {
     await expect(broken.invoke({})).rejects.toThrow(message);
   });
 
-  it("holds to Lambda's limits of 6 MB", async () => {
+  it("applies Lambda's limits of 6 MB", async () => {
     const large = bundle(`export const handler = ({ size }) => 'x'.repeat(size)`);
     await expect(large.invoke({ text: 'x'.repeat(6_300_000) })).rejects.toMatchObject({
       errorType: 'RequestTooLargeException',
@@ -137,7 +137,7 @@ describe('lambdaFunction', () => {
     expect(await large.invoke({ size: 6_000_000 })).toHaveLength(6_000_000);
   });
 
-  it('hands what the handler prints to the log, line by line', async () => {
+  it('writes what the handler prints to the log, line by line', async () => {
     await bundle(`export const handler = () => { console.log('one\\ntwo'); console.error('three') }`).invoke({});
     await expect.poll(() => lines).toEqual(expect.arrayContaining(['one', 'two', 'three']));
   });

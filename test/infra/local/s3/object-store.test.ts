@@ -85,7 +85,7 @@ describe.each([
     'results/a.json/b',
     'results//x',
     `results/${'k'.repeat(120)}`,
-  ])('keeps, shows and deletes %s for the SDK', async (key) => {
+  ])('stores, returns and deletes %s for the SDK', async (key) => {
     await put(key, '{"a":1}');
     const got = await clientOf('READER').send(new GetObjectCommand(object(key)));
     expect([await got.Body!.transformToString(), got.ContentType]).toEqual(['{"a":1}', 'application/json']);
@@ -108,14 +108,14 @@ describe.each([
     expect(await got.Body!.transformToString()).toBe(text);
   });
 
-  it('answers with the headers that the link asks for', async () => {
+  it('sends the headers that the link asks for', async () => {
     await put('results/a.json', '{}');
     const command = new GetObjectCommand({ ...object('results/a.json'), ResponseContentType: 'text/plain' });
     const response = await fetch(await getSignedUrl(clientOf('READER'), command));
     expect(response.headers.get('content-type')).toBe('text/plain');
   });
 
-  it('lets a link expire to the second', async () => {
+  it('ends a link at the second', async () => {
     await put('results/a.json', '{}');
     const url = await link('results/a.json', 60);
     clock = 58_000;
@@ -192,7 +192,7 @@ describe.each([
     await expect(writing).rejects.toMatchObject({ name: 'XAmzContentSHA256Mismatch' });
   });
 
-  it('refuses an x-amz header that is not signed, and takes others', async () => {
+  it('refuses an unsigned x-amz header, and ignores other unsigned headers', async () => {
     const getWith = (name: string) => {
       const client = changedAfterSigning(({ headers }) => {
         headers[name] = 'true';
@@ -209,7 +209,7 @@ describe.each([
 });
 
 describe('directoryObjects', () => {
-  it('keeps every name within its directory', async () => {
+  it('keeps every object within its directory', async () => {
     const inner = join(directory, 'inner');
     const files = directoryObjects(inner);
     const stored = { content: Buffer.from('x'), contentType: 'text/plain', modified: '' };

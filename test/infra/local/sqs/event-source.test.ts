@@ -51,7 +51,7 @@ const failed = (event: SQSEvent, ...bodies: string[]): SQSBatchResponse => ({
 });
 
 describe('startEventSource', () => {
-  it('hands over batches with everything that SQS says of a message', async () => {
+  it('delivers batches, with all attributes that SQS gives a message', async () => {
     const events: SQSEvent[] = [];
     const queue = consumedQueue((_, event) => void events.push(event), { batchSize: 2 });
     for (const body of ['a', 'b', 'c']) queue.send({ body, groupId: 'g', attributes: { from: 'me' } });
@@ -72,7 +72,7 @@ describe('startEventSource', () => {
     expect(queue.messages()).toEqual([]);
   });
 
-  it('delivers what failed again after the visibility timeout, a sixtieth of that on AWS, and its group not before', async () => {
+  it('delivers failed messages again after a sixtieth of the visibility timeout, and nothing of their group before', async () => {
     const calls: string[][] = [];
     const queue = consumedQueue((bodies, event) => {
       calls.push(bodies);
@@ -96,7 +96,7 @@ describe('startEventSource', () => {
     ['it names one', true, (event) => failed(event, 'a'), 1],
     ['it returns nothing', true, () => null, 0],
     ['it names one, but the mapping does not read that', false, (event) => failed(event, 'a'), 0],
-  ])('keeps the right messages when %s', async (_, reportsItemFailures, handler, kept) => {
+  ])('keeps the messages that failed when %s', async (_, reportsItemFailures, handler, kept) => {
     const queue = consumedQueue((__, event) => handler(event), { reportsItemFailures });
     for (const body of ['a', 'b']) queue.send({ body, groupId: body });
     await vi.advanceTimersByTimeAsync(0);
@@ -122,7 +122,7 @@ describe('startEventSource', () => {
     expect(running).toEqual([['a1'], ['b1']]);
   });
 
-  it('delivers nothing after its end', async () => {
+  it('delivers nothing after it was stopped', async () => {
     const handler = vi.fn();
     const queue = consumedQueue(handler);
     stop!();

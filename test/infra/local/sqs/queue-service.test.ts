@@ -59,13 +59,13 @@ describe('startQueueService', () => {
     await expect(send('third.fifo')).rejects.toMatchObject({ name: 'MissingParameter' });
   });
 
-  it('holds each queue against the role of the sender', async () => {
+  it('checks the role of the sender for each queue', async () => {
     await expect(send('second')).rejects.toMatchObject({ name: 'AccessDeniedException' });
     await expect(send('first', {}, 'NOBODY')).rejects.toMatchObject({ name: 'AccessDeniedException' });
     expect(service.find(arn('second')).messages()).toEqual([]);
   });
 
-  it('says which queue is not there', async () => {
+  it('refuses a queue that does not exist', async () => {
     await expect(send('fourth')).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
     expect(() => service.find(arn('fourth'))).toThrow('fourth');
   });

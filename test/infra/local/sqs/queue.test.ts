@@ -66,7 +66,7 @@ describe('a standard queue', () => {
     expect(queue.receive(1)).toEqual([message]);
   });
 
-  it('hands a message to the dead-letter queue instead of delivering it once too often', async () => {
+  it('moves a message to the dead-letter queue after the last delivery that it may have', async () => {
     const { queue, deadLetters } = queuePair();
     const message = queue.send({ body: 'a', attributes: { from: 'me' } });
     for (const count of [1, 2]) {
@@ -83,7 +83,7 @@ describe('a standard queue', () => {
     expect(await message.settled.promise).toBe('redriven');
   });
 
-  it('delivers without end when it has no redrive policy', () => {
+  it('delivers a message without limit when it has no redrive policy', () => {
     const queue = createQueue(definition('queue'), () => undefined);
     const message = queue.send({ body: 'a' });
     for (let count = 1; count <= 50; count += 1) {
@@ -113,7 +113,7 @@ describe('a FIFO queue', () => {
     expect(() => queue.send({ body: 'a', groupId: 'g', deduplicationId: 'd', delay: 1 })).toThrow('DelaySeconds');
   });
 
-  it('gives nothing of a group while a batch of it is in flight', () => {
+  it('gives no message of a group while others of it are in flight', () => {
     const { queue } = queuePair({ fifo });
     const [a, b] = ['a', 'b', 'c', 'd'].map((body) => send(queue, body));
     send(queue, 'x', 'other');
@@ -139,7 +139,7 @@ describe('a FIFO queue', () => {
     expect([a!, b!, c!].map(({ receiveCount }) => receiveCount)).toEqual([2, 2, 1]);
   });
 
-  it('goes on with the group once a message of it was given up', () => {
+  it('continues with the group when one of its messages was moved to the dead letters', () => {
     const { queue, deadLetters } = queuePair({ fifo });
     const first = send(queue, 'a');
     for (let count = 0; count < 2; count += 1) {
@@ -152,7 +152,7 @@ describe('a FIFO queue', () => {
     expect(deadLetters.messages()).toMatchObject([{ body: 'a', groupId: 'g' }]);
   });
 
-  it('lets every group have its turn', () => {
+  it('serves the groups in turn', () => {
     const { queue } = queuePair({ fifo });
     for (const body of ['a', 'b', 'c']) send(queue, body);
     for (const body of ['x', 'y']) send(queue, body, 'other');
@@ -168,7 +168,7 @@ describe('a FIFO queue', () => {
     expect(first < second).toBe(true);
   });
 
-  it('keeps one message of a deduplication id for five minutes, also after it was delivered', () => {
+  it('takes one message with a deduplication id in five minutes, even after it was delivered', () => {
     const { queue } = queuePair({ fifo });
     const first = send(queue, 'a', 'g', 'id');
     expect(send(queue, 'again', 'other', 'id')).toBe(first);
@@ -189,7 +189,7 @@ describe('a FIFO queue', () => {
     expect(bodies(queue.messages())).toEqual(['a', 'b']);
   });
 
-  it('takes the body for the deduplication id where its definition says so', () => {
+  it('deduplicates by body where its definition says so', () => {
     const { queue } = queuePair({ fifo: { ...fifo, deduplicatesByContent: true } });
     for (const body of ['a', 'a', 'b']) queue.send({ body, groupId: 'g' });
     expect(bodies(queue.messages())).toEqual(['a', 'b']);

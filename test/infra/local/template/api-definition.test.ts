@@ -115,7 +115,7 @@ describe('readApi', () => {
     ['it is for another action', { MethodPermission: { Action: 'lambda:GetFunction' } }],
     ['the authorizer has none', { AuthorizerPermission: undefined }],
     ['it is for another authorizer', { AuthorizerPermission: { SourceArn: `${executeApi}/authorizers/other` } }],
-  ])('asks for a permission to call each function: %s', (_, changes) => {
+  ])('requires a permission to call each function: %s', (_, changes) => {
     expect(() => api(changes)).toThrow(`No permission lets API Gateway call ${functionArn}`);
   });
 

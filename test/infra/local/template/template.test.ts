@@ -70,7 +70,7 @@ describe('readTemplate', () => {
     ['an attribute', { 'Fn::GetAtt': ['Table', 'Colour'] }, {}, 'Table.Colour'],
     ['a parameter without a default', { Ref: 'Size' }, { Parameters: { Size: {} } }, 'Size'],
     ['a resource type', 1, { Resources: { Mail: { Type: 'AWS::SES::Template' } } }, 'AWS::SES::Template'],
-  ])('names %s that it does not know', (_, value, rest, name) => {
+  ])('names %s that is unknown', (_, value, rest, name) => {
     expect(() => resolved(value, rest as Partial<Template>)).toThrow(name);
   });
 });
