@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { otherFunctions } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
+import { queryFields } from '../support/query-fields.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable, outputs } = synthesize();
@@ -178,7 +179,7 @@ describe('the saved queries', () => {
     expect(ofGateway.length).toBeGreaterThan(3);
     for (const { logs, text } of ofGateway) {
       expect(logs).toEqual(['Api/AccessLog']);
-      const used = fieldsOf(text);
+      const used = queryFields(text);
       expect(used.length).toBeGreaterThan(0);
       for (const field of used) expect(accessLogFields).toContain(field);
     }
@@ -196,16 +197,6 @@ describe('the saved queries', () => {
     }
   });
 });
-
-/** The fields that a query reads: names that are neither its commands and functions nor aliases of its own. */
-function fieldsOf(text: string): string[] {
-  const words =
-    /^(filter|stats|fields|sort|limit|by|as|asc|desc|and|or|like|count|max|min|sum|pct|latest|bin|ispresent|\d\w*)$/;
-  const aliases = Array.from(text.matchAll(/\bas (\w+)/g), ([, alias]) => alias);
-  const bare = text.replaceAll(/"[^"]*"|\/[^/]*\//g, '');
-  const names = Array.from(bare.matchAll(/@?[\w.]+/g), ([name]) => name);
-  return names.filter((name) => !words.test(name) && !aliases.includes(name) && !name.startsWith('@'));
-}
 
 describe('the log groups', () => {
   it('are among the outputs', () => {

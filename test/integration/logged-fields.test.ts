@@ -1,0 +1,111 @@
+/** Saved queries and metric filters read the fields that the functions log: every field must be one of theirs. */
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { APIGatewayTokenAuthorizerEvent, SQSEvent } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { queryFields } from '../support/query-fields.ts';
+import { synthesize } from '../support/synthesize.ts';
+import { audience, issuer, issuerKey, signedToken } from '../support/token-issuer.ts';
+
+const { ofType, readable } = synthesize();
+
+/** Fields of Lambda's own lines, in its JSON format; and one that the list reader logs when writers interfere. */
+const others = ['type', 'record.status', 'errorType', 'errorMessage', 'stale_reads'];
+
+/** Nothing listens there. */
+const nobody = 'http://127.0.0.1:9/';
+
+const fields: Record<string, Set<string>> = { functions: new Set(), authorizer: new Set(), consumers: new Set() };
+
+beforeAll(async () => {
+  await functionEnvironment();
+  const sink = await startMessageSink();
+  afterAll(() => sink.stop());
+  vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+  vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+  vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
+  const key = await issuerKey('ES256', 'a');
+  const keys = createServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))).listen(0, '127.0.0.1');
+  await once(keys, 'listening');
+  afterAll(() => keys.close());
+  vi.stubEnv('ISSUER', issuer);
+  vi.stubEnv('AUDIENCE', audience);
+  vi.stubEnv('JWKS_URI', `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`);
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+  const lists = await import('../../functions/endpoints/batches/list-batches.ts');
+  const quizzes = await import('../../functions/endpoints/quizzes/submit-quizzes.ts');
+  const authorizer = await import('../../functions/authorizer.ts');
+  const consumer = await import('../../functions/consumers/apply-events.ts');
+  const userId = `auth0|${randomUUID()}`;
+
+  await collect('functions', async () => {
+    await lists.handler(gatewayEvent('listBatches', { userId, query: 'status=DONE' }), lambdaContext());
+    await quizzes.handler(gatewayEvent('submitQuizzes', { userId, body: { data: { a: {} } } }), lambdaContext());
+    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', nobody);
+    vi.resetModules();
+    const failing = await import('../../functions/endpoints/batches/list-batches.ts');
+    await failing.handler(gatewayEvent('listBatches', { userId }), lambdaContext());
+  });
+  await collect('authorizer', async () => {
+    const event = { authorizationToken: `Bearer ${signedToken(key)}`, methodArn: 'arn:a:b:c:d:e/f/GET/g' };
+    await authorizer.handler(event as APIGatewayTokenAuthorizerEvent, lambdaContext());
+    vi.stubEnv('JWKS_URI', nobody);
+    vi.resetModules();
+    const failing = await import('../../functions/authorizer.ts');
+    await expect(failing.handler(event as APIGatewayTokenAuthorizerEvent, lambdaContext())).rejects.toThrow();
+  });
+  await collect('consumers', async () => {
+    const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()), MessageGroupId: userId };
+    const record = { messageId: 'm', body: '{}', attributes, messageAttributes: {} };
+    await consumer.handler({ Records: [record] } as unknown as SQSEvent, lambdaContext());
+  });
+});
+
+/** The names of all fields that are logged meanwhile, as Logs Insights writes those of objects and lists: `faults.0.error.name`. */
+async function collect(kind: string, work: () => Promise<void>) {
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    addNames(fields[kind]!, '', JSON.parse(String(line)));
+    return true;
+  });
+  try {
+    await work();
+  } finally {
+    write.mockRestore();
+  }
+}
+
+function addNames(names: Set<string>, prefix: string, value: object) {
+  for (const [name, each] of Object.entries(value)) {
+    names.add(prefix + name);
+    if (typeof each === 'object' && each !== null) addNames(names, `${prefix}${name}.`, each);
+  }
+}
+
+describe.each(['functions', 'authorizer', 'consumers'])('the saved queries on the logs of the %s', (kind) => {
+  const queries = ofType('AWS::Logs::QueryDefinition').filter(({ properties }) =>
+    readable(properties.Name).endsWith(`/${kind}`),
+  );
+
+  it.each(queries)('read fields that are logged: $path', ({ properties }) => {
+    const used = queryFields(properties.QueryString);
+    expect(used.length).toBeGreaterThan(0);
+    for (const field of used) expect([...fields[kind]!, ...others]).toContain(field);
+  });
+});
+
+describe('the metric filters on the logs of functions', () => {
+  const filters = ofType('AWS::Logs::MetricFilter').filter(({ path }) => !path.startsWith('Api/AccessLog/'));
+
+  it.each(filters)('read a field that is logged: $path', ({ properties, path }) => {
+    const [, field] = /\$\.(\w+)/.exec(properties.FilterPattern)!;
+    const kind = path.startsWith('Consumers/') ? 'consumers' : path.includes('Authorizer') ? 'authorizer' : 'functions';
+    expect(filters.length).toBeGreaterThan(3);
+    expect([...fields[kind]!]).toContain(field);
+  });
+});
