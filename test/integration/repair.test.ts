@@ -167,10 +167,11 @@ describe('repairUser', () => {
   it('mends a lost head before any writer can number rows from 0 again', async () => {
     const userId = await owner('headless');
     const sound = await ownerRows(client, tables, userId);
-    await remove('Columns', { user_id: userId, key: 'b#head' });
-    await remove('Columns', { user_id: userId, key: 'j#head' });
     const { createBatch, recordBatchStatus, recordJobStatus } = writer();
     const lost = /rows in .* but no head: npm run repair -- --fix/;
+    await remove('Columns', { user_id: userId, key: 'j#head' });
+    await expect(createBatch(userId, newBatch(9, { jobs: [newJob(90)] }))).rejects.toThrow(lost);
+    await remove('Columns', { user_id: userId, key: 'b#head' });
     await expect(createBatch(userId, newBatch(8))).rejects.toThrow(lost);
     await expect(createBatch(userId, newBatch(9, { jobs: [newJob(90)] }))).rejects.toThrow(lost);
     await expect(recordBatchStatus(userId, newBatch(5).id, { status: 'RUNNING' })).rejects.toThrow(CorruptData);

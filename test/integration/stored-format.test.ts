@@ -9,6 +9,7 @@ import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { Condition, ListQuery, Order } from '../../functions/data/lists/query.ts';
 import { listReader } from '../../functions/data/lists/reader.ts';
 import { OutdatedColumns } from '../../functions/errors.ts';
+import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { recount } from '../../infra/repair/recount.ts';
@@ -221,6 +222,21 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     const writer = lifecycle(client, tables, { lists: after });
     await expect(writer.createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
     await expect(writer.setTags(userId, String(sound.batches[3]?.id), ['new'])).rejects.toThrow(OutdatedColumns);
+    let calls = 0;
+    const counting = interceptedClient(client, (call) => {
+      calls += 1;
+      return call.send();
+    });
+    const events = sound.batches.slice(0, 3).map(({ id }) =>
+      LifecycleEvent.parse({
+        ...{ id: `closing ${id}`, type: 'batch.updated', time: '2026-03-01T00:00:00Z', user_id: userId },
+        data: { batch_id: id, open: false },
+      }),
+    );
+    const errors = await lifecycle(counting, tables, { lists: after }).applyEvents(events);
+    expect(errors.map((error) => error?.name)).toEqual(['OutdatedColumns', 'OutdatedColumns', 'OutdatedColumns']);
+    // One event after the other would read as much for each.
+    expect(calls).toBe(2);
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
   });
 

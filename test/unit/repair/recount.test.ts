@@ -70,7 +70,11 @@ const batches = [
   batch(1),
   batch(2, { jobs_count: 1, jobs_count_per_status: counts({ ERROR: 1 }) }),
 ];
-const jobs = [job(0, 0, 0, { status: 'DONE' }), job(1, 2, 0, { status: 'ERROR', errors: ['timeout'] }), job(2, 0, 1)];
+const jobs = [
+  job(0, 0, 0, { status: 'DONE' }),
+  job(1, 2, 0, { status: 'ERROR', errors: ['timeout'] }),
+  job(2, 0, 1, { runs: null }),
+];
 
 function storedColumns(list: ListDescription, rows: readonly Item[]): Item[] {
   const blocks = new Map<string, Uint8Array>();
@@ -311,6 +315,16 @@ describe('recount', () => {
         },
       }),
     );
+  });
+
+  it('takes a full dictionary for sound', () => {
+    const texts = [uuid('c', 0), ...Array.from({ length: 4_095 }, (_, number) => `${number}`)];
+    expect(
+      recount(
+        lists,
+        withColumn('j#head', (item) => ({ ...item, dictionaries: { project_id: texts } })),
+      ),
+    ).toEqual([]);
   });
 
   it('numbers rows by their creation times where these do not ascend, and everything else follows', () => {

@@ -95,7 +95,8 @@ describe('position sets', () => {
   });
 
   it('follow every addition and removal like a set, and vanish with the last', () => {
-    const changes = fc.array(fc.tuple(fc.nat(4_095), fc.boolean()), { maxLength: 60 });
+    // Few different positions, so that many are removed again.
+    const changes = fc.array(fc.tuple(fc.constantFrom(0, 7, 8, 100, 101, 4_095), fc.boolean()), { maxLength: 60 });
     fc.assert(
       fc.property(changes, (steps) => {
         const model = new Set<number>();
