@@ -101,7 +101,7 @@ export function describeAlarms(
         ),
         authorizer: askAuthorizer(
           `filter outcome = "failed"
-| fields @timestamp, JwksAge, error.name, error.message, error.cause.message
+| fields @timestamp, JwksAge, error.name, error.message
 | sort @timestamp desc
 | limit 50`,
         ),
