@@ -38,8 +38,8 @@ const filters = {
 } as const;
 
 /**
- * The function that lists a user's batches: those that match, from `offset` on, and how many match in all. Costs and guarantees are
- * those of listReader.
+ * The function that lists a user's batches: those that match, from `offset` on, and how many match
+ * in all. Costs and guarantees are those of listReader.
  */
 export function listBatches(
   client: DynamoDBDocumentClient,
@@ -55,8 +55,8 @@ export function listBatches(
 }
 
 /**
- * The function that reads one batch; undefined when the user has none of this id. Strongly consistent: 1 read unit for each 4 KB of
- * the batch's row.
+ * The function that reads one batch; undefined when the user has none of this id. Strongly
+ * consistent: 1 read unit for each 4 KB of the batch's row.
  */
 export function getBatch(
   client: DynamoDBDocumentClient,

@@ -37,8 +37,8 @@ const filters = {
 } as const;
 
 /**
- * The function that lists a user's jobs without their results: those that match, from `offset` on, and how many match in all.
- * Costs and guarantees are those of listReader.
+ * The function that lists a user's jobs without their results: those that match, from `offset` on,
+ * and how many match in all. Costs and guarantees are those of listReader.
  */
 export function listJobs(
   client: DynamoDBDocumentClient,
@@ -54,8 +54,8 @@ export function listJobs(
 }
 
 /**
- * The function that reads one job; undefined when the user has none of this id. Strongly consistent: 1 read unit for each 4 KB of the
- * job's row.
+ * The function that reads one job; undefined when the user has none of this id. Strongly
+ * consistent: 1 read unit for each 4 KB of the job's row.
  */
 export function getJob(
   client: DynamoDBDocumentClient,
@@ -66,8 +66,9 @@ export function getJob(
 }
 
 /**
- * The function that finds the ids of all jobs of a batch, in creation order, strongly consistent. Read units: the head of the user's
- * jobs, and about one for each 250 jobs that were created together.
+ * The function that finds the ids of all jobs of a batch, in creation order, strongly consistent.
+ * Read units: the head of the user's jobs, and about one for each 250 jobs that were created
+ * together.
  */
 export function listJobIds(
   client: DynamoDBDocumentClient,

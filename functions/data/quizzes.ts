@@ -25,11 +25,13 @@ interface IdentifiedSubmission {
 }
 
 /**
- * The function that stores at most 100 submissions of a user, all or none, and returns their records in the same order. A record
- * belongs to (user, quiz, position): submitted again it keeps `id` and `created_at`, and `updated_at` never goes back, however many
- * submit at once. `now` is in milliseconds since 1970.
+ * The function that stores at most 100 submissions of a user, all or none, and returns their
+ * records in the same order. A record belongs to (user, quiz, position): submitted again it keeps
+ * `id` and `created_at`, and `updated_at` never goes back, however many submit at once. `now` is in
+ * milliseconds since 1970.
  *
- * It takes two calls. After contention it tries again with jitter, up to 15 times, and then throws TooBusy.
+ * It takes two calls. After contention it tries again with jitter, up to 15 times, and then throws
+ * TooBusy.
  */
 export function submitQuizzes(
   client: DynamoDBDocumentClient,
@@ -82,7 +84,8 @@ export function submitQuizzes(
         Key: { user_id: userId, id },
         UpdateExpression:
           'SET #quiz = :quiz, #position = :position, #data = :data, #updated = :time, #created = if_not_exists(#created, :time)',
-        // The last of several submissions wins: its time is later than what is stored, whatever the clocks say.
+        // The last of several submissions wins: its time is later than what is stored, whatever the
+        // clocks say.
         ConditionExpression: 'attribute_not_exists(#updated) OR #updated < :time',
         ExpressionAttributeNames: {
           '#quiz': 'cms_quiz_id',
@@ -109,7 +112,10 @@ export function submitQuizzes(
   }
 }
 
-/** The id of the record of (user, quiz, position): a UUID of version 8 (RFC 9562) from the hash of the three. */
+/**
+ * The id of the record of (user, quiz, position): a UUID of version 8 (RFC 9562) from the hash of
+ * the three.
+ */
 export function quizRecordId(userId: string, { cms_quiz_id, position }: Omit<QuizSubmission, 'data'>): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([userId, cms_quiz_id, position]))
@@ -119,7 +125,10 @@ export function quizRecordId(userId: string, { cms_quiz_id, position }: Omit<Qui
   return formatUuid(hash.toString('hex', 0, 16));
 }
 
-/** The latest time in microseconds at which one of the records was stored that stopped the transaction; 0 where none did. */
+/**
+ * The latest time in microseconds at which one of the records was stored that stopped the
+ * transaction; 0 where none did.
+ */
 function latestStoredTime({ reasons }: TransactionCanceled): number {
   const times = reasons.flatMap(({ item }) => attributeText(item?.updated_at) ?? []);
   return Math.max(0, ...times.map(toMicroseconds));

@@ -11,8 +11,8 @@ import { getRow } from './dynamodb/reads.ts';
 const ResultsOfRow = z.pick(JobRow, { results_key: true });
 
 /**
- * The function that finds the key of a job's results: null while there are none, undefined when the user has no such job. 1 read unit
- * for each 4 KB of the job's row.
+ * The function that finds the key of a job's results: null while there are none, undefined when the
+ * user has no such job. 1 read unit for each 4 KB of the job's row.
  */
 export function getResultsKey(
   client: DynamoDBDocumentClient,
@@ -28,10 +28,11 @@ export function getResultsKey(
 const longestValidity = 900;
 
 /**
- * The function that makes links to objects of the results bucket. A link downloads as JSON without a token, for `validitySeconds`
- * (at most 900). Signing is arithmetic: it sends nothing and does not check that the object exists. A link ends with the
- * credentials that signed it. Lambda does not say when those expire; it replaces execution environments with their credentials
- * every few hours.
+ * The function that makes links to objects of the results bucket. A link downloads as JSON without
+ * a token, for `validitySeconds` (at most 900). Signing is arithmetic: it sends nothing and does
+ * not check that the object exists. A link ends with the credentials that signed it. Lambda does
+ * not say when those expire; it replaces execution environments with their credentials every few
+ * hours.
  *
  * The returned function throws CorruptData for a key that is not below the user's own prefix.
  */

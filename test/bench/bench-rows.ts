@@ -1,4 +1,7 @@
-/** The rows that the benchmark lists: one user's batches and jobs, made from a fixed seed so that runs can be compared. */
+/**
+ * The rows that the benchmark lists: one user's batches and jobs, made from a fixed seed so that
+ * runs can be compared.
+ */
 
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
@@ -150,7 +153,10 @@ function filled<Row extends object>(attribute: keyof Row & string, row: Row): Ro
   return missing < 0 ? row : { ...row, [attribute]: JSON.stringify({ note: 'x'.repeat(missing) }) };
 }
 
-/** The size of an item by DynamoDB's documentation: names and values, and for each map or list 3 bytes and 1 byte an element. */
+/**
+ * The size of an item by DynamoDB's documentation: names and values, and for each map or list 3
+ * bytes and 1 byte an element.
+ */
 export function itemBytes(item: object): number {
   return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
 }

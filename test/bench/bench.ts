@@ -33,7 +33,10 @@ import { requestTable } from './request-table.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 
-/** `runs` of each query, `rounds` of loading every bundle, and for how long the CPU time of each page is measured. */
+/**
+ * `runs` of each query, `rounds` of loading every bundle, and for how long the CPU time of each
+ * page is measured.
+ */
 const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000 };
 const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500 };
 

@@ -45,8 +45,9 @@ export function comparisonTable(size: number, results: readonly ListResult[]): s
 }
 
 /**
- * A summary of the queries at all sizes: read units, budget, and growth between the two largest sizes. At the largest size it adds the
- * usual way in read units, and PostgreSQL in milliseconds for total and page.
+ * A summary of the queries at all sizes: read units, budget, and growth between the two largest
+ * sizes. At the largest size it adds the usual way in read units, and PostgreSQL in milliseconds
+ * for total and page.
  */
 export function listSummary(results: readonly ListResult[]): string {
   const sizes = sizesOf(results);

@@ -21,7 +21,10 @@ export interface BundleResult {
   readonly clients: readonly string[];
   /** Median time that the import of the bundle takes, each time in a new process. */
   readonly milliseconds: number;
-  /** That time divided by the time of a bundle that only makes the SDK's document client as it comes: the median of all rounds. */
+  /**
+   * That time divided by the time of a bundle that only makes the SDK's document client as it
+   * comes: the median of all rounds.
+   */
   readonly ratio: number;
   /** The same ratio by CPU time, which other work on the machine disturbs less. */
   readonly cpuMilliseconds: number;
@@ -45,8 +48,8 @@ const sdkOnly = 'SDK only';
 const mostTimesSdkOnly = 1.25;
 
 /**
- * Sizes and initialisation times of the bundles as the stack makes them. Each round loads every bundle once, so that all are measured
- * under the same conditions.
+ * Sizes and initialisation times of the bundles as the stack makes them. Each round loads every
+ * bundle once, so that all are measured under the same conditions.
  */
 export async function measureBundles(rounds: number, progress: (round: number) => void): Promise<BundleResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-bundles-'));
@@ -71,8 +74,9 @@ export async function measureBundles(rounds: number, progress: (round: number) =
 }
 
 /**
- * The bundles of the stack, and two more: the SDK's document client as it comes, and as the service makes and bundles it. Those values
- * of the functions' environment that only a deployment knows are made up.
+ * The bundles of the stack, and two more: the SDK's document client as it comes, and as the service
+ * makes and bundles it. Those values of the functions' environment that only a deployment knows are
+ * made up.
  */
 function build(directory: string): Bundle[] {
   const app = new App({ outdir: directory, analyticsReporting: false, context: cdk.context });

@@ -52,7 +52,10 @@ export interface ListResult extends Timed {
 
 type Lists = Readonly<Record<ListName, (query: ListQuery) => Promise<Page<{ readonly id: string }>>>>;
 
-/** Measures every query on the loaded rows. Throws when an answer differs from that of the rows as an array. */
+/**
+ * Measures every query on the loaded rows. Throws when an answer differs from that of the rows as
+ * an array.
+ */
 export async function* measureLists(bench: Bench): AsyncGenerator<ListResult> {
   const lists = listsOf(bench);
   for (const listCase of listCases) {

@@ -8,7 +8,10 @@ import type { Bench } from './measure-lists.ts';
 export interface PageResult {
   readonly name: string;
   readonly size: number;
-  /** CPU time of this process for one page: plan, columns, selection, rows and the reply's text, without the SDK and the network. */
+  /**
+   * CPU time of this process for one page: plan, columns, selection, rows and the reply's text,
+   * without the SDK and the network.
+   */
   readonly cpuMilliseconds: number;
   readonly bytes: number;
 }
@@ -16,7 +19,10 @@ export interface PageResult {
 const measured = new Set(['unfiltered, at 50 %', 'three filters, 3 % match', 'order_by jobs_count']);
 const warmUps = 50;
 
-/** Measures the CPU time of pages of 100 batches. The database's answers were recorded before, so none is asked. */
+/**
+ * Measures the CPU time of pages of 100 batches. The database's answers were recorded before, so
+ * none is asked.
+ */
 export async function* measurePages(bench: Bench, milliseconds: number): AsyncGenerator<PageResult> {
   for (const listCase of listCases.filter(({ name }) => measured.has(name))) {
     const query = queryOf(listCase, bench.rows) as BatchListQuery;
@@ -35,7 +41,10 @@ export async function* measurePages(bench: Bench, milliseconds: number): AsyncGe
   }
 }
 
-/** Does all that a query needs, from the repository to the reply's body. Every call is answered from memory. */
+/**
+ * Does all that a query needs, from the repository to the reply's body. Every call is answered from
+ * memory.
+ */
 async function recordedPage({ client, tables, userId }: Bench, query: BatchListQuery): Promise<() => Promise<string>> {
   const answers = new Map<string, Promise<Record<string, unknown>>>();
   const keyOf = ({ name, input }: Call) => name + JSON.stringify(input);

@@ -21,7 +21,10 @@ export interface RequestResult {
   readonly met?: boolean;
 }
 
-/** What a write is measured on: a number for new ids, and rows of the user that are still as they were loaded. */
+/**
+ * What a write is measured on: a number for new ids, and rows of the user that are still as they
+ * were loaded.
+ */
 interface Subject {
   readonly number: number;
   readonly openBatch: string;
@@ -203,7 +206,10 @@ function repositoriesOf({ client, tables, userId, rows }: Bench) {
   };
 }
 
-/** As many as the rows offer, at most ten, spread over the sequence. The second half of them is for events. */
+/**
+ * As many as the rows offer, at most ten, spread over the sequence. The second half of them is for
+ * events.
+ */
 function subjectsOf({ batches, jobs, largeBatchId }: BenchRows): Subject[] {
   const open = batches.filter((batch) => batch.open);
   const pending = batches.filter((batch) => batch.status === 'PENDING');

@@ -60,7 +60,10 @@ const types = {
   job_origin: JobOrigin,
 };
 
-/** Loads the same rows into a schema of its own of PostgreSQL, with the program `psql`. Throws when the server cannot be reached. */
+/**
+ * Loads the same rows into a schema of its own of PostgreSQL, with the program `psql`. Throws when
+ * the server cannot be reached.
+ */
 export async function postgres(url: string): Promise<Postgres> {
   const schema = `bench_${process.pid}_${Date.now()}`;
   const running = new Set<ChildProcess>();

@@ -2,7 +2,10 @@ import { figure } from './figure.ts';
 import type { RequestResult } from './measure-requests.ts';
 import { textTable } from './text-table.ts';
 
-/** What writes and small reads cost, with their budget, and what the same writes cost on behalf of an event. */
+/**
+ * What writes and small reads cost, with their budget, and what the same writes cost on behalf of
+ * an event.
+ */
 export function requestTable(size: number, results: readonly RequestResult[]): string {
   const headings = ['WCU', 'RCU', 'calls', 'depth', 'budget', '', 'by event: WCU', 'RCU', 'calls'];
   const rows = results.map(({ name, cost, budget, met, withEvent }) => [

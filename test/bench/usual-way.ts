@@ -8,9 +8,10 @@ type Item = Record<string, unknown>;
 const rowsPerPage = Math.floor(2 ** 20 / 800);
 
 /**
- * How lists with totals are usually read from DynamoDB. The index in creation order (or that of a batch's jobs) is walked with
- * Select=COUNT. That gives the total and the page in which the offset lies. From there rows are read until the page is full. For
- * another order all rows are read and sorted in memory.
+ * How lists with totals are usually read from DynamoDB. The index in creation order (or that of a
+ * batch's jobs) is walked with Select=COUNT. That gives the total and the page in which the offset
+ * lies. From there rows are read until the page is full. For another order all rows are read and
+ * sorted in memory.
  */
 export async function usualWay(
   client: DynamoDBDocumentClient,

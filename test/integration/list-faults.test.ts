@@ -105,10 +105,10 @@ describe('a list read while an index lags', () => {
   });
 });
 
-describe('the jobs of a batch that was just created', () => {
+describe('the jobs of a new batch', () => {
   const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
 
-  it('are all there although the index and eventually consistent reads know nothing of the batch', async () => {
+  it('are all listed although the index and eventually consistent reads do not show the batch yet', async () => {
     const list = listJobs(
       interceptedClient(client, async (call) => {
         if (isIndexRead(call)) return { Items: [] };
@@ -131,7 +131,10 @@ describe('a list read from columns that lag', () => {
     expect(answer(await list(user, query as never))).toEqual(listOf(batches, query as never));
   });
 
-  /** Lets the first attempt see what `change` makes of the blocks of columns and sets whose keys start with the prefix. */
+  /**
+   * Lets the first attempt see what `change` makes of the blocks of columns and sets whose keys
+   * start with the prefix.
+   */
   const listWithBlocks = (prefix: string, change: (blocks: Items) => Items) => {
     let changed = 0;
     const list = listThrough(async (call) => {
@@ -190,7 +193,7 @@ describe('a list read from columns that lag', () => {
     expect([before, after]).toContainEqual(answer(await list(user, query)));
   });
 
-  it('is asked again, and in the end refused, when a row never agrees with them', async () => {
+  it('is read again, and in the end refused, when a row never agrees with them', async () => {
     let calls = 0;
     const paused = (rows: Items = []) => rows.map((row) => ({ ...row, status: 'PAUSED' }));
     const list = listThrough(async (call) => {
@@ -254,7 +257,7 @@ describe('a list read on a failing table', () => {
     expect(calls).toBeGreaterThan(3);
   });
 
-  it('names a corrupt row as ours', async () => {
+  it('reports a corrupt row as our fault', async () => {
     const list = listThrough(async (call) =>
       isIndexRead(call) ? { Items: (await itemsOf(call)).map((row) => ({ ...row, tags: 'none' })) } : call.send(),
     );

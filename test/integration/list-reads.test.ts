@@ -1,4 +1,7 @@
-/** What each kind of query reads, call by call: a read too many, too wide or too consistent gives right answers and costs more. */
+/**
+ * What each kind of query reads, call by call: a read too many, too wide or too consistent gives
+ * right answers and costs more.
+ */
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';

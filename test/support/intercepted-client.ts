@@ -9,7 +9,10 @@ export interface Call {
   send(): Promise<Output>;
 }
 
-/** The client, with every call handed to `intercept`, which may send it, change its answer, or fail it before or after its effect. */
+/**
+ * The client, with every call handed to `intercept`, which may send it, change its answer, or fail
+ * it before or after its effect.
+ */
 export function interceptedClient(
   client: DynamoDBDocumentClient,
   intercept: (call: Call) => Promise<Output>,

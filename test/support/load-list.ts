@@ -8,8 +8,8 @@ import type { TableNames } from '../../functions/tables.ts';
 type Item = Record<string, unknown>;
 
 /**
- * Writes a user's whole list (rows, columns and head) into empty tables, many times faster than the write side can. `rows` are in creation
- * order, numbered from 0.
+ * Writes a user's whole list (rows, columns and head) into empty tables, many times faster than the
+ * write side can. `rows` are in creation order, numbered from 0.
  */
 export async function loadList(
   client: DynamoDBDocumentClient,

@@ -10,7 +10,10 @@ export interface Cost {
   readonly writeUnits: number;
   /** Size of the responses' bodies. */
   readonly bytes: number;
-  /** Calls that the same reads take on AWS, where a page ends at 1 MB. DynamoDB Local lets pages with a filter grow. */
+  /**
+   * Calls that the same reads take on AWS, where a page ends at 1 MB. DynamoDB Local lets pages
+   * with a filter grow.
+   */
   readonly pages: number;
 }
 
@@ -40,12 +43,14 @@ const bytesPerUnit = { eventual: 8_192, consistent: 4_096 };
 const pageBytes = 2 ** 20;
 
 /**
- * Makes every call of the client ask for its consumed capacity, and returns the function that measures. Several requests can be
- * measured at once: a call belongs to the asynchronous context in which it is sent.
+ * Makes every call of the client ask for its consumed capacity, and returns the function that
+ * measures. Several requests can be measured at once: a call belongs to the asynchronous context in
+ * which it is sent.
  *
- * The items of a transaction are written one by one, each in a transaction of its own, and count as one call. The reason: DynamoDB Local
- * counts only one of several items in a transaction that take the same capacity of a table. So this client does not suit writers that
- * disturb each other, nor measurements of their time.
+ * The items of a transaction are written one by one, each in a transaction of its own, and count as
+ * one call. The reason: DynamoDB Local counts only one of several items in a transaction that take
+ * the same capacity of a table. So this client does not suit writers that disturb each other, nor
+ * measurements of their time.
  */
 export function measuredClient(client: DynamoDBDocumentClient): Measure {
   const request = new AsyncLocalStorage<MeasuredCall[]>();

@@ -15,7 +15,10 @@ export const times = fc
 
 const createdAt = (seq: number) => fromMicroseconds(toMicroseconds('2026-01-01T00:00:00.000000Z') + seq * 1_000_003);
 
-/** Stored batches of one user in creation order. No status implies another attribute, so all combinations occur. */
+/**
+ * Stored batches of one user in creation order. No status implies another attribute, so all
+ * combinations occur.
+ */
 export const batchRows = (userId: string, count: number) =>
   fc
     .array(

@@ -1,4 +1,7 @@
-/** The one place that knows what DynamoDB and the AWS SDK call their errors. The rest of the service meets only our own. */
+/**
+ * The one place that knows what DynamoDB and the AWS SDK call their errors. The rest of the service
+ * meets only our own.
+ */
 
 import { DependencyFailed, TimedOut, TooBusy } from '../../errors.ts';
 
@@ -8,13 +11,19 @@ export class Contention extends TooBusy {}
 /** DynamoDB throttled a call. The SDK has already repeated it. */
 export class Throttled extends Contention {}
 
-/** Why a part of a transaction stopped it: a code of DynamoDB, and the stored item where the request asked for it. */
+/**
+ * Why a part of a transaction stopped it: a code of DynamoDB, and the stored item where the request
+ * asked for it.
+ */
 export interface CancellationReason {
   readonly code: string;
   readonly item: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A condition of a transaction failed, or other writers were at the same items: nothing was written. The SDK does not repeat it. */
+/**
+ * A condition of a transaction failed, or other writers were at the same items: nothing was
+ * written. The SDK does not repeat it.
+ */
 export class TransactionCanceled extends Contention {
   readonly reasons: readonly CancellationReason[];
 
@@ -25,8 +34,9 @@ export class TransactionCanceled extends Contention {
 }
 
 /**
- * Waits for a call of the SDK. Throws Contention, TimedOut or DependencyFailed for what may pass, with the SDK's error as the
- * cause. Other errors are mistakes of ours (a wrong request, a missing right): they are thrown as they came.
+ * Waits for a call of the SDK. Throws Contention, TimedOut or DependencyFailed for what may pass,
+ * with the SDK's error as the cause. Other errors are mistakes of ours (a wrong request, a missing
+ * right): they are thrown as they came.
  */
 export async function translateErrors<Answer>(call: Promise<Answer>): Promise<Answer> {
   try {

@@ -3,9 +3,10 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { countInRequestLog } from '../../request-log.ts';
 
 /**
- * The document client that every repository is given, configured by the environment (region, credentials,
- * `AWS_ENDPOINT_URL_DYNAMODB`). A call takes at most 3 attempts of `timeout` ms each, so that no sequence of calls that a
- * request needs outlives the function's time limit. The capacity that calls consume is counted in the request's log line.
+ * The document client that every repository is given, configured by the environment (region,
+ * credentials, `AWS_ENDPOINT_URL_DYNAMODB`). A call takes at most 3 attempts of `timeout` ms each,
+ * so that no sequence of calls that a request needs outlives the function's time limit. The
+ * capacity that calls consume is counted in the request's log line.
  */
 export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
@@ -30,7 +31,10 @@ export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** The SDK copies every answer for a logger that has `info`, also for the silent one that it has by default. */
+/**
+ * The SDK copies every answer for a logger that has `info`, also for the silent one that it has by
+ * default.
+ */
 const loggerWithoutInfo = { trace() {}, debug() {}, warn() {}, error() {} } as Logger;
 type Logger = NonNullable<DynamoDBClientConfig['logger']>;
 

@@ -1,6 +1,7 @@
 /**
- * Takes the place of the SDK's credential chain in bundles: in Lambda credentials come from the environment, first and
- * always. The rest of the chain (profiles, single sign-on, instance metadata) was a quarter of a bundle and a seventh of its start.
+ * Takes the place of the SDK's credential chain in bundles: in Lambda credentials come from the
+ * environment, first and always. The rest of the chain (profiles, single sign-on, instance
+ * metadata) was a quarter of a bundle and a seventh of its start.
  */
 
 import { fromEnv } from '@aws-sdk/credential-provider-env';

@@ -7,7 +7,10 @@ import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
 import { Contention, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
 
-/** What was decided from reads: a result, and the transaction that makes it true (undefined: nothing to change). */
+/**
+ * What was decided from reads: a result, and the transaction that makes it true (undefined: nothing
+ * to change).
+ */
 export interface Decision<Result> {
   readonly transaction?: TransactWriteCommandInput | undefined;
   readonly result: Result;
@@ -16,13 +19,16 @@ export interface Decision<Result> {
 const mostFailures = 3;
 
 /**
- * Reads, decides and writes as if no other writer could come between. `decide` reads and decides; its transaction is conditional
- * on everything it has read. After a conflict it reads and decides again. Returns the result of the decision that was written.
+ * Reads, decides and writes as if no other writer could come between. `decide` reads and decides;
+ * its transaction is conditional on everything it has read. After a conflict it reads and decides
+ * again. Returns the result of the decision that was written.
  *
- * There are 12 attempts with full jitter, about 1.5 s in all. Then TooBusy is thrown, also when DynamoDB throttled the last attempt.
+ * There are 12 attempts with full jitter, about 1.5 s in all. Then TooBusy is thrown, also when
+ * DynamoDB throttled the last attempt.
  *
- * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made. The very same transaction is
- * then sent again: its token makes DynamoDB answer with success if it was made the first time. The third such error is thrown.
+ * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
+ * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
+ * was made the first time. The third such error is thrown.
  */
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,

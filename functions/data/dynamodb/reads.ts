@@ -1,4 +1,7 @@
-/** DynamoDB's reads without their loose ends: every page is followed, every unprocessed key is asked for again. */
+/**
+ * DynamoDB's reads without their loose ends: every page is followed, every unprocessed key is asked
+ * for again.
+ */
 
 import {
   BatchGetCommand,
@@ -35,8 +38,8 @@ export async function getItem(
 }
 
 /**
- * One row as the schema reads it (see storedRow), and only the attributes that the schema names; undefined when there is no such row.
- * Strongly consistent: 1 read unit for each 4 KB of the row.
+ * One row as the schema reads it (see storedRow), and only the attributes that the schema names;
+ * undefined when there is no such row. Strongly consistent: 1 read unit for each 4 KB of the row.
  */
 export async function getRow<Shape extends z.core.$ZodShape>(
   client: DynamoDBDocumentClient,
@@ -48,7 +51,10 @@ export async function getRow<Shape extends z.core.$ZodShape>(
   return item && storedRow(schema, item, defaults);
 }
 
-/** Those of at most 100 keys that exist, in no order. Throws TooBusy when keys stay unprocessed through 6 attempts (about 1.5 s). */
+/**
+ * Those of at most 100 keys that exist, in no order. Throws TooBusy when keys stay unprocessed
+ * through 6 attempts (about 1.5 s).
+ */
 export async function batchGet(
   client: DynamoDBDocumentClient,
   table: string,
@@ -79,7 +85,10 @@ export async function batchGet(
 
 class KeysUnprocessed extends Error {}
 
-/** Part of an owner's rows: those whose sort key lies between two values, both inclusive, or starts with a text; or all. */
+/**
+ * Part of an owner's rows: those whose sort key lies between two values, both inclusive, or starts
+ * with a text; or all.
+ */
 export interface KeyRange {
   readonly table: string;
   readonly index?: string;

@@ -3,7 +3,10 @@ import { TooBusy } from '../../errors.ts';
 export interface Retry {
   /** How often the work is done at most. */
   readonly attempts: number;
-  /** Upper bounds of the pause before the second attempt, which doubles for each further one, and of every pause. */
+  /**
+   * Upper bounds of the pause before the second attempt, which doubles for each further one, and of
+   * every pause.
+   */
   readonly firstMilliseconds: number;
   readonly longestMilliseconds: number;
   /** Whether another attempt may succeed after this error. */
@@ -13,8 +16,9 @@ export interface Retry {
 }
 
 /**
- * Repeats the work until it succeeds, and pauses a random part of the bound each time (full jitter), so that callers that met do
- * not meet again. An error that cannot pass is thrown as it is; after the last attempt TooBusy is thrown, with the error as its cause.
+ * Repeats the work until it succeeds, and pauses a random part of the bound each time (full
+ * jitter), so that callers that met do not meet again. An error that cannot pass is thrown as it
+ * is; after the last attempt TooBusy is thrown, with the error as its cause.
  */
 export async function retry<Result>(
   work: () => Promise<Result>,

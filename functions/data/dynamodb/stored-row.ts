@@ -2,9 +2,10 @@ import type * as z from 'zod/mini';
 import { CorruptData } from '../../errors.ts';
 
 /**
- * The attributes of a stored row that the schema names, checked by it. Rows hold more (sequence numbers, versions) than an answer
- * shows. A row that was written before an attribute existed gets it from `defaults`. Throws CorruptData when the row breaks its
- * schema: that is our fault, never the caller's.
+ * The attributes of a stored row that the schema names, checked by it. Rows hold more (sequence
+ * numbers, versions) than an answer shows. A row that was written before an attribute existed gets
+ * it from `defaults`. Throws CorruptData when the row breaks its schema: that is our fault, never
+ * the caller's.
  */
 export function storedRow<Shape extends z.core.$ZodShape>(
   schema: z.ZodMiniObject<Shape>,

@@ -29,7 +29,10 @@ interface OrderAndPage {
   readonly offset: number;
 }
 
-/** The parameters in the terms of the list. An empty prefix is no condition, because every id starts with it. An empty tag is one. */
+/**
+ * The parameters in the terms of the list. An empty prefix is no condition, because every id starts
+ * with it. An empty tag is one.
+ */
 export function makeListQuery<Query extends OrderAndPage>(
   list: ListDescription,
   filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage | 'user_id'>, Filter>>,

@@ -20,10 +20,11 @@ export interface Span {
 export type ColumnValues = Float64Array | Buffer;
 
 /**
- * A column of `rowCount` rows from its blocks in key order. Only the rows within `wanted` need to be there.
+ * A column of `rowCount` rows from its blocks in key order. Only the rows within `wanted` need to
+ * be there.
  *
- * Throws StaleRead when a block is missing, or is not full, before the last wanted row. A time column may end early: its missing
- * trailing values are null.
+ * Throws StaleRead when a block is missing, or is not full, before the last wanted row. A time
+ * column may end early: its missing trailing values are null.
  */
 export function joinBlocks(column: Column, blocks: readonly Item[], rowCount: number, wanted: Span): ColumnValues {
   const values = column.kind === 'uuid' ? Buffer.alloc(rowCount * 16) : new Float64Array(rowCount).fill(Number.NaN);
@@ -38,7 +39,10 @@ export function joinBlocks(column: Column, blocks: readonly Item[], rowCount: nu
   return values;
 }
 
-/** Writes a block's values from row `start` on, as far as the column reaches. Returns how many values the block has. */
+/**
+ * Writes a block's values from row `start` on, as far as the column reaches. Returns how many
+ * values the block has.
+ */
 function writeBlock(block: Uint8Array, values: ColumnValues, start: number): number {
   if (values instanceof Float64Array) return unpackIntegers(block, values, start);
   values.set(block.subarray(0, values.length - start * 16), start * 16);

@@ -15,14 +15,20 @@ import type { Condition } from './query.ts';
 
 export interface ListSource {
   readonly client: DynamoDBDocumentClient;
-  /** A list reads its own table, the columns, and the table of its counters. A missing name is reported when it is first used. */
+  /**
+   * A list reads its own table, the columns, and the table of its counters. A missing name is
+   * reported when it is first used.
+   */
   readonly tables: Partial<TableNames<'Batches' | 'Jobs' | 'Columns'>>;
   readonly list: ListDescription;
   /** At most so many items a page: tests force many pages with it. */
   readonly pageLimit: number | undefined;
 }
 
-/** Rows that an index keeps at places 0, 1, 2, … without gaps. An index has no consistent reads: it may lag. */
+/**
+ * Rows that an index keeps at places 0, 1, 2, … without gaps. An index has no consistent reads: it
+ * may lag.
+ */
 export interface PlacedRows {
   /** How many there are, by an item that is not in the index. */
   count(): Promise<number>;
@@ -73,7 +79,10 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return [...new Set(rows)].sort((a, b) => a - b);
   }
 
-  /** The columns at full length, each with its name. Where a span is given, only that part of them is read. */
+  /**
+   * The columns at full length, each with its name. Where a span is given, only that part of them
+   * is read.
+   */
   function readColumns(names: readonly string[], head: Promise<Head>, span?: Span) {
     return Promise.all(names.map(async (name) => [name, await readColumn(columnNamed(name), head, span)] as const));
   }
@@ -88,7 +97,10 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return joinBlocks(column, blocks, rowCount, wanted);
   }
 
-  /** Blocks in key order. What the first answer (1 MB) does not hold is read in parallel parts of about its size. */
+  /**
+   * Blocks in key order. What the first answer (1 MB) does not hold is read in parallel parts of
+   * about its size.
+   */
   async function readBlocks(
     prefix: string,
     { from, to }: { from: number; to: number },
@@ -117,8 +129,8 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   }
 
   /**
-   * The rows at these sequence numbers, in this order. `ids` is the column of ids, if it was read. Throws StaleRead when a row is not
-   * there.
+   * The rows at these sequence numbers, in this order. `ids` is the column of ids, if it was read.
+   * Throws StaleRead when a row is not there.
    */
   async function rowsAt(sequence: readonly number[], ids: Buffer | undefined): Promise<Row[]> {
     if (sequence.length === 0) return [];
@@ -191,7 +203,8 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   function rowsOfSet({ attribute }: PositionSets, { index, column, counter }: Members, value: string): PlacedRows {
     return placedRows(index, { user_id: userId, [attribute]: value }, column, async () => {
       const key = { user_id: userId, id: value };
-      // Whoever has just created the rows must see them: an old number and a lagging index would agree with each other.
+      // Whoever has just created the rows must see them: an old number and a lagging index would
+      // agree with each other.
       const row = await getItem(client, tableNamed(counter.table), key, { consistent: true });
       return row === undefined ? 0 : Number(row[counter.attribute]);
     });

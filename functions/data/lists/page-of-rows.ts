@@ -6,7 +6,10 @@ import { planColumns } from './plan.ts';
 import type { ListQuery, Page } from './query.ts';
 import { select } from './select.ts';
 
-/** The page of a query whose candidates are all in memory. Their columns are made from them, and the usual selection runs. */
+/**
+ * The page of a query whose candidates are all in memory. Their columns are made from them, and the
+ * usual selection runs.
+ */
 export function pageOfRows(list: ListDescription, query: ListQuery, candidates: readonly Row[]): Page<Row> {
   const rows = candidates.toSorted((a, b) => a.seq - b.seq);
   const { first, second } = planColumns(list, query);

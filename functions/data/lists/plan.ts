@@ -6,11 +6,17 @@ import type { ListQuery, Order } from './query.ts';
 export type Plan =
   /** All rows in creation order: the page is a range of sequence numbers, the total is the head's. */
   | { readonly kind: 'sequence' }
-  /** The rows of one set in creation order, where an index keeps exactly that: the page is a range of places within it. */
+  /**
+   * The rows of one set in creation order, where an index keeps exactly that: the page is a range
+   * of places within it.
+   */
   | { readonly kind: 'members'; readonly sets: PositionSets; readonly members: Members; readonly value: string }
   /** At most 100 rows named one by one, fetched whole. */
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
-  /** Few rows are expected, and the table is keyed by id. When one answer does not hold them, the columns are read instead. */
+  /**
+   * Few rows are expected, and the table is keyed by id. When one answer does not hold them, the
+   * columns are read instead.
+   */
   | { readonly kind: 'idPrefix'; readonly prefix: string }
   | ColumnsPlan;
 
@@ -23,7 +29,10 @@ export interface ColumnsPlan {
   readonly second: readonly string[];
 }
 
-/** With so many hexadecimal digits a prefix names so few random ids of a user that fetching their rows is cheapest. */
+/**
+ * With so many hexadecimal digits a prefix names so few random ids of a user that fetching their
+ * rows is cheapest.
+ */
 const selectivePrefix = 4;
 
 /** The cheapest reads that answer the query. */
@@ -46,8 +55,9 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
 }
 
 /**
- * Reading columns answers every query. Times are the widest columns. They grow with the sequence, so a range of one of them usually
- * leaves a short stretch of rows: reading a second one just there is worth another step.
+ * Reading columns answers every query. Times are the widest columns. They grow with the sequence,
+ * so a range of one of them usually leaves a short stretch of rows: reading a second one just there
+ * is worth another step.
  */
 export function planColumns(list: ListDescription, query: ListQuery): ColumnsPlan {
   const named = new Set<string>();
@@ -80,8 +90,8 @@ export type RowReads =
   | { readonly kind: 'ids' };
 
 /**
- * Prices of eventually consistent reads in read units, for rows of about 0.8 KB and blocks of ids of about 1 KB. A range costs the sum
- * of its items' sizes, an item by key at least half a unit.
+ * Prices of eventually consistent reads in read units, for rows of about 0.8 KB and blocks of ids
+ * of about 1 KB. A range costs the sum of its items' sizes, an item by key at least half a unit.
  */
 const rangeCostPerRow = 0.1;
 const rangeCostPerBlock = 0.125;
@@ -109,8 +119,8 @@ export function planRowReads(sequence: readonly number[], idsPerBlock: number): 
 }
 
 /**
- * How the blocks that hold the ids of these rows (ascending) are read: all from the first to the last of them (`asRange`), or each by
- * its key.
+ * How the blocks that hold the ids of these rows (ascending) are read: all from the first to the
+ * last of them (`asRange`), or each by its key.
  */
 export function planIdBlockReads(sorted: readonly number[], idsPerBlock: number) {
   const numbers = [...new Set(sorted.map((number) => Math.floor(number / idsPerBlock)))];

@@ -15,7 +15,10 @@ export type Condition =
   | { readonly kind: 'ids'; readonly oneOf: readonly string[] }
   | { readonly kind: 'idPrefix'; readonly prefix: string };
 
-/** Creation order, or the order of a column or a facet. Nulls come last in both directions. Ties follow creation order. */
+/**
+ * Creation order, or the order of a column or a facet. Nulls come last in both directions. Ties
+ * follow creation order.
+ */
 export type Order =
   | { readonly kind: 'creation' }
   | { readonly kind: 'column'; readonly column: string }

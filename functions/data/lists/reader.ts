@@ -20,25 +20,28 @@ export interface ListOptions {
 }
 
 /**
- * The one engine of both lists: answers any query about an owner's rows with the page and the exact total.
+ * The one engine of both lists: answers any query about an owner's rows with the page and the exact
+ * total.
  *
- * The first attempt uses eventually consistent reads (half the price), except for the number of a batch's jobs. What is read is checked
- * against itself:
+ * The first attempt uses eventually consistent reads (half the price), except for the number of a
+ * batch's jobs. What is read is checked against itself:
  *
  * - a column must reach to the last row;
  * - every row of the page must be there, and agree with the columns and sets that chose it.
  *
- * Otherwise everything is read again, strongly consistent, with rows by id from the table. After five attempts TooBusy is thrown; only
- * unending writes to the page itself bring that about. A page is never served short and never holds a row that contradicts the query.
- * OutdatedColumns is thrown where columns of another format would have to be read.
+ * Otherwise everything is read again, strongly consistent, with rows by id from the table. After
+ * five attempts TooBusy is thrown; only unending writes to the page itself bring that about. A page
+ * is never served short and never holds a row that contradicts the query. OutdatedColumns is thrown
+ * where columns of another format would have to be read.
  *
  * Cost at N rows, in read units:
  *
  * - a page in creation order: 0.5 and the page itself, at any offset;
- * - other pages: about N * bytes / 8192 for each column that the query names (at most 7 bytes a row, ids 16), and the page (half a unit a
- *   row, less where the rows lie close together).
+ * - other pages: about N * bytes / 8192 for each column that the query names (at most 7 bytes a
+ *   row, ids 16), and the page (half a unit a row, less where the rows lie close together).
  *
- * Sequential calls: 1 to 3; 4 where a batch and other columns are both named; one more beyond 1 MB a column.
+ * Sequential calls: 1 to 3; 4 where a batch and other columns are both named; one more beyond 1 MB
+ * a column.
  */
 export function listReader(
   client: DynamoDBDocumentClient,
@@ -171,8 +174,8 @@ function spanOf(rows: readonly number[] | Int32Array): Span {
 }
 
 /**
- * Throws StaleRead when the row contradicts the columns that chose it: a write has changed it since they were read, or an index still
- * holds it as it was.
+ * Throws StaleRead when the row contradicts the columns that chose it: a write has changed it since
+ * they were read, or an index still holds it as it was.
  */
 function requireColumns(list: ListDescription, row: Row, data: ColumnData, columns: readonly string[]) {
   for (const name of columns) {

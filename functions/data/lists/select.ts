@@ -6,7 +6,10 @@ import type { FacetColumn, ListDescription } from '../columns/list-description.t
 import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition, ListQuery } from './query.ts';
 
-/** What was read for a query. Columns are at full length, with NaN for null. For each set condition there are its rows, ascending. */
+/**
+ * What was read for a query. Columns are at full length, with NaN for null. For each set condition
+ * there are its rows, ascending.
+ */
 export interface ColumnData {
   readonly rowCount: number;
   readonly dictionaries: Dictionaries;
@@ -15,7 +18,10 @@ export interface ColumnData {
   readonly sets: readonly (readonly number[])[];
 }
 
-/** Sequence numbers of the page's rows in the order of the query, and the exact number of all rows that match. */
+/**
+ * Sequence numbers of the page's rows in the order of the query, and the exact number of all rows
+ * that match.
+ */
 export interface Selection {
   readonly sequence: readonly number[];
   readonly total: number;
@@ -28,7 +34,10 @@ export function select(list: ListDescription, query: ListQuery, data: ColumnData
   return { sequence: cutPage(matching, key, query.direction, window), total: matching.length };
 }
 
-/** The rows that meet these conditions, ascending. Rows of sets that are newer than the columns are left out. */
+/**
+ * The rows that meet these conditions, ascending. Rows of sets that are newer than the columns are
+ * left out.
+ */
 export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
   const tests = rowTests(list, conditions, data);
   const candidates = intersect(data.sets)?.filter((row) => row < data.rowCount);
@@ -216,16 +225,20 @@ const bucketCount = 1024;
 const fewRows = 1024;
 
 /**
- * The rows whose ranks in ascending order lie in the window. The values are counted into equal intervals (buckets), and the counts
- * say in which buckets the window begins and ends. With a window from 6 to 14:
+ * The rows whose ranks in ascending order lie in the window. The values are counted into equal
+ * intervals (buckets), and the counts say in which buckets the window begins and ends. With a
+ * window from 6 to 14:
  *
  *   bucket        0     1    2     3      4
  *   rows in it    5     0    3     4      6
  *   their ranks  0..4   -   5..7  8..11  12..17
- *   window                   [............]       fromBucket 2, rowsBefore 5; toBucket 4, rowsBeforeLast 12
+ *   window                   [............]
  *
- * All rows of the buckets between these two are in the window and are sorted. Within the two the same is done again, on fewer rows.
- * The work is linear in the number of rows, whatever their values, except that ids which begin alike are all sorted.
+ * Here fromBucket is 2, with 5 rowsBefore; toBucket is 4, with 12 rowsBeforeLast.
+ *
+ * All rows of the buckets between these two are in the window and are sorted. Within the two the
+ * same is done again, on fewer rows. The work is linear in the number of rows, whatever their
+ * values, except that ids which begin alike are all sorted.
  */
 function rowsAtRanks(valued: ValuedRows, key: SortKey, { from, to }: Window): number[] {
   const { rows, values } = valued;

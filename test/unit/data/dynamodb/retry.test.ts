@@ -12,7 +12,10 @@ const options = {
   message: 'Too many.',
 };
 
-/** When each attempt starts, in milliseconds after the first, where the first `failures` of them fail with `error`. */
+/**
+ * When each attempt starts, in milliseconds after the first, where the first `failures` of them
+ * fail with `error`.
+ */
 async function startsOf(failures: number, error: Error) {
   const starts: number[] = [];
   const start = Date.now();
