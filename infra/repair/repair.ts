@@ -199,7 +199,8 @@ function describeDifference(difference: Difference): string {
       const attributes = Object.entries(difference.expected).map(
         ([name, expected]) => `${name} ${JSON.stringify(found[name])}, should be ${JSON.stringify(expected)}`,
       );
-      return `${difference.table} ${key}: ${attributes.join('; ')}`;
+      const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
+      return `${difference.table} ${key}: ${attributes.join('; ')}${reason}`;
     }
     case 'head': {
       if (found === undefined) return `${key}: missing`;
