@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
+import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
+import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
+import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
+import { applyAll, draftOf, owner, stored } from '../../../support/drafts.ts';
+import { newBatch, newJob } from '../../../support/new-batch.ts';
+
+const tables = { Batches: 'B', Jobs: 'J', Columns: 'C' };
+const time = '2026-03-01T00:00:00.000000Z';
+const now = Date.parse(time);
+const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
+
+function create(draft: Draft, number: number): Draft {
+  const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)] });
+  return applyAll(draft, creationOperations(owner, { batchId: batch.id, create: batch, jobs, time }));
+}
+
+/** The writes of the draft's transaction; those of the Columns table by their keys. */
+function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Map()) {
+  const { TransactItems = [] } = createTransaction(owner, { draft, blocks, tables, now });
+  const all = TransactItems.map(({ Put, Delete }) => ({ ...Put, ...Delete }));
+  return {
+    rows: all.filter(({ TableName }) => TableName !== 'C'),
+    columns: new Map(
+      all
+        .filter(({ TableName }) => TableName === 'C')
+        .map(({ TableName, ...write }) => [String((write.Item ?? write.Key)!.key), write]),
+    ),
+  };
+}
+
+const first = create(draftOf(), 1);
+
+describe('createTransaction', () => {
+  it('has a token of its own each time', () => {
+    const tokens = [1, 2].map(() => createTransaction(owner, { draft: first, blocks: new Map(), tables, now }));
+    expect(new Set(tokens.map(({ ClientRequestToken }) => ClientRequestToken)).size).toBe(2);
+  });
+
+  it('writes new rows and heads only where there are none', () => {
+    const { rows, columns } = writesOf(first);
+    expect(rows).toEqual([
+      { TableName: 'B', Item: first.batches.get(newBatch(1).id), ConditionExpression: 'attribute_not_exists(id)' },
+      { TableName: 'J', Item: first.jobs.get(newJob(1).id), ConditionExpression: 'attribute_not_exists(id)' },
+    ]);
+    for (const [list, head] of [['b', first.heads.batch] as const, ['j', first.heads.job] as const]) {
+      const key = `${list}#head`;
+      expect(columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, ...head }, ...absent });
+    }
+  });
+
+  it('writes blocks only where they are as they were read', () => {
+    const { columns } = writesOf(first);
+    const key = 'b#i#0000000';
+    const { v } = columns.get(key)!.Item as { v: Uint8Array };
+    expect(columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
+    const second = writesOf(create(stored(first), 2), new Map([[key, v]]));
+    expect(second.columns.get(key)).toMatchObject({
+      Item: { v: { length: 2 * v.length } },
+      ConditionExpression: 'v = :before',
+      ExpressionAttributeValues: { ':before': v },
+    });
+  });
+
+  it('changes rows and heads only where they are as they were read', () => {
+    const { columns } = writesOf(create(stored(first), 2));
+    expect(columns.get('b#head')).toMatchObject({
+      ConditionExpression: 'next_seq = :next',
+      ExpressionAttributeValues: { ':next': 1 },
+    });
+    const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
+    const changed = writesOf(update.apply(stored(first)));
+    expect(changed.rows).toMatchObject([
+      { Item: { rev: 1 }, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': 0 } },
+    ]);
+    expect([...changed.columns.keys()]).toEqual([]);
+  });
+
+  it('deletes a block that is empty afterwards, and does not write one that was and stays empty', () => {
+    const key = [...writesOf(first).columns.keys()].find((each) => each.startsWith('b#t#'))!;
+    const { v } = writesOf(first).columns.get(key)!.Item as { v: Uint8Array };
+    const untag = updateBatch(owner.lists, { id: newBatch(1).id, update: { tags: [] }, now: time }).apply(
+      stored(first),
+    );
+    expect(writesOf(untag, new Map([[key, v]])).columns.get(key)).toEqual({
+      Key: { user_id: owner.userId, key },
+      ConditionExpression: 'v = :before',
+      ExpressionAttributeValues: { ':before': v },
+    });
+    expect(writesOf(untag).columns.has(key)).toBe(false);
+  });
+
+  it('remembers the events for 15 days, unless they were processed before', () => {
+    const draft = { ...first, processedEvents: [{ id: 'e-1', digest: 'd', time }] };
+    const key = 'event#e-1';
+    const expires_at = Date.parse('2026-03-16T00:00:00Z') / 1000;
+    expect(writesOf(draft).columns.get(key)).toEqual({
+      Item: { user_id: owner.userId, key, digest: 'd', expires_at },
+      ...absent,
+    });
+  });
+});
