@@ -64,7 +64,7 @@ const bearer = {
   description: [
     'An access token of the deployment’s OpenID Connect issuer, as a JWT; its `sub` is the user.',
     'A deployment with the default Cognito user pool issues it with `aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`.',
-    'The local stack prints tokens when it starts, and issues them at `POST /oauth/token` (grants `password` and `client_credentials`).',
+    'The local stack prints tokens when it starts, and issues them at `POST /_local/issuer/oauth/token` (grants `password` and `client_credentials`).',
   ].join(' '),
 };
 
