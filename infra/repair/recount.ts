@@ -1,4 +1,7 @@
-/** Compares one owner's heads, columns, sets, counts and sequence numbers with what the rows themselves say. Pure. */
+/**
+ * Compares one owner's heads, columns, sets, counts and sequence numbers with what the rows
+ * themselves say. Pure.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -47,9 +50,10 @@ export type Difference =
   | { readonly kind: 'broken'; readonly key: string; readonly found: string };
 
 /**
- * Rows are numbered in the order of `created_at`; rows of the same time by their present number, then by id. Where all is
- * sound that is the order they have. Everything else is expected as it is with these numbers. If the content of any row breaks its
- * schema, only such rows are reported, because nothing can be counted without them.
+ * Rows are numbered in the order of `created_at`. Rows of the same time follow their present
+ * number, then their id. In sound data that is the order they already have. Everything else is
+ * derived from these numbers and the rows' content. If the content of any row breaks its schema,
+ * only such rows are reported, because nothing can be counted without them.
  */
 export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
   const broken = [...brokenRows('Batches', snapshot.batches), ...brokenRows('Jobs', snapshot.jobs)];
@@ -171,7 +175,10 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found
   };
 }
 
-/** Those that the list still has. They keep their order, because a text's index is in the columns already. */
+/**
+ * Those that the list still has. They keep their order, because a text's index is in the columns
+ * already.
+ */
 function soundDictionaries(list: ListDescription, found: Dictionaries): Dictionaries {
   const facets = Object.values(list.columns).flatMap((column) =>
     column.kind === 'facets' ? Object.values(column.facets) : [],

@@ -34,13 +34,13 @@ const parallelWrites = 8;
 
 /**
  * Recounts one owner's rows and, with `fix`, mends what differs. Writers may go on meanwhile:
- * - A difference counts only when two recounts in a row find it alike. What a writer changes in between is gone by then, or differs in
- *   another way.
+ * - A difference counts only when two recounts in a row find it alike. What a writer changes in
+ *   between is gone by then, or differs in another way.
  * - An item is mended only where it is still as it was found.
  * - Afterwards everything is recounted again, until nothing differs, at most five times.
  *
- * Throws CorruptData or LimitExceeded when the rows cannot be described at all. Reads the owner's items whole, strongly consistent, and
- * holds about 1 KB a row in memory.
+ * Throws CorruptData or LimitExceeded when the rows cannot be described at all. Reads the owner's
+ * items whole, strongly consistent, and holds about 1 KB a row in memory.
  */
 export async function repairUser(
   client: DynamoDBDocumentClient,
@@ -78,9 +78,9 @@ export async function repairUser(
   }
 
   /**
-   * A head's format says that all blocks are of it. So a head that gets another format loses its own first, which stops readers and
-   * writers of both releases; and heads are written last, only when everything else was. An interrupted repair never passes for
-   * a complete one.
+   * The format in a head says that all blocks are of that format. So a head that gets another one
+   * loses its own first, which stops readers and writers of both releases. Heads are written last,
+   * and only when everything else was: an interrupted repair must never pass for a complete one.
    */
   async function mendAll(differences: readonly MendableDifference[]): Promise<void> {
     const heads: HeadDifference[] = [];
@@ -116,7 +116,10 @@ function nameOf(difference: Difference): string {
   return `${difference.kind} ${difference.kind === 'row' ? difference.table : ''} ${difference.key}`;
 }
 
-/** Writes what is expected where the item is still as it was found. Otherwise returns false: the next recount looks again. */
+/**
+ * Writes what is expected where the item is still as it was found. Otherwise returns false: the
+ * next recount looks again.
+ */
 async function mend(
   client: DynamoDBDocumentClient,
   tables: RepairTables,
@@ -175,7 +178,10 @@ async function mendRow(
   );
 }
 
-/** The condition that the item is there with these attributes as they were found; without `found`, that it is not there. */
+/**
+ * The condition that the item is there with these attributes as they were found; without `found`,
+ * that it is not there.
+ */
 function unchanged(
   key: 'key' | 'id',
   attributes: readonly string[],

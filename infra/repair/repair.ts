@@ -1,4 +1,7 @@
-/** `npm run repair`: recounts what the lists are read from and reports what differs from the rows; with `--fix` mends it. */
+/**
+ * `npm run repair`: recounts what the lists are read from and reports what differs from the rows;
+ * with `--fix` mends it.
+ */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -132,7 +135,10 @@ function tablesFromEnvironment(): RepairTables | undefined {
   return names.every(([, value]) => value !== undefined) ? (Object.fromEntries(names) as RepairTables) : undefined;
 }
 
-/** CloudFormation names a table after its stack and logical id: `QuantumBatchApi-dev-StorageJobsD2C5A1F0-1ABC…`. */
+/**
+ * CloudFormation names a table after its stack and logical id:
+ * `QuantumBatchApi-dev-StorageJobsD2C5A1F0-1ABC…`.
+ */
 async function findTables(client: DynamoDBClient, stack: string | undefined): Promise<RepairTables> {
   const given = stack === undefined ? tablesFromEnvironment() : undefined;
   if (given !== undefined) return given;
@@ -217,7 +223,10 @@ function describeDifference(difference: Difference): string {
   }
 }
 
-/** Whether the next user would fail as well: AWS itself cannot be reached, or refuses. What it finds wrong with an item is the user's. */
+/**
+ * Whether the next user would fail as well, because AWS cannot be reached or refuses. A fault that
+ * AWS finds in an item belongs to the item's user.
+ */
 function isOfEveryUser(error: unknown): boolean {
   return (
     error instanceof Error && !(error instanceof ServiceError) && isOfAws(error) && error.name !== 'ValidationException'

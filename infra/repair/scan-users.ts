@@ -8,13 +8,16 @@ const scanned = ['Columns', 'Batches', 'Jobs'] as const;
 /** How far a scan has come: plain data, to be kept and given again. */
 export interface UserScan {
   readonly users: string[];
-  /** For each table and segment the key to go on from; null once the segment is done, absent before it is begun. */
+  /**
+   * For each table and segment the key to go on from; null once the segment is done, absent before
+   * it is begun.
+   */
   readonly reached: Record<string, Item | null>;
 }
 
 /**
- * Every user who has any item, in no order: reads all three tables through, keys only, four segments at a time. Adds to `scan`
- * what each page brings and then calls `onPage`.
+ * Finds every user who has any item, in no order. Reads the keys of all three tables, four segments
+ * at a time. After each page it adds the new users to `scan` and calls `onPage`.
  */
 export async function scanUsers(
   client: DynamoDBDocumentClient,

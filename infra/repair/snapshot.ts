@@ -20,7 +20,10 @@ export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
 export interface FoundRow {
   /** What the recount looks at; newer attributes that the row lacks have their defaults. */
   readonly row: Item;
-  /** How the row's content breaks its schema, if it does. Derived attributes may be anything: the recount mends them. */
+  /**
+   * How the row's content breaks its schema, if it does. Derived attributes may be anything: the
+   * recount mends them.
+   */
   readonly fault: string | undefined;
 }
 
@@ -41,7 +44,10 @@ const contentSchemas = {
   Jobs: z.omit(JobRow, { seq: true, rev: true, written_at: true, creation_order: true }),
 };
 
-/** Everything of the owner, strongly consistent, the columns before the rows: about 1 KB of memory a row. */
+/**
+ * Everything of the owner, strongly consistent, the columns before the rows: about 1 KB of memory a
+ * row.
+ */
 export async function readSnapshot(
   client: DynamoDBDocumentClient,
   tables: RepairTables,

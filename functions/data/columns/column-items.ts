@@ -1,5 +1,6 @@
 /**
- * The items of the Columns table beside the heads: blocks of columns and blocks of position sets, their keys, and how a row changes them.
+ * The items of the Columns table beside the heads: blocks of columns and blocks of position sets,
+ * their keys, and how a row changes them.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -24,19 +25,26 @@ export function columnPrefix(list: ListDescription, column: Column): string {
   return `${list.key}#${column.key}#`;
 }
 
-/** The value is hashed because a tag may be longer than a key may be, and may hold any character. */
+/**
+ * The value is hashed because a tag may be longer than a key may be, and may hold any character.
+ */
 export function setPrefix(list: ListDescription, sets: PositionSets, value: string): string {
   const digest = createHash('sha256').update(value).digest('base64url').slice(0, 22);
   return `${list.key}#${sets.key}#${digest}#`;
 }
 
-/** One change of one block. `apply` takes the block's bytes and returns the new ones; undefined means that there is no such item. */
+/**
+ * One change of one block. `apply` takes the block's bytes and returns the new ones; undefined
+ * means that there is no such item.
+ */
 export interface BlockEdit {
   readonly key: string;
   apply(block: Uint8Array | undefined): Uint8Array | undefined;
 }
 
-/** The changes of columns and sets when `before` becomes `after`; without `before` the row is new. */
+/**
+ * The changes of columns and sets when `before` becomes `after`; without `before` the row is new.
+ */
 export function blockEdits(
   list: ListDescription,
   before: Row | undefined,
@@ -80,7 +88,10 @@ function* setEdits(list: ListDescription, before: Row | undefined, after: Row): 
   }
 }
 
-/** The row's value in a column: a number, null, or a canonical UUID. Throws CorruptData where the row has no such value. */
+/**
+ * The row's value in a column: a number, null, or a canonical UUID. Throws CorruptData where the
+ * row has no such value.
+ */
 export function columnValue(column: Column, row: Row, dictionaries: Dictionaries): number | string | null {
   if (column.kind === 'facets') return facetCode(column, row, dictionaries);
   const value = row[column.attribute] ?? null;

@@ -7,14 +7,17 @@
 import { CorruptData, LimitExceeded } from '../../errors.ts';
 import type { Column, Facet, FacetColumn } from './list-description.ts';
 
-/** Texts of each dictionary facet, by the facet's attribute, in order of first use. A text keeps its index forever. */
+/**
+ * Texts of each dictionary facet, by the facet's attribute, in order of first use. A text keeps its
+ * index forever.
+ */
 export type Dictionaries = Readonly<Record<string, readonly string[]>>;
 
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * The row's number in the column. Every text must be in its dictionary already (see withTextsOf). Throws CorruptData for a value that
- * the facet does not know.
+ * The row's number in the column. Every text must be in its dictionary already (see withTextsOf).
+ * Throws CorruptData for a value that the facet does not know.
  */
 export function facetCode(column: FacetColumn, row: Row, dictionaries: Dictionaries): number {
   let code = 0;
@@ -58,8 +61,8 @@ export function facetSize(facet: Facet): number {
 }
 
 /**
- * The dictionaries, with those texts added that the row brings. Throws LimitExceeded when an owner uses more different texts than
- * the facet's capacity.
+ * The dictionaries, with those texts added that the row brings. Throws LimitExceeded when an owner
+ * uses more different texts than the facet's capacity.
  */
 export function withTextsOf(columns: Iterable<Column>, row: Row, dictionaries: Dictionaries): Dictionaries {
   let learned = dictionaries;

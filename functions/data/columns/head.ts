@@ -1,5 +1,6 @@
 /**
- * The head item: one per owner and list. It changes exactly when rows are created, so `next_seq` is its version.
+ * The head item: one per owner and list. It changes exactly when rows are created, so `next_seq` is
+ * its version.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -11,7 +12,10 @@ import { Count, Timestamp } from '../../schemas/values.ts';
 import { type Column, describedAttributes, type Facet, type ListDescription } from './list-description.ts';
 
 export const Head = z.object({
-  /** Fingerprint of the description that the owner's columns and sets were written by (see formatOf); old heads have none. */
+  /**
+   * Fingerprint of the description that the owner's columns and sets were written by (see
+   * formatOf); old heads have none.
+   */
   format: z.optional(z.string()),
   /** Also the number of rows, as sequence numbers have no gaps. */
   next_seq: Count,
@@ -20,7 +24,10 @@ export const Head = z.object({
 });
 export type Head = z.infer<typeof Head>;
 
-/** Raise it when the same description gives other bytes: another layout of a block, or another rule for what a column holds. */
+/**
+ * Raise it when the same description gives other bytes: another layout of a block, or another rule
+ * for what a column holds.
+ */
 const layoutVersion = 1;
 
 export function headKey(list: ListDescription): string {
@@ -33,8 +40,8 @@ export function emptyHead(list: ListDescription): Head {
 }
 
 /**
- * The head as it is stored (undefined: there is none), of whatever format. Throws CorruptData when it breaks its schema. Whoever
- * reads or writes columns with it calls requireFormat first.
+ * The head as it is stored (undefined: there is none), of whatever format. Throws CorruptData when
+ * it breaks its schema. Whoever reads or writes columns with it calls requireFormat first.
  */
 export function headOf(list: ListDescription, item: Readonly<Record<string, unknown>> | undefined): Head {
   if (item === undefined) return emptyHead(list);
@@ -43,7 +50,10 @@ export function headOf(list: ListDescription, item: Readonly<Record<string, unkn
   return head.data;
 }
 
-/** The same head; throws OutdatedColumns when the owner's columns were written by another description. */
+/**
+ * The same head; throws OutdatedColumns when the owner's columns were written by another
+ * description.
+ */
 export function requireFormat(list: ListDescription, head: Head): Head {
   if (head.format === formatOf(list)) return head;
   throw new OutdatedColumns(
@@ -55,8 +65,8 @@ export function requireFormat(list: ListDescription, head: Head): Head {
 const formats = new WeakMap<ListDescription, string>();
 
 /**
- * Fingerprint of everything in the description that decides what is stored: 8 characters. Names of columns and facets, and the
- * order of columns, decide nothing.
+ * Fingerprint of everything in the description that decides what is stored: 8 characters. Names of
+ * columns and facets, and the order of columns, decide nothing.
  */
 export function formatOf(list: ListDescription): string {
   const known = formats.get(list);

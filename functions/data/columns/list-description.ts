@@ -1,20 +1,26 @@
 /**
- * How a list is stored for reading: data only, one description for batches, one for jobs. The read engine, the write side
- * and the repair command all work from it.
+ * How a list is stored for reading: data only, one description for batches, one for jobs. The read
+ * engine, the write side and the repair command all work from it.
  *
- * A description is a storage format: a contract with everything that earlier releases have written. A change of a key, a kind, an
- * attribute, a facet (its values and their order included) or a number of rows changes the meaning of stored bytes. It changes
- * the description's fingerprint too (head.ts), and every owner needs a repair. CONTRIBUTING.md, "The stored format", has the steps.
+ * A description is a storage format: a contract with everything that earlier releases have written.
+ * A change of a key, a kind, an attribute, a facet (its values and their order included) or a
+ * number of rows changes the meaning of stored bytes. It changes the description's fingerprint too
+ * (head.ts), and every owner needs a repair. CONTRIBUTING.md, "The stored format", has the steps.
  *
- * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A column holds one value of every
- * row at the row's sequence number, cut into blocks of `rowsPerBlock` rows: one small item of the Columns table each. A
- * query reads whole columns (at most 7 bytes a row, ids 16), finds its rows and their number in memory, and fetches only the page.
+ * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A
+ * column holds one value of every row at the row's sequence number, cut into blocks of
+ * `rowsPerBlock` rows: one small item of the Columns table each. A query reads whole columns (at
+ * most 7 bytes a row, ids 16), finds its rows and their number in memory, and fetches only the
+ * page.
  */
 
 interface Blocks {
   /** Short name in the keys of its blocks: no other column or set of the list has it. */
   readonly key: string;
-  /** A block is rewritten whole whenever one of its values changes, so it has to fit in one write unit of 1 KB. */
+  /**
+   * A block is rewritten whole whenever one of its values changes, so it has to fit in one write
+   * unit of 1 KB.
+   */
   readonly rowsPerBlock: number;
 }
 
@@ -24,7 +30,10 @@ export interface IntegerColumn extends Blocks {
   readonly attribute: string;
 }
 
-/** Canonical timestamps, or null, as microseconds. Nulls after the last time of a block are not stored. */
+/**
+ * Canonical timestamps, or null, as microseconds. Nulls after the last time of a block are not
+ * stored.
+ */
 export interface TimeColumn extends Blocks {
   readonly kind: 'time';
   readonly attribute: string;
@@ -35,7 +44,10 @@ export interface UuidColumn extends Blocks {
   readonly attribute: string;
 }
 
-/** Several attributes of few values in one number below 2^53: `first + size1 * (second + size2 * (…))`. */
+/**
+ * Several attributes of few values in one number below 2^53:
+ * `first + size1 * (second + size2 * (…))`.
+ */
 export interface FacetColumn extends Blocks {
   readonly kind: 'facets';
   readonly facets: Readonly<Record<string, Facet>>;
@@ -56,7 +68,10 @@ interface Presence {
   readonly attribute: string;
 }
 
-/** Texts that the owner's head numbers in order of first use, at most `capacity`: all of a list's fit in one item of 400 KB. */
+/**
+ * Texts that the owner's head numbers in order of first use, at most `capacity`: all of a list's
+ * fit in one item of 400 KB.
+ */
 interface Dictionary {
   readonly kind: 'dictionary';
   readonly attribute: string;
@@ -71,8 +86,9 @@ export interface PositionSets extends Blocks {
 }
 
 /**
- * The set's rows are numbered 0, 1, 2, … by `column`; `index` is keyed by the owner, the set's attribute, and that number. The
- * row that the set's value is the id of, in another table, holds their number.
+ * The rows of a set are numbered 0, 1, 2, … by `column`. `index` is keyed by the owner, the set's
+ * attribute, and that number. `counter` is where the number of rows is found: in the row of another
+ * table whose id is the set's value.
  */
 export interface Members {
   readonly index: string;
@@ -89,8 +105,8 @@ export interface ListDescription {
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
   /**
-   * Values of attributes that a row may lack because it was written before they existed. Rows get them wherever they are read, before
-   * anything here is applied to them.
+   * Values of attributes that a row may lack because it was written before they existed. Rows get
+   * them wherever they are read, before anything here is applied to them.
    */
   readonly rowDefaults: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,6 @@
 /**
- * The two lists as they are stored. Every line of a description decides stored bytes: read list-description.ts before you change one.
+ * The two lists as they are stored. Every line of a description decides stored bytes: read
+ * list-description.ts before you change one.
  */
 
 import { batchRowDefaults } from '../../schemas/batch.ts';

@@ -1,7 +1,7 @@
 /**
- * A block of a numeric column: whole numbers and nulls in as few bits as their spread allows. Every value is kept as its distance
- * from the block's smallest value, in a unit that all distances are multiples of. So times of one day in whole milliseconds take 27
- * bits each, and flags take 2.
+ * A block of a numeric column: whole numbers and nulls in as few bits as their spread allows. Every
+ * value is kept as its distance from the block's smallest value, in a unit that all distances are
+ * multiples of. So times of one day in whole milliseconds take 27 bits each, and flags take 2.
  *
  * Layout, big-endian:
  * - 2 bytes: number of entries
@@ -37,9 +37,10 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
 }
 
 /**
- * Writes the block's values into `target` from index `at` on, as far as `target` reaches, with NaN for null. Returns how many values
- * the block has. Throws RangeError for a block that ends too early or is of another format: it would give other values. Then
- * `npm run repair -- --fix` writes the block anew.
+ * Writes the block's values into `target` from index `at` on, as far as `target` reaches, with NaN
+ * for null. Returns how many values the block has. Throws RangeError for a block that ends too
+ * early or is of another format: it would give other values. Then `npm run repair -- --fix` writes
+ * the block anew.
  */
 export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0): number {
   const count = packedCount(bytes);

@@ -1,8 +1,10 @@
 /**
- * A block of a position set: which rows of one stretch of the sequence are in the set (have the tag, are of the batch). It is a
- * bitmap with one bit a row, without its leading and trailing zero bytes.
+ * A block of a position set: which rows of one stretch of the sequence are in the set (have the
+ * tag, are of the batch). It is a bitmap with one bit a row, without its leading and trailing zero
+ * bytes.
  *
- * Layout: 2 bytes for the index of the first byte that is kept, then the bytes; a byte's lowest bit is its first row.
+ * Layout: 2 bytes for the index of the first byte that is kept, then the bytes; a byte's lowest bit
+ * is its first row.
  *
  * Part of the stored format: blocks that are written today must be read by every later release.
  */

@@ -45,7 +45,10 @@ const itemBytes = (key: string, block: Uint8Array) =>
   'v'.length +
   block.length;
 
-/** Values that take a block's most bytes: every facet code there may be, times of 35 years, counts up to 268 million. */
+/**
+ * Values that take a block's most bytes: every facet code there may be, times of 35 years, counts
+ * up to 268 million.
+ */
 const widest = (column: Exclude<Column, { kind: 'uuid' }>) => {
   if (column.kind === 'facets')
     return Object.values(column.facets).reduce((size, facet) => size * facetSize(facet), 1) - 1;
