@@ -99,14 +99,15 @@ describe('the functions', () => {
   describe.each(functions)('$name', ({ name, path, description }) => {
     const { properties } = one('AWS::Lambda::Function', path);
 
-    it('runs on Node 24 and arm64, traced, with a JSON log of its own', () => {
+    it('runs on Node 24 and arm64 with 1 GB, traced, with a JSON log of its own', () => {
       expect(properties).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Handler: 'index.handler',
+        MemorySize: 1024,
         Timeout: 15,
         TracingConfig: { Mode: 'Active' },
-        LoggingConfig: { LogFormat: 'JSON' },
+        LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: 'INFO', SystemLogLevel: 'INFO' },
       });
       expect(readable(properties.LoggingConfig.LogGroup)).toBe(`${path}Log`);
       expect(properties).not.toHaveProperty('ReservedConcurrentExecutions');
@@ -118,7 +119,7 @@ describe('the functions', () => {
       expect(one('AWS::IAM::Role', `${path}Role`).properties).not.toHaveProperty('ManagedPolicyArns');
     });
 
-    it('is told the places of what it uses and nothing else', () => {
+    it('gets the names of what it uses in its environment, and nothing else', () => {
       const variables = properties.Environment?.Variables ?? {};
       expect(
         Object.fromEntries(Object.entries(variables).map(([variable, value]) => [variable, readable(value)])),

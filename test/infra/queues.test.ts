@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type QueueDescription, queues } from '../../functions/queues.ts';
+import { type QueueDescription, type QueueName, queues } from '../../functions/queues.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable, outputs } = synthesize();
@@ -46,6 +46,10 @@ describe.each(descriptions)('the queue %s', (name, description) => {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: concurrency },
     });
+    // A FIFO queue takes no more and no window; AWS allows no fewer than two calls at a time.
+    expect(batchSize).toBeLessThanOrEqual(10);
+    expect(concurrency).toBeGreaterThanOrEqual(2);
+    expect(mapping!.properties).not.toHaveProperty('MaximumBatchingWindowInSeconds');
   });
 
   it('hides a message for six times as long as its consumer may take', () => {
@@ -56,6 +60,31 @@ describe.each(descriptions)('the queue %s', (name, description) => {
   it('is among the outputs, with its dead letters', () => {
     expect(readable(outputs[`${name}QueueUrl`])).toBe(`Queues/${name}`);
     expect(readable(outputs[`${name}DeadLettersUrl`])).toBe(`Queues/${name}DeadLetters`);
+  });
+});
+
+/** The promises of the README: how long an outage may last, or a batch come after its event. */
+const promises: Record<QueueName, { readonly hours: number; readonly alarmMinutes: number }> = {
+  Events: { hours: 12, alarmMinutes: 15 },
+  WaitingEvents: { hours: 24, alarmMinutes: 6 * 60 },
+};
+
+describe.each(Object.entries(promises))('a message of the queue %s', (name, { hours, alarmMinutes }) => {
+  const queue = one('AWS::SQS::Queue', `Queues/${name}`).properties;
+
+  it(`is delivered again for ${hours} hours, and long enough kept for that`, () => {
+    expect(queue.RedrivePolicy.maxReceiveCount * queue.VisibilityTimeout).toBe(hours * 3600);
+    expect(queue.MessageRetentionPeriod).toBeGreaterThanOrEqual(2 * hours * 3600);
+    // What SQS allows.
+    expect(queue.RedrivePolicy.maxReceiveCount).toBeLessThanOrEqual(1000);
+  });
+
+  it('is delivered again within two minutes', () => {
+    expect(queue.VisibilityTimeout).toBeLessThanOrEqual(120);
+  });
+
+  it(`goes off as an alarm after ${alarmMinutes} minutes`, () => {
+    expect(one('AWS::CloudWatch::Alarm', `Monitoring/${name}Age`).properties.Threshold).toBe(alarmMinutes * 60);
   });
 });
 

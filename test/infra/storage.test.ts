@@ -91,6 +91,11 @@ describe('the results bucket', () => {
     expect(readable(properties.LoggingConfiguration.DestinationBucketName)).toBe('Storage/ResultsAccessLog');
   });
 
+  it('keeps the log of downloads for 90 days', () => {
+    const { LifecycleConfiguration } = one('AWS::S3::Bucket', 'Storage/ResultsAccessLog').properties;
+    expect(LifecycleConfiguration.Rules).toEqual([{ Status: 'Enabled', ExpirationInDays: 90 }]);
+  });
+
   it('refuses plain HTTP, old TLS and signatures older than ten minutes to everyone', () => {
     const refusals = policy.properties.PolicyDocument.Statement.map((statement: Record<string, unknown>) => ({
       ...statement,
