@@ -12,9 +12,10 @@ export function userResultsPrefix(userId: string): string {
 const maximumKeyBytes = 1_024;
 
 /**
- * Whether the key names results of this user: a link is signed for such keys only. Below the user's own prefix it is made of plain
- * segments, which no client, proxy or browser takes for another path: none is empty, `.` or `..`, none holds a backslash, a
- * control character or a percent-encoded one.
+ * Whether the key names results of this user: a link is signed for such keys only. Below the user's own prefix it consists of plain
+ * segments, which no client, proxy or browser takes for another path. A plain segment
+ * - is not empty, `.` or `..`;
+ * - contains no backslash, control character or percent-encoded character.
  */
 export function isResultsKeyOf(userId: string, key: string): boolean {
   const prefix = userResultsPrefix(userId);

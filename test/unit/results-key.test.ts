@@ -17,10 +17,15 @@ describe('isResultsKeyOf', () => {
     'a b/ü?#&+.json',
     '100%',
     '%zz',
+    '5%e',
     'k'.repeat(1_024 - 18),
     'é'.repeat(503),
   ])('takes "%s" below it', (tail) => {
     expect(isResultsKeyOf(user, `results/auth0|ada/${tail}`)).toBe(true);
+  });
+
+  it('judges only what follows the prefix', () => {
+    expect(isResultsKeyOf('https://issuer/%41/..', 'results/https://issuer/%41/../1.json')).toBe(true);
   });
 
   it.each([

@@ -82,7 +82,7 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
   return withNewJobs(owner, placed, { batch: started, jobs, time: part.time });
 }
 
-/** The same creation came before: an incomplete batch gets the jobs that it lacks, a complete one lacks none. */
+/** The same creation came before: an incomplete batch gets its missing jobs, a complete one must have all of them. */
 function continueBatch(
   owner: Owner,
   { draft, part, create, batch }: Step & { readonly create: NewBatchContent; readonly batch: BatchRow },

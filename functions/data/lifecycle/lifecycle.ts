@@ -43,15 +43,15 @@ export interface CallOptions {
  * Every function
  * - is atomic: its change is made in full or not at all. Only the creation of more than 50 jobs at once takes several changes, in
  *   their order; the batch's counts are right after each.
- * - can be repeated: the same call again does only what is not done yet. That is the way on after a failure.
- * - waits for other writers: after a conflict it tries again for about 1.5 s, then throws TooBusy. It also does when DynamoDB
+ * - can be repeated: the same call again does only what is not done yet. After a failure, repeat the call.
+ * - waits for other writers: after a conflict it tries again for about 1.5 s, then throws TooBusy. It does the same when DynamoDB
  *   throttles.
  * - If a call throws, its change was not made. The exception is a timeout or internal DynamoDB error, rethrown after the third: the
  *   change may then have been made in full; repeat the call to find out.
  *
  * A change that an event asks for takes effect at the event's time. So the same events leave the same rows, whatever order they
  * arrive in:
- * - If two events set the same field, the later time wins.
+ * - If two events set the same field, the later time wins; of equal times, the later arrival.
  * - An event that would move a status backwards changes no status and is no error. Only a second, different final status is: it
  *   throws IllegalTransition.
  * - Jobs may be added to a batch that was closed later than the event.
@@ -171,7 +171,7 @@ export function lifecycle(
    * A batch that exists with the same content is left as it is (its tags, openness and statuses may have changed since), and jobs
    * that an interrupted call left out are added. Throws AlreadyExists when a batch exists with other content or without these jobs,
    * or a job with other content or in another batch; the other batches are created all the same. Throws LimitExceeded when the
-   * owner uses more projects or device types than can be told apart.
+   * owner uses more projects or device types than its lists can distinguish.
    */
   async function createBatches(
     userId: string,
