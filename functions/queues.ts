@@ -1,19 +1,21 @@
 /**
- * The SQS queues: data only. The stack builds them, each with a queue for its dead letters, before any function, so that
- * every function may send to them; then it builds each queue's consumer. Functions read a queue's URL from the
- * environment variable given here.
+ * The SQS queues: data only. The stack builds each of them with a queue for its dead letters. It does so before it builds
+ * functions, so that every function may send to them. Functions read a queue's URL from the environment variable given here.
  */
 
 /**
- * One queue. Its dead-letter queue is of the same kind. A FIFO queue delivers the messages of one group (`MessageGroupId`) in
- * the order in which they were sent, and none while an earlier one is under way or failed: what cannot be handled yet has to
- * leave it. It drops a message whose group and `MessageDeduplicationId` it has seen within five minutes; both are the
- * sender's to give. The variables hold the URLs of the queue and of its dead-letter queue at run time. */
+ * One queue. The variables hold the URLs of the queue and of its dead-letter queue at run time. Both are FIFO or both are not.
+ *
+ * Senders to a FIFO queue give each message a group (`MessageGroupId`) and a `MessageDeduplicationId`. The queue delivers the
+ * messages of a group in the order in which they were sent. While one of them is under way or failed, it delivers no later one:
+ * a message that cannot be handled yet must leave the queue. It drops a message whose group and id it has seen in the last
+ * five minutes.
+ */
 export interface QueueDescription {
   readonly fifo: boolean;
   readonly environmentVariable: string;
   readonly deadLetterVariable: string;
-  /** How long a message waits for a consumer before SQS drops it. */
+  /** SQS drops a message that has waited this long. */
   readonly retentionDays: number;
   /** Deliveries of a message before SQS moves it to the dead-letter queue. */
   readonly maximumDeliveries: number;
@@ -46,7 +48,7 @@ export const queues = {
     environmentVariable: 'EVENTS_QUEUE_URL',
     deadLetterVariable: 'EVENTS_DEAD_LETTERS_URL',
     retentionDays: 4,
-    // 12 hours: only an outage of a dependency makes an event be delivered again.
+    // For 12 hours. Only an outage of a dependency makes an event come again.
     maximumDeliveries: 480,
     visibilitySeconds: 90,
     alarmSeconds: 900,
@@ -58,10 +60,10 @@ export const queues = {
     environmentVariable: 'WAITING_EVENTS_QUEUE_URL',
     deadLetterVariable: 'WAITING_EVENTS_DEAD_LETTERS_URL',
     retentionDays: 4,
-    // 24 hours, every 2 minutes.
+    // For 24 hours, every 2 minutes.
     maximumDeliveries: 720,
     visibilitySeconds: 120,
-    // What a sender mixes up by accident has come long before.
+    // A batch that its sender merely sent too late has come long before.
     alarmSeconds: 6 * 3600,
     consumer: { function: 'applyWaitingEvents', batchSize: 10, concurrency: 2 },
   },

@@ -1,11 +1,13 @@
 /**
- * The DynamoDB tables, their keys and indexes: data only. The stack creates them, the local stack and the tests create
- * them, the repositories read their names from the environment variable given here.
+ * The DynamoDB tables, their keys and indexes: data only. The stack, the local stack and the tests create them; repositories
+ * read their names from the environment variable given here.
  *
- * `partition` says whose items a partition holds. Where it is the owner, `user_id` comes first in the key of the table and of
- * each index, so no read can reach another user's row, and any function may use the table. Where it is a device, the key keeps
- * no users apart: only the functions in `usedBy` may name the table in their `uses`, and each must check what it reads. A public
- * table holds nothing of any user: any function may read it, only those in `writtenBy` may write it.
+ * `partition` says whose items a partition holds:
+ * - `owner`: `user_id` comes first in the key of the table and of each index, so no read can reach another user's row. Any
+ *   function may use the table.
+ * - `device`: the key does not separate users. Only the functions in `usedBy` may name the table in their `uses`, and each must
+ *   check what it reads.
+ * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those in `writtenBy` may write it.
  */
 
 type KeyType = 'S' | 'N' | 'B';
@@ -36,9 +38,9 @@ export type TableDescription = Partition & {
   readonly partitionKey: string;
   readonly sortKey: string;
   readonly keyTypes: Readonly<Record<string, KeyType>>;
-  /** Indexes project all attributes: a page is read from one of them, in order, without a second look-up. */
+  /** Indexes project all attributes, so that one query of an index returns a page in order. */
   readonly indexes: Readonly<Record<string, IndexKeys>>;
-  /** Attribute (epoch seconds) after which DynamoDB may delete an item; rows have none. */
+  /** Attribute (epoch seconds) after which DynamoDB may delete an item. Rows of batches and jobs do not have it. */
   readonly timeToLive?: string;
 };
 

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import type { StageSettings } from './stages.ts';
 
 /**
- * The topic for alarms, to which only CloudWatch of this account can publish. It has a key of its own because the policy of
+ * The topic for alarms. Only CloudWatch of this account can publish to it. The topic needs its own key, because the policy of
  * the key that AWS keeps for SNS does not let CloudWatch use it.
  */
 export function createAlarmTopic(scope: Construct, settings: StageSettings): Topic {

@@ -180,7 +180,7 @@ function createRestApi(scope: Construct, { stageName, settings, accessLog }: Res
       reason: 'AWS made this policy for this very role: API Gateway writes its logs with it.',
     },
   );
-  // API Gateway would create the log of this name itself, and keep it for ever.
+  // API Gateway would create a log of this name itself, and never delete its lines.
   const errorLog = new LogGroup(scope, 'ErrorLog', {
     logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
     ...logProps(settings),

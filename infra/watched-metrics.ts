@@ -23,8 +23,8 @@ export type WatchedMetrics = ReturnType<typeof watchMetrics>;
 export const period = Duration.minutes(5);
 
 /**
- * The metrics that alarms and the dashboard read. Those that AWS does not measure are taken from the logs by metric filters, in
- * a namespace named after the stack: such a metric costs 0.30 $ a month, so there is none that nothing reads.
+ * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take them from the logs, into a
+ * namespace named after the stack. Such a metric costs 0.30 $ a month, so each of them is read by an alarm or a graph.
  */
 export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) {
   const authorizerLog = api.functions.authorizer.logGroup;
@@ -35,7 +35,7 @@ export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) 
     p50: api.restApi.metricLatency({ statistic: 'p50', period }),
     p99: api.restApi.metricLatency({ statistic: 'p99', period }),
     throttled: countLines(api.accessLog, 'Throttled', '{ $.status = "429" }'),
-    // API Gateway wants a refused token to be an error of the authorizer, so its count of errors says nothing.
+    // The authorizer must answer a bad token with an error, so Lambda's count of its errors says nothing.
     authorizerFailures: countLines(api.accessLog, 'AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),
     jwksAge: readField({ log: authorizerLog, name: 'JwksAge', field: 'JwksAge' }),
     readUnits: Object.entries({ listBatches: api.functions.listBatches, listJobs: api.functions.listJobs }).map(
@@ -109,8 +109,8 @@ function addFilter(log: ILogGroup, { name, pattern, value, defaultValue }: Filte
 }
 
 /**
- * The age of a queue's oldest message in seconds. SQS leaves messages out of its own metric once they were received three
- * times, so the age of what the consumer received counts too.
+ * The age of a queue's oldest message in seconds. SQS's own metric leaves out a message that was received three times, so the
+ * age of the messages that the consumer receives counts as well.
  */
 function measureAge(ofQueue: Metric, consumer: { log: ILogGroup; name: QueueName }): IMetric {
   const received = readField({ log: consumer.log, name: `EventAge-${consumer.name}`, field: 'EventAge' });

@@ -149,7 +149,7 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
   }
 }
 
-/** As the README tells senders to make a group id of an owner. */
+/** The message group of an owner, as the README describes it. */
 function queueId(text: string): string {
   return /^[!-~]{1,128}$/.test(text) ? text : createHash('sha256').update(text).digest('hex');
 }

@@ -6,7 +6,7 @@ export interface Deployment {
   readonly token: string;
   /** Whose token it is. */
   readonly userId: string;
-  /** Through the queue, as the README tells senders to. */
+  /** Sends them through the queue, in this order. */
   sendEvents(events: readonly LifecycleEvent[]): Promise<void>;
   /** The reason with which an event became a dead letter, if it did. */
   deadLetterReason(eventId: string): Promise<string | undefined>;

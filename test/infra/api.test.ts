@@ -103,7 +103,7 @@ describe('the routes', () => {
 });
 
 describe('the authorizer', () => {
-  it('gets every Authorization header, whatever it holds, and its answer is kept for a minute', () => {
+  it('gets every Authorization header, even a malformed one, and its answer is kept for a minute', () => {
     const [authorizer, ...others] = ofType('AWS::ApiGateway::Authorizer');
     expect(others).toEqual([]);
     expect(authorizer!.properties).toMatchObject({

@@ -20,7 +20,7 @@ const environmentValues: Record<string, string> = {
   ),
 };
 
-/** That no authorizer has seen. */
+/** A request without the authorizer's answer. */
 const request = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/api/v1/batches' };
 
 const bundles = await withBundles(async (built) => {
@@ -49,7 +49,7 @@ const bundles = await withBundles(async (built) => {
 describe.each(names)('the bundle of %s', (name) => {
   const bundle = bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
 
-  it('is one module with its source map, and loads with no more than its environment', () => {
+  it('is one module with its source map, and loads with its environment alone', () => {
     expect(bundle.files).toEqual(['index.mjs', 'index.mjs.map']);
     expect(bundle.loaded).toBe('handler');
   });
@@ -77,7 +77,7 @@ describe('the bundles', () => {
     expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
   });
 
-  it.each(Object.entries(bundleLimits))('of %s is no larger than it may be', (name, limit) => {
+  it.each(Object.entries(bundleLimits))('of %s stays within its limit', (name, limit) => {
     expect(bundles.get(name)!.bytes).toBeLessThanOrEqual(limit.bytes);
   });
 });

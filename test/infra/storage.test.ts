@@ -36,7 +36,7 @@ describe.each(Object.entries<TableDescription>(tables))('the table %s', (name, d
     for (const { partitionKeys } of Object.values(description.indexes)) expect(partitionKeys[0]).toBe(first);
   });
 
-  it('is paid by request, can be restored to any moment and has no name of its own', () => {
+  it('is paid by request, can be restored to any second and is named by CloudFormation', () => {
     expect(properties.BillingMode).toBe('PAY_PER_REQUEST');
     expect(properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });
     expect(properties).not.toHaveProperty('TableName');
@@ -76,7 +76,7 @@ describe('the results bucket', () => {
     });
   });
 
-  it('keeps former versions for a while, lets browsers download and logs who does', () => {
+  it('keeps former versions for 30 days, allows browsers to download, and logs downloads', () => {
     expect(properties.VersioningConfiguration).toEqual({ Status: 'Enabled' });
     expect(properties.LifecycleConfiguration.Rules).toEqual([
       {
@@ -96,7 +96,7 @@ describe('the results bucket', () => {
     expect(LifecycleConfiguration.Rules).toEqual([{ Status: 'Enabled', ExpirationInDays: 90 }]);
   });
 
-  it('refuses plain HTTP, old TLS and signatures older than ten minutes to everyone', () => {
+  it('refuses plain HTTP, old TLS and signatures older than ten minutes', () => {
     const refusals = policy.properties.PolicyDocument.Statement.map((statement: Record<string, unknown>) => ({
       ...statement,
       Resource: [statement.Resource].flat().map(readable),
