@@ -11,7 +11,7 @@ venv=.local/schemathesis
 [[ -x $venv/bin/pip ]] || "${PYTHON:-python3}" -m venv "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check schemathesis==4.32.5 hypothesis==6.170.15
 
-# TOKEN, JOB_ID and openapi of the first account.
+# TOKEN, JOB_ID, BATCH_ID and openapi of the first account.
 settings=$("$venv/bin/python" - "$stack" <<'PYTHON'
 import json, sys, urllib.request
 
@@ -20,8 +20,8 @@ token = stack["users"][0]["token"]
 done = urllib.request.Request(
     f"{stack['baseUrl']}/api/v2/jobs?status=DONE&limit=1", headers={"Authorization": f"Bearer {token}"}
 )
-job_id = json.load(urllib.request.urlopen(done))["data"][0]["id"]
-print(f"export TOKEN={token} JOB_ID={job_id}; openapi={stack['openapiUrl']}")
+job = json.load(urllib.request.urlopen(done))["data"][0]
+print(f"export TOKEN={token} JOB_ID={job['id']} BATCH_ID={job['batch_id']}; openapi={stack['openapiUrl']}")
 PYTHON
 )
 eval "$settings"
