@@ -46,7 +46,7 @@ export function listBatches(
   tables: TableNames<'Batches' | 'Columns'>,
   options?: ListOptions,
 ): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
-  const read = listReader(client, tables, batchList, options);
+  const read = listReader({ client, tables, list: batchList }, options);
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
     const { items, total } = await read(userId, makeListQuery(batchList, filters, query));
@@ -64,7 +64,7 @@ export function getBatch(
 ): (userId: string, batchId: string) => Promise<Batch | undefined> {
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
-    const row = await getRow(client, tables.Batches, key, { schema: BatchOfRow, defaults: batchRowDefaults });
+    const row = await getRow(client, { table: tables.Batches, key, schema: BatchOfRow, defaults: batchRowDefaults });
     return row && completed(row);
   };
 }

@@ -30,7 +30,7 @@ export function getDevice(
   tables: TableNames<'Devices'>,
 ): (deviceType: string) => Promise<DeviceRow | undefined> {
   return (deviceType) =>
-    getRow(client, tables.Devices, { kind, device_type: deviceType }, { schema: DeviceRow, defaults: {} });
+    getRow(client, { table: tables.Devices, key: { kind, device_type: deviceType }, schema: DeviceRow });
 }
 
 /** The function that stores what a device announces, in place of what it announced before. 1 write unit for each KB. */

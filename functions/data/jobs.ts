@@ -45,7 +45,7 @@ export function listJobs(
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   options?: ListOptions,
 ): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
-  const read = listReader(client, tables, jobList, options);
+  const read = listReader({ client, tables, list: jobList }, options);
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
     const { items, total } = await read(userId, makeListQuery(jobList, filters, query));
@@ -62,7 +62,12 @@ export function getJob(
   tables: TableNames<'Jobs'>,
 ): (userId: string, jobId: string) => Promise<Job | undefined> {
   return (userId, jobId) =>
-    getRow(client, tables.Jobs, { user_id: userId, id: jobId }, { schema: JobOfRow, defaults: jobRowDefaults });
+    getRow(client, {
+      table: tables.Jobs,
+      key: { user_id: userId, id: jobId },
+      schema: JobOfRow,
+      defaults: jobRowDefaults,
+    });
 }
 
 /**

@@ -107,7 +107,7 @@ export function submitQuizzes(
 
   async function readCreationTimes(userId: string, ids: readonly string[]): Promise<Map<string, string>> {
     const keys = ids.map((id) => ({ user_id: userId, id }));
-    const items = await batchGet(client, table, keys, { consistent: true, attributes: ['id', 'created_at'] });
+    const items = await batchGet(client, { table, keys, consistent: true, attributes: ['id', 'created_at'] });
     return new Map(items.map((item) => [item.id, item.created_at]));
   }
 }

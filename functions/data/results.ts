@@ -20,7 +20,7 @@ export function getResultsKey(
 ): (userId: string, jobId: string) => Promise<string | null | undefined> {
   return async (userId, jobId) => {
     const key = { user_id: userId, id: jobId };
-    const row = await getRow(client, tables.Jobs, key, { schema: ResultsOfRow, defaults: jobRowDefaults });
+    const row = await getRow(client, { table: tables.Jobs, key, schema: ResultsOfRow, defaults: jobRowDefaults });
     return row?.results_key;
   };
 }

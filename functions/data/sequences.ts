@@ -23,7 +23,7 @@ export function getSequence(
   tables: TableNames<'Sequences'>,
 ): (userId: string, id: string) => Promise<string | null> {
   return async (userId, id) => {
-    const item = await getItem(client, tables.Sequences, { user_id: userId, id }, { consistent: true });
+    const item = await getItem(client, { table: tables.Sequences, key: { user_id: userId, id }, consistent: true });
     if (item === undefined) return null;
     try {
       return sequenceText(item.v);

@@ -160,9 +160,13 @@ async function load(endpoint: string, size: number, runs: number, database: Post
   const rows = benchRows(userId, size);
   const tables = await createTables(client as never, `${size}-`);
   for (const [list, ofList] of [[batchList, rows.batches] as const, [jobList, rows.jobs] as const]) {
-    await loadList(client, tables, list, userId, ofList, (written, of) =>
-      progress(`${size} batches: loading ${list.table.toLowerCase()}, ${Math.floor((100 * written) / of)} %`),
-    );
+    await loadList(client, tables, {
+      list,
+      userId,
+      rows: ofList,
+      progress: (written, of) =>
+        progress(`${size} batches: loading ${list.table.toLowerCase()}, ${Math.floor((100 * written) / of)} %`),
+    });
   }
   if (database !== undefined) {
     progress(`${size} batches: loading PostgreSQL`);

@@ -26,8 +26,8 @@ const jobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 
 const batches = countJobs(plainBatches, jobs);
 
 beforeAll(async () => {
-  await loadList(client, names, batchList, userId, batches);
-  await loadList(client, names, jobList, userId, jobs);
+  await loadList(client, names, { list: batchList, userId, rows: batches });
+  await loadList(client, names, { list: jobList, userId, rows: jobs });
   await loadDevices(client, names);
 });
 

@@ -64,8 +64,8 @@ type Case = (typeof cases)[number];
 
 beforeAll(async () => {
   for (const { userId } of cases) {
-    await loadList(client, names, batchList, userId, batchesOf(userId));
-    await loadList(client, names, jobList, userId, jobsOf(userId));
+    await loadList(client, names, { list: batchList, userId, rows: batchesOf(userId) });
+    await loadList(client, names, { list: jobList, userId, rows: jobsOf(userId) });
   }
 });
 

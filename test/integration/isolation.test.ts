@@ -80,8 +80,8 @@ beforeAll(async () => {
     [owner, theirs],
     [intruder, own],
   ] as const) {
-    await loadList(client, names, batchList, userId, batches);
-    await loadList(client, names, jobList, userId, jobs);
+    await loadList(client, names, { list: batchList, userId, rows: batches });
+    await loadList(client, names, { list: jobList, userId, rows: jobs });
   }
 });
 

@@ -31,9 +31,9 @@ const batches = plainBatches.map((batch, seq) => ({
 const batchesOfGuest = sample(batchRows(guest, 3), 3);
 
 beforeAll(async () => {
-  await loadList(client, names, batchList, owner, batches);
-  await loadList(client, names, jobList, owner, jobs);
-  await loadList(client, names, batchList, guest, batchesOfGuest);
+  await loadList(client, names, { list: batchList, userId: owner, rows: batches });
+  await loadList(client, names, { list: jobList, userId: owner, rows: jobs });
+  await loadList(client, names, { list: batchList, userId: guest, rows: batchesOfGuest });
 });
 
 async function ask(route: 'listBatches' | 'listJobs', query: GatewayRequest['query'] = {}, userId = owner) {

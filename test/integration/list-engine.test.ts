@@ -42,9 +42,9 @@ let tables: TableNames;
 
 beforeAll(async () => {
   tables = await createTables(client, `engine-${randomUUID()}-`);
-  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, counted);
-  await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
-  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), 'guest', guests);
+  await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: user, rows: counted });
+  await loadList(client, tables, { list: withRowsPerBlock(jobList, rowsPerBlock), userId: user, rows: jobs });
+  await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: 'guest', rows: guests });
 });
 
 /** Some of the values, so that a query has none, one or several of them. */

@@ -33,8 +33,8 @@ let tables: TableNames;
 
 beforeAll(async () => {
   tables = await createTables(client, `list-faults-${Date.now()}-`);
-  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, batches);
-  await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
+  await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: user, rows: batches });
+  await loadList(client, tables, { list: withRowsPerBlock(jobList, rowsPerBlock), userId: user, rows: jobs });
 });
 
 type Items = Record<string, unknown>[];

@@ -45,8 +45,8 @@ let tables: TableNames;
 
 beforeAll(async () => {
   tables = await createTables(client, `list-reads-${Date.now()}-`);
-  await loadList(client, tables, withRowsPerBlock(batchList, rowsPerBlock), user, batches);
-  await loadList(client, tables, withRowsPerBlock(jobList, rowsPerBlock), user, jobs);
+  await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: user, rows: batches });
+  await loadList(client, tables, { list: withRowsPerBlock(jobList, rowsPerBlock), userId: user, rows: jobs });
 });
 /** A read in one line: its table or index, its key or range, and `!` where it is strongly consistent. */
 function describeRead({ name, input }: Call): string {

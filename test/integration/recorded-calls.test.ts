@@ -99,8 +99,8 @@ for (const batch of batches) batch.jobs_count = orders.get(batch.id) ?? 0;
 
 beforeAll(async () => {
   await Promise.all([
-    loadList(client, names, batchList, owner, batches),
-    loadList(client, names, jobList, owner, jobs),
+    loadList(client, names, { list: batchList, userId: owner, rows: batches }),
+    loadList(client, names, { list: jobList, userId: owner, rows: jobs }),
     loadDevices(client, names),
   ]);
 });

@@ -178,7 +178,7 @@ function expected(rows: readonly Row[], { matches = () => true, by }: Question, 
 }
 
 async function expectRightAnswers(lists: OwnerLists, userId: string, questions: readonly Question[]) {
-  const read = listReader(client, tables, lists.batch);
+  const read = listReader({ client, tables, list: lists.batch });
   const { batches } = await ownerRows(client, tables, userId);
   for (const question of questions) {
     for (const direction of ['ASC', 'DESC'] as const) {
@@ -196,7 +196,7 @@ function queryOf({ where, order = { kind: 'creation' } }: Question, direction: '
 
 /** An owner whose rows and columns an earlier release has written. */
 async function owner(userId: string): Promise<string> {
-  await loadList(client, tables, before.batch, userId, storedBatches(userId));
+  await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId) });
   return userId;
 }
 
@@ -210,7 +210,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
   it('is an error with its reason wherever old columns would be read, and nowhere else', async () => {
     const userId = await owner(`read ${change}`);
     const rows = storedBatches(userId);
-    const read = listReader(client, tables, batch);
+    const read = listReader({ client, tables, list: batch });
     for (const question of questions) {
       await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
       await expect(read(userId, queryOf(question))).rejects.toThrow(/npm run repair -- --fix/);
@@ -277,7 +277,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
         return call.send();
       });
       // From the start each time, with one write more before the end.
-      await loadList(client, tables, before.batch, userId, storedBatches(userId));
+      await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId) });
       const outcome = await repairUser(interrupted, tables, userId, { fix: true, lists: after }).catch(
         (error) => error,
       );
@@ -287,11 +287,15 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
       // Writes that were under way in parallel.
       await new Promise((wake) => setTimeout(wake, 50));
       for (const question of questions) {
-        await expect(listReader(client, tables, batch)(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
+        await expect(listReader({ client, tables, list: batch })(userId, queryOf(question))).rejects.toThrow(
+          OutdatedColumns,
+        );
       }
       if (writes === 0) continue;
       // The earlier release may still run, or run again: it must not use columns that are half moved.
-      await expect(listReader(client, tables, before.batch)(userId, ordinary)).rejects.toThrow(OutdatedColumns);
+      await expect(listReader({ client, tables, list: before.batch })(userId, ordinary)).rejects.toThrow(
+        OutdatedColumns,
+      );
       await expect(lifecycle(client, tables, { lists: before }).createBatch(userId, newBatch(1))).rejects.toThrow(
         OutdatedColumns,
       );

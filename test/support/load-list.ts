@@ -7,17 +7,22 @@ import type { TableNames } from '../../functions/tables.ts';
 
 type Item = Record<string, unknown>;
 
+interface ListToLoad {
+  readonly list: ListDescription;
+  readonly userId: string;
+  /** In creation order, numbered from 0. */
+  readonly rows: readonly Row[];
+  readonly progress?: (written: number, of: number) => void;
+}
+
 /**
  * Writes a user's whole list (rows, columns and head) into empty tables, many times faster than the
- * write side can. `rows` are in creation order, numbered from 0.
+ * write side can.
  */
 export async function loadList(
   client: DynamoDBDocumentClient,
   tables: TableNames,
-  list: ListDescription,
-  userId: string,
-  rows: readonly Row[],
-  progress: (written: number, of: number) => void = () => {},
+  { list, userId, rows, progress = () => {} }: ListToLoad,
 ): Promise<void> {
   const blocks = new Map<string, Uint8Array>();
   let dictionaries: Dictionaries = {};

@@ -18,19 +18,34 @@ import { storedRow } from './stored-row.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
 
-export interface ReadOptions {
+interface TableRead {
+  readonly table: string;
   /** Strongly consistent, at double the price. */
   readonly consistent: boolean;
   /** Only these attributes are sent. DynamoDB charges for the whole item all the same. */
-  readonly attributes?: readonly string[] | undefined;
+  readonly attributes?: readonly string[];
+}
+
+export interface KeyRead extends TableRead {
+  readonly key: Item;
+}
+
+export interface KeysRead extends TableRead {
+  readonly keys: readonly Item[];
+}
+
+export interface RowRead<Shape extends z.core.$ZodShape> {
+  readonly table: string;
+  readonly key: Item;
+  readonly schema: z.ZodMiniObject<Shape>;
+  /** Values of attributes that the row may lack (see storedRow). */
+  readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
 /** The item with this key; undefined when there is none. */
 export async function getItem(
   client: DynamoDBDocumentClient,
-  table: string,
-  key: Item,
-  { consistent, attributes }: ReadOptions,
+  { table, key, consistent, attributes }: KeyRead,
 ): Promise<Item | undefined> {
   const input = { TableName: table, Key: key, ConsistentRead: consistent, ...projection(attributes) };
   const { Item } = await translateErrors(client.send(new GetCommand(input)));
@@ -43,11 +58,9 @@ export async function getItem(
  */
 export async function getRow<Shape extends z.core.$ZodShape>(
   client: DynamoDBDocumentClient,
-  table: string,
-  key: Item,
-  { schema, defaults }: { readonly schema: z.ZodMiniObject<Shape>; readonly defaults: Readonly<Item> },
+  { table, key, schema, defaults }: RowRead<Shape>,
 ): Promise<z.output<z.ZodMiniObject<Shape>> | undefined> {
-  const item = await getItem(client, table, key, { consistent: true, attributes: Object.keys(schema.shape) });
+  const item = await getItem(client, { table, key, consistent: true, attributes: Object.keys(schema.shape) });
   return item && storedRow(schema, item, defaults);
 }
 
@@ -57,9 +70,7 @@ export async function getRow<Shape extends z.core.$ZodShape>(
  */
 export async function batchGet(
   client: DynamoDBDocumentClient,
-  table: string,
-  keys: readonly Item[],
-  { consistent, attributes }: ReadOptions,
+  { table, keys, consistent, attributes }: KeysRead,
 ): Promise<Item[]> {
   const items: Item[] = [];
   let pending: readonly Item[] = keys;

@@ -25,7 +25,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
       const [columns, batches, jobs] = await Promise.all([
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
         readBatches([...batchIds]),
-        batchGet(client, tables.Jobs, Array.from(jobIds, rowKey), { consistent: true }),
+        batchGet(client, { table: tables.Jobs, keys: Array.from(jobIds, rowKey), consistent: true }),
       ]);
       const jobRows = jobs.map((item) => storedRow(JobRow, item, lists.job.rowDefaults));
       const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
@@ -82,13 +82,13 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
   }
 
   async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
-    const items = await batchGet(client, tables.Batches, ids.map(rowKey), { consistent: true });
+    const items = await batchGet(client, { table: tables.Batches, keys: ids.map(rowKey), consistent: true });
     return items.map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults));
   }
 
   async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {
     const columnKeys = keys.map((key) => ({ user_id: userId, key }));
-    const items = await batchGet(client, tables.Columns, columnKeys, { consistent: true });
+    const items = await batchGet(client, { table: tables.Columns, keys: columnKeys, consistent: true });
     return new Map(items.map((item) => [String(item.key), item]));
   }
 

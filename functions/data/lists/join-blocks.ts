@@ -26,7 +26,11 @@ export type ColumnValues = Float64Array | Buffer;
  * Throws StaleRead when a block is missing, or is not full, before the last wanted row. A time
  * column may end early: its missing trailing values are null.
  */
-export function joinBlocks(column: Column, blocks: readonly Item[], rowCount: number, wanted: Span): ColumnValues {
+export function joinBlocks(
+  column: Column,
+  blocks: readonly Item[],
+  { rowCount, wanted }: { readonly rowCount: number; readonly wanted: Span },
+): ColumnValues {
   const values = column.kind === 'uuid' ? Buffer.alloc(rowCount * 16) : new Float64Array(rowCount).fill(Number.NaN);
   let rowsJoined = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
   for (const block of blocks) {

@@ -46,7 +46,7 @@ export type OwnerReads = ReturnType<typeof ownerReads>;
 /** `consistent`: strongly consistent reads, at double the price. */
 export function ownerReads({ client, tables, list, pageLimit }: ListSource, userId: string, consistent: boolean) {
   const idColumn = columnNamed('id');
-  return { columnsHead, readSets, readColumns, rowsAt, idsAt, rowsWithIds, rowsWithIdPrefix, allRows, rowsOfSet };
+  return { list, columnsHead, readSets, readColumns, rowsAt, idsAt, rowsWithIds, rowsWithIdPrefix, allRows, rowsOfSet };
 
   function columnNamed(name: string): Column {
     const column = list.columns[name];
@@ -61,7 +61,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
 
   async function readHead(): Promise<Head> {
     const key = { user_id: userId, key: headKey(list) };
-    return headOf(list, await getItem(client, tableNamed('Columns'), key, { consistent }));
+    return headOf(list, await getItem(client, { table: tableNamed('Columns'), key, consistent }));
   }
 
   /** For each set condition the rows of any of its values, ascending. */
@@ -94,7 +94,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     const blocks = await readBlocks(columnPrefix(list, column), { from, to }, lastBlock);
     const { next_seq: rowCount } = await head;
     const wanted = { from: span?.from ?? 0, to: Math.min(span?.to ?? rowCount - 1, rowCount - 1) };
-    return joinBlocks(column, blocks, rowCount, wanted);
+    return joinBlocks(column, blocks, { rowCount, wanted });
   }
 
   /**
@@ -170,7 +170,11 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
 
   async function blocksWithKeys(keys: readonly Item[]): Promise<Item[]> {
     const parts = Array.from({ length: Math.ceil(keys.length / 100) }, (_, part) =>
-      batchGet(client, tableNamed('Columns'), keys.slice(part * 100, part * 100 + 100), { consistent }),
+      batchGet(client, {
+        table: tableNamed('Columns'),
+        keys: keys.slice(part * 100, part * 100 + 100),
+        consistent,
+      }),
     );
     return (await Promise.all(parts)).flat();
   }
@@ -178,7 +182,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   /** Those of at most 100 rows that exist, in no order. */
   async function rowsWithIds(ids: readonly string[]): Promise<Row[]> {
     const keys = ids.map((id) => ({ user_id: userId, id }));
-    return (await batchGet(client, tableNamed(list.table), keys, { consistent })).map(asRow);
+    return (await batchGet(client, { table: tableNamed(list.table), keys, consistent })).map(asRow);
   }
 
   /** The rows of the first answer (1 MB) whose ids start so, and whether there are more. */
@@ -196,35 +200,28 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
 
   /** All rows of the owner, placed by their sequence numbers. */
   function allRows(): PlacedRows {
-    return placedRows('by_creation', { user_id: userId }, 'seq', async () => (await readHead()).next_seq);
+    const count = async () => (await readHead()).next_seq;
+    return placedRows({ index: 'by_creation', partition: { user_id: userId }, sortKey: 'seq', count });
   }
 
   /** The rows of one set, where an index keeps them (see Members). */
   function rowsOfSet({ attribute }: PositionSets, { index, column, counter }: Members, value: string): PlacedRows {
-    return placedRows(index, { user_id: userId, [attribute]: value }, column, async () => {
+    const count = async () => {
       const key = { user_id: userId, id: value };
       // Whoever has just created the rows must see them: an old number and a lagging index would
       // agree with each other.
-      const row = await getItem(client, tableNamed(counter.table), key, { consistent: true });
+      const row = await getItem(client, { table: tableNamed(counter.table), key, consistent: true });
       return row === undefined ? 0 : Number(row[counter.attribute]);
-    });
+    };
+    return placedRows({ index, partition: { user_id: userId, [attribute]: value }, sortKey: column, count });
   }
 
-  function placedRows(
-    index: string,
-    partition: Readonly<Record<string, string>>,
-    sortKey: string,
-    count: () => Promise<number>,
-  ): PlacedRows {
-    const all: KeyRange = {
-      table: tableNamed(list.table),
-      index,
-      partition,
-      sortKey,
-      range: 'all',
-      consistent: false,
-      pageLimit,
-    };
+  function placedRows({
+    count,
+    ...index
+  }: Pick<KeyRange, 'index' | 'partition' | 'sortKey'> & Pick<PlacedRows, 'count'>): PlacedRows {
+    const table = tableNamed(list.table);
+    const all: KeyRange = { ...index, table, range: 'all', consistent: false, pageLimit };
     return {
       count,
       async between(from, to) {
@@ -235,7 +232,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
       async last(most) {
         return (await queryLast(client, all, most)).map(asRow);
       },
-      placeOf: (row) => Number(row[sortKey]),
+      placeOf: (row) => Number(row[index.sortKey]),
     };
   }
 

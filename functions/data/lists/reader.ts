@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from '../columns/list-description.ts';
@@ -44,9 +43,7 @@ export interface ListOptions {
  * a column.
  */
 export function listReader(
-  client: DynamoDBDocumentClient,
-  tables: ListSource['tables'],
-  described: ListDescription,
+  { client, tables, list: described }: Omit<ListSource, 'pageLimit'>,
   { rowsPerBlock, pageLimit }: ListOptions = {},
 ): (userId: string, query: ListQuery) => Promise<Page<Row>> {
   const list = rowsPerBlock === undefined ? described : withRowsPerBlock(described, rowsPerBlock);
@@ -55,14 +52,14 @@ export function listReader(
     const plan = planQuery(list, query);
     addToRequestLog({ plan: plan.kind });
     try {
-      return await readPage(list, ownerReads(source, userId, false), query, plan);
+      return await readPage(ownerReads(source, userId, false), query, plan);
     } catch (error) {
       if (!isStale(error)) throw error;
     }
     // Indexes have no consistent reads.
     const usesIndex = plan.kind === 'sequence' || plan.kind === 'members';
     const planAgain = usesIndex ? planColumns(list, query) : plan;
-    return retry(() => readPage(list, ownerReads(source, userId, true), query, planAgain), {
+    return retry(() => readPage(ownerReads(source, userId, true), query, planAgain), {
       attempts: 4,
       firstMilliseconds: 80,
       longestMilliseconds: 320,
@@ -78,13 +75,14 @@ function isStale(error: unknown): boolean {
   return true;
 }
 
-async function readPage(list: ListDescription, reads: OwnerReads, query: ListQuery, plan: Plan): Promise<Page<Row>> {
+async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promise<Page<Row>> {
+  const { list } = reads;
   switch (plan.kind) {
     case 'ids':
       return pageOfRows(list, query, await reads.rowsWithIds(plan.ids));
     case 'idPrefix': {
       const { rows, more } = await reads.rowsWithIdPrefix(plan.prefix);
-      if (more) return readColumnsPage(list, reads, query, planColumns(list, query));
+      if (more) return readColumnsPage(reads, query, planColumns(list, query));
       return pageOfRows(list, query, rows);
     }
     case 'sequence':
@@ -92,7 +90,7 @@ async function readPage(list: ListDescription, reads: OwnerReads, query: ListQue
     case 'members':
       return readPlacesPage(query, reads.rowsOfSet(plan.sets, plan.members, plan.value));
     case 'columns':
-      return readColumnsPage(list, reads, query, plan);
+      return readColumnsPage(reads, query, plan);
   }
 }
 
@@ -123,11 +121,11 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
 
 /** The page of any query: chosen in memory from the columns that the query names, then fetched. */
 async function readColumnsPage(
-  list: ListDescription,
   reads: OwnerReads,
   query: ListQuery,
   { first, second }: ColumnsPlan,
 ): Promise<Page<Row>> {
+  const { list } = reads;
   const { conditions } = query;
   const head = reads.columnsHead();
   const sets = reads.readSets(conditions);
@@ -156,8 +154,9 @@ async function readColumnsPage(
   }
   const { sequence, total } = select(list, query, data);
   const items = await reads.rowsAt(sequence, data.uuids.get('id'));
+  const described = [...first, ...second].map((name) => [name, list.columns[name] as Column] as const);
   for (const row of items) {
-    requireColumns(list, row, data, [...first, ...second]);
+    requireColumns(row, described, data);
     requireSets(list, row, conditions);
   }
   return { items, total };
@@ -177,9 +176,9 @@ function spanOf(rows: readonly number[] | Int32Array): Span {
  * Throws StaleRead when the row contradicts the columns that chose it: a write has changed it since
  * they were read, or an index still holds it as it was.
  */
-function requireColumns(list: ListDescription, row: Row, data: ColumnData, columns: readonly string[]) {
-  for (const name of columns) {
-    const value = columnValue(list.columns[name] as Column, row, data.dictionaries);
+function requireColumns(row: Row, columns: readonly (readonly [string, Column])[], data: ColumnData) {
+  for (const [name, column] of columns) {
+    const value = columnValue(column, row, data.dictionaries);
     const uuids = data.uuids.get(name);
     const read = uuids === undefined ? data.numbers.get(name)?.[row.seq] : uuidAt(uuids, row.seq);
     if (value !== (Number.isNaN(read) ? null : read)) throw new StaleRead(`A row has another ${name} than its column.`);

@@ -29,9 +29,10 @@ export interface Selection {
 
 export function select(list: ListDescription, query: ListQuery, data: ColumnData): Selection {
   const matching = matchingRows(list, query.conditions, data);
-  const window = { from: query.offset, to: Math.min(query.offset + query.limit, matching.length) };
+  const { direction, offset, limit } = query;
+  const window = { direction, from: offset, to: Math.min(offset + limit, matching.length) };
   const key = sortKey(list, query, data);
-  return { sequence: cutPage(matching, key, query.direction, window), total: matching.length };
+  return { sequence: cutPage(matching, key, window), total: matching.length };
 }
 
 /**
@@ -161,17 +162,20 @@ interface Window {
   readonly to: number;
 }
 
-type Direction = ListQuery['direction'];
+/** Ranks in this direction. */
+interface DirectedWindow extends Window {
+  readonly direction: ListQuery['direction'];
+}
 
 /** The rows of the window in the order of the key. `matching` ascends, as creation order does. */
-function cutPage(matching: Int32Array, key: SortKey | undefined, direction: Direction, window: Window): number[] {
-  if (key === undefined) return cutSection(matching.length, direction, window, (part) => sliceRows(matching, part));
+function cutPage(matching: Int32Array, key: SortKey | undefined, window: DirectedWindow): number[] {
+  if (key === undefined) return cutSection(matching.length, window, (part) => sliceRows(matching, part));
   const { valued, nulls } = splitNulls(matching, key);
   const count = valued.rows.length;
   const [ofValued, ofNulls] = [clip(window, 0, count), clip(window, count, nulls.length)];
   return [
-    ...cutSection(count, direction, ofValued, (part) => rowsAtRanks(valued, key, part)),
-    ...cutSection(nulls.length, direction, ofNulls, (part) => sliceRows(nulls, part)),
+    ...cutSection(count, ofValued, (part) => rowsAtRanks(valued, key, part)),
+    ...cutSection(nulls.length, ofNulls, (part) => sliceRows(nulls, part)),
   ];
 }
 
@@ -199,16 +203,15 @@ function splitNulls(matching: Int32Array, { value }: SortKey): { valued: ValuedR
 }
 
 /** The window's part within a section of `length` rows that starts at rank `start`, counted from there. */
-function clip(window: Window, start: number, length: number): Window {
+function clip(window: DirectedWindow, start: number, length: number): DirectedWindow {
   const clamp = (rank: number) => Math.min(Math.max(rank - start, 0), length);
-  return { from: clamp(window.from), to: clamp(window.to) };
+  return { direction: window.direction, from: clamp(window.from), to: clamp(window.to) };
 }
 
 /** A descending window is an ascending one counted from the end, reversed: ties reverse with it. */
 function cutSection(
   length: number,
-  direction: Direction,
-  { from, to }: Window,
+  { direction, from, to }: DirectedWindow,
   cutAscending: (window: Window) => number[],
 ): number[] {
   if (from >= to) return [];

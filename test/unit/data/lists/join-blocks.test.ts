@@ -20,7 +20,7 @@ const uuidBlock = (number: number, ...values: number[]) => ({
 const whole = [block(0, 0, 1, 2, 3), block(1, 4, 5, 6, 7), block(2, 8, 9)];
 const all = { from: 0, to: 9 };
 const join = (column: Column, blocks: Parameters<typeof joinBlocks>[1], rowCount = 10, wanted = all) => [
-  ...joinBlocks(column, blocks, rowCount, wanted),
+  ...joinBlocks(column, blocks, { rowCount, wanted }),
 ];
 
 describe('joinBlocks', () => {
@@ -29,7 +29,10 @@ describe('joinBlocks', () => {
   });
 
   it('joins UUIDs', () => {
-    const joined = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3, 4), uuidBlock(1, 5, 6)], 6, { from: 0, to: 5 });
+    const joined = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3, 4), uuidBlock(1, 5, 6)], {
+      rowCount: 6,
+      wanted: { from: 0, to: 5 },
+    });
     expect(joined.length).toBe(6 * 16);
     expect([0, 3, 4, 5].map((row) => uuidAt(joined as Buffer, row))).toEqual([1, 4, 5, 6].map(uuid));
   });
@@ -41,7 +44,10 @@ describe('joinBlocks', () => {
   it('leaves out values that are newer than the rows', () => {
     expect(join(integers, whole, 6, { from: 0, to: 5 })).toEqual([0, 1, 2, 3, 4, 5]);
     expect(join(integers, whole, 4, { from: 0, to: 3 })).toEqual([0, 1, 2, 3]);
-    const ids = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3, 4), uuidBlock(1, 5)], 2, { from: 0, to: 1 });
+    const ids = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3, 4), uuidBlock(1, 5)], {
+      rowCount: 2,
+      wanted: { from: 0, to: 1 },
+    });
     expect(ids.length).toBe(2 * 16);
   });
 
