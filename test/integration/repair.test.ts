@@ -1,4 +1,5 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { emptyHead, type Head } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
@@ -15,6 +16,7 @@ import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 3;
 const lists = ownerLists(rowsPerBlock);
+const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const client = testClient(inject('dynamodbEndpoint'));
 const writer = (options = { rowsPerBlock }) => lifecycle(client, tables, options);
 let tables: TableNames;
@@ -162,6 +164,34 @@ describe('repairUser', () => {
     }
     await writer().createBatch(userId, newBatch(8, { jobs: [newJob(80)] }));
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+
+  it('mends several kinds of damage at once', async () => {
+    const mixtures = fc.sample(fc.shuffledSubarray(Object.keys(damages), { minLength: 2, maxLength: 6 }), {
+      numRuns: 12,
+      seed,
+    });
+    for (const [at, mixture] of mixtures.entries()) {
+      const message = `seed ${seed}: ${mixture.join(', ')}`;
+      const userId = await owner(`mixture ${at}`);
+      // Some find nothing left to damage.
+      for (const damage of mixture) await damages[damage]!(userId).catch(() => {});
+      const { remaining } = await repairUser(client, tables, userId, { fix: true, lists });
+      expect(remaining, message).toEqual([]);
+      const { batches, jobs } = await ownerRows(client, tables, userId);
+      for (const rows of [batches, jobs]) {
+        expect(
+          rows.map((row) => row.seq),
+          message,
+        ).toEqual(rows.map((_, seq) => seq));
+        expect(
+          rows.map((row) => row.created_at),
+          message,
+        ).toEqual(rows.map((row) => row.created_at).sort());
+      }
+      await writer().createBatch(userId, newBatch(8, { jobs: [newJob(80)] }));
+      expect(await recountOf(client, tables, userId, rowsPerBlock), message).toEqual([]);
+    }
   });
 
   it('mends a lost head before any writer can number rows from 0 again', async () => {
