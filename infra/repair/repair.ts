@@ -127,7 +127,15 @@ function connect(stack: string | undefined): { client: DynamoDBClient; place: st
 
 function localEndpoint(): string | undefined {
   if (!existsSync(localStackFile)) return undefined;
-  return (JSON.parse(readFileSync(localStackFile, 'utf8')) as { dynamodbEndpoint: string }).dynamodbEndpoint;
+  return readJson<{ dynamodbEndpoint: string }>(localStackFile).dynamodbEndpoint;
+}
+
+function readJson<Content>(file: string): Content {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Content;
+  } catch (error) {
+    throw new SetupProblem(`${file} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function tablesFromEnvironment(): RepairTables | undefined {
@@ -234,7 +242,12 @@ function isOfEveryUser(error: unknown): boolean {
 }
 
 function isOfAws(error: Error): boolean {
-  return '$metadata' in error || 'code' in error || /Credentials|Timeout|Region/.test(`${error.name} ${error.message}`);
+  const code = 'code' in error ? String(error.code) : '';
+  return (
+    '$metadata' in error ||
+    /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)/.test(code) ||
+    /Credentials|Timeout|Region is missing/.test(`${error.name} ${error.message}`)
+  );
 }
 
 /** One sentence, except for what nobody expected. */
@@ -242,17 +255,19 @@ function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SetupProblem) return error.message;
   if (error instanceof ServiceError) return `${error.name}: ${error.message}`;
+  const isOfFile = 'syscall' in error && 'path' in error;
+  if (isOfFile) return error.message;
   if (!isOfAws(error)) return error.stack ?? String(error);
   if (error.message === 'Region is missing') return 'No region: set AWS_REGION, or a profile that has one.';
-  const code = 'code' in error ? ` (${error.code})` : '';
-  return `DynamoDB cannot be read: ${error.name}${code}: ${error.message.split('\n')[0]}`;
+  const name = error.name === 'Error' ? '' : `${error.name}: `;
+  return `DynamoDB cannot be read: ${name}${error.message.split('\n')[0]}`;
 }
 
 function startProgress(names: RepairTables, fix: boolean, resume: boolean): Progress {
   const fresh: Progress = { tables: names, fix, scan: { users: [], reached: {} }, done: 0, differing: 0, failed: 0 };
   if (!resume) return fresh;
   if (!existsSync(progressFile)) throw new SetupProblem(`There is nothing to resume: ${progressFile} does not exist.`);
-  const kept = JSON.parse(readFileSync(progressFile, 'utf8')) as Progress;
+  const kept = readJson<Progress>(progressFile);
   if (kept.tables.Columns !== names.Columns || kept.fix !== fix) {
     throw new SetupProblem(
       `${progressFile} is of another run: ${kept.tables.Columns}${kept.fix ? ' with --fix' : ''}.`,
