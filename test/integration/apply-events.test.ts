@@ -236,6 +236,7 @@ describe('applyEvents', () => {
     expect(sink.messages.map(({ queue, body }) => [queue, body])).toEqual(
       [update, addition].map((each) => ['waiting', JSON.stringify(each)]),
     );
+    expect(putAside()[0]?.delaySeconds).toBe(10);
     expect(putAside()[0]?.attributes).toEqual({
       message_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       group_id: user,

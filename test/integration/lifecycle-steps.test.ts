@@ -162,6 +162,24 @@ describe('createBatches', () => {
 });
 
 describe('applyEvents', () => {
+  it('reads strongly consistent: what was just created must not be missing', async () => {
+    const reads: unknown[] = [];
+    const watched = interceptedClient(client, async (call) => {
+      if (call.name === 'QueryCommand') reads.push(call.input.ConsistentRead);
+      if (call.name === 'BatchGetCommand') {
+        reads.push(...Object.values(call.input.RequestItems as object).map((table) => table.ConsistentRead));
+      }
+      return call.send();
+    });
+    const { applyEvents } = lifecycle(watched, tables, { now });
+    const eventOf = (id: string, type: string, data: unknown) =>
+      LifecycleEvent.parse({ id, type, time: '2026-03-01T11:00:00Z', user_id: 'consistent', data });
+    await applyEvents([eventOf('1', 'batch.created', newBatch(0, { jobs: [newJob(0)] }))]);
+    await applyEvents([eventOf('2', 'job.updated', { job_id: newJob(0).id, status: 'DONE' })]);
+    expect(reads.length).toBeGreaterThan(8);
+    expect(new Set(reads)).toEqual(new Set([true]));
+  });
+
   it('remembers an event for a day longer than SQS can keep a message', async () => {
     const data = { batch_id: batch.id, tags: ['z'] };
     const event = { id: 'once', type: 'batch.updated', time: '2026-03-01T11:00:00Z', user_id: 'remembered', data };

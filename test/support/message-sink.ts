@@ -11,6 +11,7 @@ export interface SunkMessage {
   readonly attributes: Readonly<Record<string, string>>;
   readonly groupId?: string;
   readonly deduplicationId?: string;
+  readonly delaySeconds?: number;
 }
 
 /** An SQS endpoint that keeps what is sent to any queue; `refusing` makes it refuse. */
@@ -19,7 +20,14 @@ export async function startMessageSink() {
   const sink = { messages, refusing: false };
   const server = createServer(async (request, response) => {
     const input = JSON.parse(await text(request));
-    const { QueueUrl, MessageBody, MessageAttributes = {}, MessageGroupId, MessageDeduplicationId } = input;
+    const {
+      QueueUrl,
+      MessageBody,
+      MessageAttributes = {},
+      MessageGroupId,
+      MessageDeduplicationId,
+      DelaySeconds,
+    } = input;
     if (sink.refusing) {
       response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#QueueDoesNotExist', message: 'gone' }));
@@ -31,6 +39,7 @@ export async function startMessageSink() {
       attributes: Object.fromEntries(
         Object.entries<{ StringValue: string }>(MessageAttributes).map(([name, value]) => [name, value.StringValue]),
       ),
+      ...(DelaySeconds !== undefined && { delaySeconds: DelaySeconds }),
       ...(MessageGroupId !== undefined && { groupId: MessageGroupId, deduplicationId: MessageDeduplicationId }),
     });
     const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
