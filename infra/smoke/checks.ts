@@ -18,7 +18,7 @@ export interface Check {
 const missingJob = '00000000-0000-4000-8000-000000000000';
 const allRoutes = Object.values<Route>(routes).map((route) => ({
   ...route,
-  url: route.path.replace('{job_id}', missingJob),
+  url: route.path.replaceAll(/\{\w+\}/g, missingJob),
 }));
 const privateRoutes = allRoutes.filter((route) => !route.public);
 const json = { 'Content-Type': 'application/json' };
