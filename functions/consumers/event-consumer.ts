@@ -66,6 +66,7 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
       const half = timeLeft() / 2;
       const done = new Set<SQSRecord>();
       const faults: Record<string, unknown>[] = [];
+      let level: 'INFO' | 'ERROR' = 'INFO';
       const owners = messagesByOwner(Records);
       const work = async () => {
         for (let owner = owners.shift(); owner !== undefined && timeLeft() > 0; owner = owners.shift()) {
@@ -75,6 +76,8 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
             const disposition = fault && (await dispose({ record, event }, fault));
             if (fault !== undefined) {
               faults.push({ message_id: record.messageId, disposition, error: describeError(fault) });
+              // That an event waits for its batch is nothing wrong.
+              if (!(fault instanceof NotFound) || disposition === 'dead letter') level = 'ERROR';
             }
             if (disposition !== 'delivered again') done.add(record);
             else if (queue.fifo) break;
@@ -87,7 +90,7 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
       ]);
       const failed = Records.filter((record) => !done.has(record));
       addToRequestLog({ failed: failed.length, EventAge: oldestAge(Records), ...(faults.length > 0 && { faults }) });
-      writeRequestLog(faults.some(({ disposition }) => disposition !== 'put aside') ? 'ERROR' : 'INFO');
+      writeRequestLog(level);
       return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
     });
 

@@ -159,6 +159,19 @@ async function deliverAll(bodies: readonly unknown[]): Promise<void> {
 
 const rows = () => ownerRows(client, tables, user);
 
+/** The line that a function logs during the work. */
+async function logOf(work: () => Promise<unknown>): Promise<Record<string, unknown>> {
+  const lines: string[] = [];
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+  await work();
+  write.mockRestore();
+  vi.unstubAllEnvs();
+  const [line, ...others] = lines.map((each) => JSON.parse(each));
+  expect(others).toEqual([]);
+  return line;
+}
+
 describe('applyEvents', () => {
   it('creates a batch with its jobs, ids and times in canonical form', async () => {
     const body = created({
@@ -361,20 +374,32 @@ describe('applyEvents', () => {
   });
 
   it('logs the age of the oldest event of a delivery, counted from its first sending', async () => {
-    const lines: string[] = [];
-    const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
-    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
     const sent = (seconds: number) => String(Date.now() - 1000 * seconds);
     const Records = delivery([created(), created()]).Records;
     Records[0]!.attributes.SentTimestamp = sent(10);
     Records[1]!.attributes.SentTimestamp = sent(5);
     Records[1]!.messageAttributes = { sent_at: { stringValue: sent(1000), dataType: 'String' } };
-    await waitingHandler({ Records }, { awsRequestId: 'r', getRemainingTimeInMillis: () => 15_000 } as Context);
-    write.mockRestore();
-    vi.unstubAllEnvs();
-    const [line] = lines.map((each) => JSON.parse(each));
+    const getRemainingTimeInMillis = () => 15_000;
+    const line = await logOf(() =>
+      waitingHandler({ Records }, { awsRequestId: 'r', getRemainingTimeInMillis } as Context),
+    );
     expect(line.EventAge).toBeGreaterThanOrEqual(1000);
     expect(line.EventAge).toBeLessThan(1005);
+  });
+
+  it('logs what became of events that were not applied, as an error unless they just wait', async () => {
+    const missing = event('batch.updated', 1, { batch_id: batchId, tags: [] });
+    const early = await logOf(() => deliver([missing]));
+    expect(early).toMatchObject({ level: 'INFO', failed: 0, faults: [{ disposition: 'put aside' }] });
+    const waiting = await logOf(() => deliverWaiting(putAside()));
+    expect(waiting).toMatchObject({ level: 'INFO', failed: 1, faults: [{ disposition: 'delivered again' }] });
+    const last = await logOf(() => deliverWaiting(putAside(), queues.WaitingEvents.maximumDeliveries));
+    expect(last).toMatchObject({
+      level: 'ERROR',
+      faults: [{ disposition: 'dead letter', error: { name: 'NotFound' } }],
+    });
+    expect(await logOf(() => deliver(['nonsense']))).toMatchObject({ level: 'ERROR' });
+    expect(await logOf(() => deliver([created()]))).not.toHaveProperty('faults');
   });
 
   it('changes nothing when an event is repeated', async () => {
