@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { SetupProblem } from '../setup-problem.ts';
 import { accounts } from './demo/accounts.ts';
+import { announceDevices } from './demo/announce-devices.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
 import { requireJava } from './dynamodb/dynamodb-local.ts';
 import { requireDynamoDb } from './dynamodb/require-dynamodb.ts';
@@ -58,6 +59,7 @@ async function start(settings: Settings) {
     onStep: (step) => console.log(`${step} …`),
   });
   if (ending) return;
+  await announceDevices(stack);
   await loadDemoData(stack, settings, showProgress);
   const { issuer } = stack;
   const users = await Promise.all(

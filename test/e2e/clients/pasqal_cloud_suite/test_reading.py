@@ -1,11 +1,21 @@
 from uuid import uuid4
 
 import pytest
-from conftest import PasqalCloudClient
+from conftest import PasqalCloudClient, fields
 from machine import counts
 from pasqal_cloud.errors import BatchFetchingError, JobFetchingError
 from pasqal_cloud.utils.constants import BatchStatus, JobStatus
+from pasqal_cloud.utils.filters import PaginationParams
 from refusals import fault_places, refused
+
+
+def test_batches_and_jobs_read_as_they_are_listed(reading_client):
+    for listed in reading_client.get_batches(pagination_params=PaginationParams(limit=20)).results:
+        read = reading_client.get_batch(listed.id)
+        assert fields(read) == fields(listed)
+        assert [fields(job) for job in read.ordered_jobs] == [fields(job) for job in listed.ordered_jobs]
+        for job in listed.ordered_jobs[:2]:
+            assert fields(reading_client.get_job(job.id)) == fields(job)
 
 
 def test_a_batch_while_it_runs(client, create, machine):
