@@ -49,8 +49,8 @@ const firstWaitSeconds = 10;
  *   with the reason.
  * - An event that fails for a reason of its own (its batch or job does not exist yet, or is corrupt) is put aside, and its owner's
  *   other events go on. Where events already wait, it is delivered again.
- * - When nothing of an owner can be written (DynamoDB throttles or fails), the owner's events are tried again for half of the
- *   function's time. Then they are delivered again.
+ * - When nothing of an owner can be written (DynamoDB throttles or fails), the owner's events are delivered again. Those of an owner
+ *   that is just busy are tried again first, for half of the function's time.
  * - At its last delivery a failing message goes to the dead letters with the reason.
  *
  * In a FIFO queue an owner's messages after one that is delivered again are delivered again too, so that SQS keeps their order.
@@ -67,21 +67,24 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
       const done = new Set<SQSRecord>();
       const faults: Record<string, unknown>[] = [];
       let level: 'INFO' | 'ERROR' = 'INFO';
+      const handleOwner = async (messages: readonly Message[]) => {
+        const outcomes = await apply(messages, () => timeLeft() > half);
+        for (const [at, message] of messages.entries()) {
+          const fault = outcomes[at];
+          const disposition = fault && (await dispose(message, fault));
+          if (fault !== undefined) {
+            faults.push({ message_id: message.record.messageId, disposition, error: describeError(fault) });
+            // That an event waits for its batch is nothing wrong.
+            if (!(fault instanceof NotFound) || disposition === 'dead letter') level = 'ERROR';
+          }
+          if (disposition !== 'delivered again') done.add(message.record);
+          else if (queue.fifo) break;
+        }
+      };
       const owners = messagesByOwner(Records);
       const work = async () => {
         for (let owner = owners.shift(); owner !== undefined && timeLeft() > 0; owner = owners.shift()) {
-          const outcomes = await apply(owner, () => timeLeft() > half);
-          for (const [at, { record, event }] of owner.entries()) {
-            const fault = outcomes[at];
-            const disposition = fault && (await dispose({ record, event }, fault));
-            if (fault !== undefined) {
-              faults.push({ message_id: record.messageId, disposition, error: describeError(fault) });
-              // That an event waits for its batch is nothing wrong.
-              if (!(fault instanceof NotFound) || disposition === 'dead letter') level = 'ERROR';
-            }
-            if (disposition !== 'delivered again') done.add(record);
-            else if (queue.fifo) break;
-          }
+          await handleOwner(owner);
         }
       };
       await Promise.race([
@@ -102,6 +105,7 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
       if (stopped < 0 || !mayRepeat()) break;
       outcomes.splice(stopped, Number.POSITIVE_INFINITY, ...(await applyOnce(messages.slice(stopped))));
     }
+    if (outcomes.some((outcome) => outcome !== undefined && stopsOwner(outcome))) return outcomes;
     // What an event needs may have come after it, in the same call.
     const missing = [...outcomes.keys()].filter((at) => outcomes[at] instanceof NotFound);
     if (missing.length === 0 || missing.length === messages.length) return outcomes;
@@ -120,7 +124,7 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
     }
   }
 
-  /** Does with a message whose event was not applied what there is to do; says what became of it. */
+  /** Sends a message whose event was not applied to where it belongs. Returns what became of it. */
   async function dispose({ record, event }: Message, fault: Error): Promise<Disposition> {
     const isLast = Number(record.attributes.ApproximateReceiveCount) >= queue.maximumDeliveries;
     const mayWait = waiting !== undefined && !stopsOwner(fault);
