@@ -10,7 +10,7 @@ import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
 import type { FrontHandler, FrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { splitTarget } from './http-server.ts';
+import { type HttpServer, splitTarget } from './http-server.ts';
 import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
@@ -22,7 +22,7 @@ import { startEventSource } from './sqs/event-source.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
 import type { AccountContext } from './template/account-context.ts';
 import { type Deployment, readDeployment } from './template/deployment.ts';
-import { synthesize } from './template/synthesize.ts';
+import { type Synthesis, synthesize } from './template/synthesize.ts';
 import { readTemplate } from './template/template.ts';
 
 export interface LocalStackOptions {
@@ -69,7 +69,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
 async function start(options: LocalStackOptions, parts: AsyncDisposableStack): Promise<LocalStack> {
   const { front, dataDirectory, onStep } = options;
-  const region = process.env.AWS_REGION ?? 'us-east-1';
   parts.defer(front.stop);
   const issuer = await createIssuer({
     url: front.url + issuerPath,
@@ -84,39 +83,9 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const [database, synthesis] = await startDatabaseAndSynthesize(options, issuer.url, parts);
 
   onStep('Starting the functions');
-  const owner = ownerPrincipal(accountId);
-  const principals = new Map<string, Principal>([[owner.credentials.accessKeyId, owner]]);
-  const queueService = await startQueueService(principals);
-  parts.defer(queueService.stop);
-  const account: AccountContext = {
-    accountId,
-    region,
-    stackName: synthesis.stackName,
-    queueEndpoint: queueService.url,
-  };
-  const deployment = readDeployment(readTemplate(synthesis.template, account), synthesis.assets, account);
-  queueService.create(deployment.queues);
-  await createTables(database.endpoint, region, deployment.tables);
-  const gate = await startDynamoDbGate(database.endpoint, principals, account);
-  parts.defer(gate.stop);
-  const objects = dataDirectory === undefined ? memoryObjects() : directoryObjects(join(dataDirectory, 'objects'));
-  const store = await startObjectStore({ buckets: deployment.buckets, principals, files: objects });
-  parts.defer(store.stop);
-
-  const log = await openLog(options.logFile, parts);
-  const functions = deployment.functions.map((definition) => {
-    const principal = assumeRole(definition.roleArn, definition.name, definition.statements);
-    principals.set(principal.credentials.accessKeyId, principal);
-    const variables = {
-      ...credentialVariables(principal, region),
-      AWS_ENDPOINT_URL_DYNAMODB: gate.url,
-      AWS_ENDPOINT_URL_S3: store.url,
-      AWS_ENDPOINT_URL_SQS: queueService.url,
-    };
-    return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
-  });
-  parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
-  await Promise.all(functions.map((each) => each.warm()));
+  const services = await startServices(synthesis, database.endpoint, { dataDirectory, parts });
+  const { account, deployment, queueService, objects, store } = services;
+  const functions = await startFunctions(services, await openLog(options.logFile, parts), parts);
   startEventSources(deployment, queueService, functions, parts);
 
   const events = eventIntake(deployment, queueService);
@@ -141,6 +110,62 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     if (path.startsWith(localPrefix)) return localPaths(path, request, response);
     return gateway.handle(request, response);
   }
+}
+
+/** What the template deploys, and the services that its functions call. Each checks the role of its caller. */
+interface Services {
+  readonly account: AccountContext;
+  readonly deployment: Deployment;
+  /** By access key id. Functions are added when they start. */
+  readonly principals: Map<string, Principal>;
+  readonly queueService: QueueService;
+  readonly gate: HttpServer;
+  readonly store: HttpServer;
+  readonly objects: ObjectFiles;
+}
+
+async function startServices(
+  { stackName, template, assets }: Synthesis,
+  dynamodbEndpoint: string,
+  { dataDirectory, parts }: { readonly dataDirectory: string | undefined; readonly parts: AsyncDisposableStack },
+): Promise<Services> {
+  const owner = ownerPrincipal(accountId);
+  const principals = new Map<string, Principal>([[owner.credentials.accessKeyId, owner]]);
+  const queueService = await startQueueService(principals);
+  parts.defer(queueService.stop);
+  const region = process.env.AWS_REGION ?? 'us-east-1';
+  const account: AccountContext = { accountId, region, stackName, queueEndpoint: queueService.url };
+  const deployment = readDeployment(readTemplate(template, account), assets, account);
+  queueService.create(deployment.queues);
+  await createTables(dynamodbEndpoint, region, deployment.tables);
+  const gate = await startDynamoDbGate(dynamodbEndpoint, principals, account);
+  parts.defer(gate.stop);
+  const objects = dataDirectory === undefined ? memoryObjects() : directoryObjects(join(dataDirectory, 'objects'));
+  const store = await startObjectStore({ buckets: deployment.buckets, principals, files: objects });
+  parts.defer(store.stop);
+  return { account, deployment, principals, queueService, gate, store, objects };
+}
+
+/** Starts every function in its role; each has loaded its bundle once. */
+async function startFunctions(
+  { account, deployment, principals, queueService, gate, store }: Services,
+  log: (line: string) => void,
+  parts: AsyncDisposableStack,
+): Promise<LambdaFunction[]> {
+  const functions = deployment.functions.map((definition) => {
+    const principal = assumeRole(definition.roleArn, definition.name, definition.statements);
+    principals.set(principal.credentials.accessKeyId, principal);
+    const variables = {
+      ...credentialVariables(principal, account.region),
+      AWS_ENDPOINT_URL_DYNAMODB: gate.url,
+      AWS_ENDPOINT_URL_S3: store.url,
+      AWS_ENDPOINT_URL_SQS: queueService.url,
+    };
+    return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
+  });
+  parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
+  await Promise.all(functions.map((each) => each.warm()));
+  return functions;
 }
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */

@@ -84,7 +84,8 @@ function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayReque
   const { path, search } = splitTarget(request.url ?? '/');
   const match = findResource(api.resources, path);
   return {
-    requestId: randomUUID(),
+    // As on AWS, callers may choose the one and not the other.
+    requestId: String(request.headers['x-amzn-requestid'] ?? randomUUID()),
     extendedRequestId: randomBytes(11).toString('base64'),
     method: request.method ?? 'GET',
     path,

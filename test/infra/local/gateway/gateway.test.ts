@@ -146,6 +146,21 @@ describe('createGateway', () => {
     });
   });
 
+  it('takes the request id from the caller, and makes the extended one itself', async () => {
+    results = () => ({ statusCode: 200 });
+    const answers = [];
+    for (const id of ['chosen', 'chosen', undefined]) {
+      answers.push((await call('/open', id === undefined ? {} : { headers: { 'x-amzn-RequestId': id } })).headers);
+    }
+    expect(answers.map((headers) => headers.get('x-amzn-requestid'))).toEqual([
+      'chosen',
+      'chosen',
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ]);
+    expect(new Set(answers.map((headers) => headers.get('x-amz-apigw-id'))).size).toBe(3);
+    expect(asked.at(-1)!.requestContext.extendedRequestId).toBe(answers.at(-1)!.get('x-amz-apigw-id'));
+  });
+
   it('answers with what the function says', async () => {
     results = () => ({
       statusCode: '201',

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { resourceTypes } from '../../../../infra/local/template/resource-types.ts';
 import { readTemplate, type Template } from '../../../../infra/local/template/template.ts';
+import { synthesize } from '../../../support/synthesize.ts';
 
 const account = {
   accountId: '000000000000',
@@ -21,6 +23,14 @@ function resolved(value: unknown, rest: Partial<Template> = {}): unknown {
   };
   return readTemplate(template, account).resources.find(({ logicalId }) => logicalId === 'Function')?.properties.Value;
 }
+
+describe('resourceTypes', () => {
+  it('are those of the stack that runs here', () => {
+    const { Resources } = JSON.parse(synthesize({ issuer: 'http://127.0.0.1', audience: 'a' }).text) as Template;
+    const types = new Set(Object.values(Resources).map(({ Type }) => Type));
+    expect(Object.keys(resourceTypes).sort()).toEqual([...types].sort());
+  });
+});
 
 describe('readTemplate', () => {
   it.each([
