@@ -28,6 +28,13 @@ export function describeAlarms(
 ): Readonly<Record<string, AlarmDescription>> {
   const { authorizer, methodNotAllowed, ...routes } = api.functions;
   const askGateway = (text: string): SavedQuery => ({ logs: [api.accessLog], text });
+  const askGatewayErrors: SavedQuery = {
+    logs: [api.errorLog],
+    text: `fields @timestamp, @message
+| filter @message like /(?i)(error|fail)/
+| sort @timestamp desc
+| limit 100`,
+  };
   const askAuthorizer = (text: string): SavedQuery => ({ logs: [authorizer.logGroup], text });
   const askRoutes = (text: string): SavedQuery => ({
     logs: [...Object.values(routes), methodNotAllowed].map(({ logGroup }) => logGroup),
@@ -56,6 +63,7 @@ export function describeAlarms(
 | sort @timestamp desc
 | limit 100`,
         ),
+        gatewayErrors: askGatewayErrors,
       },
     },
     Latency: {
@@ -99,6 +107,7 @@ export function describeAlarms(
           `filter responseType like /^AUTHORIZER_/
 | stats count(*) as answers by responseType, error`,
         ),
+        gatewayErrors: askGatewayErrors,
         authorizer: askAuthorizer(
           `filter outcome = "failed"
 | fields @timestamp, JwksAge, error.name, error.message

@@ -49,12 +49,15 @@ export class Api extends Construct {
   /** Without a trailing slash: a route's path follows it. */
   readonly url: string;
   readonly accessLog: LogGroup;
+  /** Why an authorizer or an integration failed, in the gateway's own words. */
+  readonly errorLog: LogGroup;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, { stage, settings, resources, tokenIssuer }: ApiProps) {
     super(scope, id);
     this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
     this.restApi = createRestApi(this, { stageName: stage, settings, accessLog: this.accessLog });
+    this.errorLog = createErrorLog(this, { restApi: this.restApi, stageName: stage, settings });
     const { region, urlSuffix } = Stack.of(this);
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stage}`;
 
@@ -180,14 +183,24 @@ function createRestApi(scope: Construct, { stageName, settings, accessLog }: Res
       reason: 'AWS made this policy for this very role: API Gateway writes its logs with it.',
     },
   );
-  // API Gateway would create a log of this name itself, and never delete its lines.
+  for (const [type, answer] of Object.entries<GatewayAnswer>(gatewayAnswers)) addGatewayResponse(restApi, type, answer);
+  return restApi;
+}
+
+interface ErrorLogSettings {
+  readonly restApi: RestApi;
+  readonly stageName: StageName;
+  readonly settings: StageSettings;
+}
+
+/** API Gateway would create a log of this name itself, and never delete its lines. */
+function createErrorLog(scope: Construct, { restApi, stageName, settings }: ErrorLogSettings): LogGroup {
   const errorLog = new LogGroup(scope, 'ErrorLog', {
     logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
     ...logProps(settings),
   });
   restApi.deploymentStage.node.addDependency(errorLog);
-  for (const [type, answer] of Object.entries<GatewayAnswer>(gatewayAnswers)) addGatewayResponse(restApi, type, answer);
-  return restApi;
+  return errorLog;
 }
 
 function logProps(settings: StageSettings) {

@@ -53,6 +53,7 @@ export class ServiceStack extends Stack {
       SendEventsPolicy: producers.sendEvents.managedPolicyArn,
       UploadResultsPolicy: producers.uploadResults.managedPolicyArn,
       AccessLog: api.accessLog.logGroupName,
+      ErrorLog: api.errorLog.logGroupName,
       ...Object.fromEntries(
         Object.entries({ ...api.functions, ...consumers.functions }).map(([name, { logGroup }]) => [
           `${capitalize(name)}Log`,

@@ -65,7 +65,7 @@ export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) 
 }
 
 /** An object with the same keys. */
-export function mapValues<Name extends string, Value, Result>(
+function mapValues<Name extends string, Value, Result>(
   object: Readonly<Record<Name, Value>>,
   map: (value: Value, name: Name) => Result,
 ): Readonly<Record<Name, Result>> {

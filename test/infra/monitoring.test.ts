@@ -186,7 +186,7 @@ describe('the saved queries', () => {
   });
 
   it('ask the functions in the logs that they write', () => {
-    const written = ofType('AWS::Lambda::Function').map(({ path }) => `${path}Log`);
+    const written = [...ofType('AWS::Lambda::Function').map(({ path }) => `${path}Log`), 'Api/ErrorLog'];
     for (const { name, logs } of queries.filter((query) => !query.name.endsWith('/gateway'))) {
       for (const log of logs) expect(written, name).toContain(log);
     }
@@ -201,6 +201,7 @@ describe('the saved queries', () => {
 describe('the log groups', () => {
   it('are among the outputs', () => {
     expect(readable(outputs.AccessLog)).toBe('Api/AccessLog');
+    expect(readable(outputs.ErrorLog)).toBe('Api/ErrorLog');
     for (const { path } of ofType('AWS::Lambda::Function')) {
       expect(readable(outputs[`${path.split('/')[1]}Log`])).toBe(`${path}Log`);
     }
