@@ -55,6 +55,10 @@ export const BatchRow = z.extend(BatchOfRow, {
   written_at: WrittenAt,
   /** Not all jobs that it is created with are stored yet. */
   creating: z.exactOptional(z.literal(true)),
+  /** What was said of the batch, while its status is derived from its jobs (see lifecycle/settle.ts). */
+  unsettled: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
+  /** The latest update of any of its jobs; absent until a job is updated. */
+  jobs_updated_at: z.exactOptional(Timestamp),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

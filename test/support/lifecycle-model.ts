@@ -9,8 +9,11 @@ import type { OwnerRows } from './owner-rows.ts';
 
 interface ModelBatch {
   readonly device_type: string;
+  /** As users see it: what was said, or what follows from the jobs. */
   readonly status: string;
+  readonly saidStatus: string;
   readonly open: boolean;
+  readonly closedLater: boolean;
   readonly tags: readonly string[];
   readonly start: string | null;
   readonly end: string | null;
@@ -62,7 +65,9 @@ function modelBatch(row: BatchRow, jobs: readonly JobRow[]): ModelBatch {
   return {
     device_type: row.device_type,
     status: row.status,
+    saidStatus: row.unsettled?.status ?? row.status,
     open: row.open,
+    closedLater: row.written_at.open !== undefined,
     tags: row.tags,
     start: row.start_datetime,
     end: row.end_datetime,
@@ -82,7 +87,7 @@ function modelJob(row: JobRow): ModelJob {
   };
 }
 
-const done = (state: Model): Result => ({ state, outcome: 'done' });
+const done = (state: Model): Result => ({ state: settled(state), outcome: 'done' });
 const refused = (state: Model, outcome: string): Result => ({ state, outcome });
 
 const finalBatch = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];
@@ -93,6 +98,19 @@ const batchMoves: Record<string, readonly string[]> = {
   CANCELING: finalBatch,
 };
 const finalJob = ['DONE', 'ERROR', 'CANCELED'];
+
+function settled({ batches, jobs }: Model): Model {
+  const statusOf = new Map(jobs.map(([id, { status }]) => [id, status]));
+  const visible = (batch: ModelBatch) => {
+    const statuses = batch.jobs.map((id) => statusOf.get(id)!);
+    const isEmpty = statuses.length === 0;
+    const isOver = isEmpty ? batch.closedLater : statuses.every((status) => finalJob.includes(status));
+    if (batch.open || !isOver || finalBatch.includes(batch.saidStatus)) return batch.saidStatus;
+    return !isEmpty && statuses.every((status) => status === 'CANCELED') ? 'CANCELED' : 'DONE';
+  };
+  return { batches: batches.map(([id, batch]) => [id, { ...batch, status: visible(batch) }]), jobs };
+}
+
 const jobMoves: Record<string, readonly string[]> = {
   PENDING: ['RUNNING', 'CANCELING', ...finalJob],
   RUNNING: ['CANCELING', ...finalJob],
@@ -147,7 +165,8 @@ function created(state: Model, batch: NewBatch): Result {
   }
   if (batch.jobs.some((job) => jobs.has(job.id))) return refused(state, 'AlreadyExists');
   const { device_type, open, tags } = batch;
-  batches.set(batch.id, { device_type, status: 'PENDING', open, tags, start: null, end: null, jobs: [] });
+  const status = { status: 'PENDING', saidStatus: 'PENDING' };
+  batches.set(batch.id, { device_type, ...status, open, closedLater: false, tags, start: null, end: null, jobs: [] });
   return withJobs({ batches: [...batches], jobs: state.jobs }, batch.id, batch.jobs);
 }
 
@@ -204,7 +223,9 @@ const recordBatch = fc
         writer.recordBatchStatus(userId, id, given({ status, start_datetime: start, end_datetime: end })),
       apply: (state) =>
         changedBatch(state, id, (batch) =>
-          may(batchMoves, batch.status, status) ? { ...batch, ...given({ status, start, end }) } : undefined,
+          may(batchMoves, batch.status, status)
+            ? { ...batch, ...given({ saidStatus: status, start, end }) }
+            : undefined,
         ),
       toString: () => `recordBatch(${number}, ${status}, ${start}, ${end})`,
     };
@@ -232,7 +253,8 @@ const close = batchNumbers.map((number): Operation => {
   const { id } = newBatch(number);
   return {
     perform: (writer, userId) => writer.closeBatch(userId, id),
-    apply: (state) => changedBatch(state, id, (batch) => ({ ...batch, open: false })),
+    apply: (state) =>
+      changedBatch(state, id, (batch) => (batch.open ? { ...batch, open: false, closedLater: true } : batch)),
     toString: () => `close(${number})`,
   };
 });
@@ -241,7 +263,14 @@ const recordJob = fc
   .record({
     number: jobNumbers,
     status: optional(
-      fc.constantFrom('RUNNING' as const, 'CANCELING' as const, 'DONE' as const, 'ERROR' as const, 'PENDING' as const),
+      fc.constantFrom(
+        'RUNNING' as const,
+        'CANCELING' as const,
+        'DONE' as const,
+        'ERROR' as const,
+        'CANCELED' as const,
+        'PENDING' as const,
+      ),
     ),
     start: optional(times),
     end: optional(times),

@@ -5,6 +5,7 @@ import { withTextsOf } from '../columns/facets.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import { settle, unsettle } from './settle.ts';
 
 /** Whose rows are written, and how they are listed. */
 export interface Owner {
@@ -65,7 +66,14 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
   return { stored, heads, batches: new Map(), jobs: new Map(), processedEvents: [], blocks: new Set(), bytes: 0 };
 }
 
+/** The batch as it was said to be, for operations to change: withRows settles it again. */
 export function batchIn(draft: Draft, id: string): BatchRow | undefined {
+  const batch = settledBatchIn(draft, id);
+  return batch && unsettle(batch);
+}
+
+/** The batch as users see it. */
+export function settledBatchIn(draft: Draft, id: string): BatchRow | undefined {
   return draft.batches.get(id) ?? draft.stored.batches.get(id);
 }
 
@@ -73,13 +81,14 @@ export function jobIn(draft: Draft, id: string): JobRow | undefined {
   return draft.jobs.get(id) ?? draft.stored.jobs.get(id);
 }
 
-/** The draft with these rows as they are to be. */
+/** The draft with these rows as they are to be, batches settled. */
 export function withRows(
   lists: OwnerLists,
   draft: Draft,
   rows: { readonly batches?: readonly BatchRow[]; readonly jobs?: readonly JobRow[]; readonly heads?: Draft['heads'] },
 ): Draft {
-  const { batches = [], jobs = [], heads = draft.heads } = rows;
+  const { jobs = [], heads = draft.heads } = rows;
+  const batches = (rows.batches ?? []).map(settle);
   const blocks = new Set(draft.blocks);
   for (const row of batches) addBlockKeys(blocks, lists.batch, draft.stored.batches.get(row.id), row);
   for (const row of jobs) addBlockKeys(blocks, lists.job, draft.stored.jobs.get(row.id), row);

@@ -24,6 +24,10 @@ export const batchStages: Stages<BatchStatus> = {
   ERROR: 3,
 };
 
+export function isFinalBatchStatus(status: BatchStatus): boolean {
+  return batchStages[status] === finalStage;
+}
+
 export const jobStages: Stages<JobStatus> = { PENDING: 0, RUNNING: 1, CANCELING: 2, DONE: 3, ERROR: 3, CANCELED: 3 };
 
 /**

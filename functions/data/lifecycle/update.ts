@@ -1,9 +1,10 @@
-import { CorruptData, type InputFault, InvalidInput, NotFound } from '../../errors.ts';
+import { CorruptData, IllegalTransition, type InputFault, InvalidInput, NotFound } from '../../errors.ts';
 import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { batchIn, type EventReference, jobIn, type Operation, withRows } from './draft.ts';
+import { batchIn, type EventReference, jobIn, type Operation, settledBatchIn, withRows } from './draft.ts';
+import { later } from './settle.ts';
 import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 interface UpdateRequest<Update> {
@@ -23,6 +24,7 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
     apply(draft) {
       const before = batchIn(draft, id);
       if (before === undefined) throw new NotFound(`There is no batch ${id}.`);
+      if (event === undefined) requireStatusOf(settledBatchIn(draft, id) as BatchRow, update.status);
       const after = updateRow(before, update, sourceOf(request));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
     },
@@ -41,10 +43,10 @@ export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>):
       if (before === undefined) throw new NotFound(`There is no job ${id}.`);
       const after = updateRow(before, update, sourceOf(request));
       if (after === before) return draft;
-      if (after.status === before.status) return withRows(lists, draft, { jobs: [after] });
       const batch = batchIn(draft, before.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${id} is missing.`);
-      return withRows(lists, draft, { batches: [moveCount(batch, before, after)], jobs: [after] });
+      const counted = recount(batch, before, after);
+      return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: [after] });
     },
   };
 }
@@ -53,18 +55,23 @@ function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
   return event === undefined ? { kind: 'direct call', time: now } : { kind: 'event', time: event.time };
 }
 
-/** The batch with one of its jobs in another status. That is no update of the batch itself: `updated_at` stays. */
-function moveCount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
-  const counts = batch.jobs_count_per_status;
-  return {
-    ...batch,
-    jobs_count_per_status: {
-      ...counts,
-      [before.status]: counts[before.status] - 1,
-      [after.status]: counts[after.status] + 1,
-    },
-    rev: batch.rev + 1,
-  };
+/** Throws IllegalTransition when a settled batch has another status: to a direct call, a derived end is as final as any other. */
+function requireStatusOf({ id, status, unsettled }: BatchRow, next: BatchUpdate['status']): void {
+  if (unsettled === undefined || next === undefined || next === status) return;
+  throw new IllegalTransition(`${id} is ${status} and cannot become ${next}.`);
+}
+
+/**
+ * The batch after an update of one of its jobs; the same object when neither its counts nor the time of its jobs' latest update
+ * change. That is no update of the batch itself: `updated_at` stays, unless the batch settles by it.
+ */
+function recount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
+  const jobs_updated_at = later(after.updated_at, batch.jobs_updated_at);
+  if (after.status === before.status && jobs_updated_at === batch.jobs_updated_at) return batch;
+  const counts = { ...batch.jobs_count_per_status };
+  counts[before.status] -= 1;
+  counts[after.status] += 1;
+  return { ...batch, jobs_count_per_status: counts, jobs_updated_at, rev: batch.rev + 1 };
 }
 
 /**

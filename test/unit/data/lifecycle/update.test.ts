@@ -55,8 +55,16 @@ describe('updateJob', () => {
     ]);
   });
 
-  it('leaves the batch alone when the status stays, and all when nothing changes', () => {
+  it('keeps the time of its jobs’ latest update on the batch', () => {
     const draft = update({ start_timestamp: time }).apply(before);
+    expect([...draft.batches.values()]).toMatchObject([
+      { jobs_updated_at: time, updated_at: '2026-02-01T00:00:00.000000Z' },
+    ]);
+  });
+
+  it('leaves the batch alone when neither status nor that time moves, and all when nothing changes', () => {
+    const other = updateJob(owner.lists, { id: newJob(2).id, update: { start_timestamp: time }, now: time });
+    const draft = update({ start_timestamp: time }).apply(stored(other.apply(before)));
     expect([draft.jobs.size, draft.batches.size]).toEqual([1, 0]);
     expect(update({ status: 'PENDING' }).apply(before)).toBe(before);
   });
