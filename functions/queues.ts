@@ -24,7 +24,7 @@ export interface QueueDescription {
    * so that a throttled invocation is retried first.
    */
   readonly visibilitySeconds: number;
-  /** An alarm goes off when a message has waited this long. */
+  /** An alarm goes off when a message has waited this long, by SQS's metric or by the `EventAge` that its consumer logs. */
   readonly alarmSeconds: number;
   readonly consumer: QueueConsumer;
 }

@@ -193,7 +193,7 @@ describe('the saved queries', () => {
     const { authorizer: _, methodNotAllowed: __, ...ofQueues } = otherFunctions;
     const consumerLogs = Object.keys(ofQueues).map((name) => `Consumers/${name[0]!.toUpperCase()}${name.slice(1)}Log`);
     for (const { logs } of queries.filter((query) => query.name.endsWith('/consumers'))) {
-      expect(logs).toEqual(consumerLogs);
+      expect(logs.toSorted()).toEqual(consumerLogs.toSorted());
     }
   });
 });
