@@ -263,4 +263,11 @@ describe('a list read on a failing table', () => {
     );
     await expect(list(user, newest)).rejects.toThrow(CorruptData);
   });
+
+  it('reports a row without a sequence number as our fault', async () => {
+    const list = listThrough(async (call) =>
+      isIndexRead(call) ? { Items: (await itemsOf(call)).map(({ seq, ...row }) => row) } : call.send(),
+    );
+    await expect(list(user, newest)).rejects.toThrow(new CorruptData('A row has no sequence number.'));
+  });
 });

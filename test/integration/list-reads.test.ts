@@ -9,11 +9,13 @@ import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
+import type { Page } from '../../functions/data/lists/query.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
@@ -32,6 +34,7 @@ const batches = sample(batchRows(user, 100)).map((batch) => ({
   start_datetime: rare.includes(batch.seq) ? `2026-03-01T00:00:${batch.seq}.000000Z` : null,
   end_datetime: '2026-03-02T00:00:00.000000Z',
   tags: batch.seq === 40 ? ['one'] : [],
+  jobs_count: [90, 10][batch.seq] ?? 0,
 }));
 const batchOf = (seq: number) => batches[seq]?.id ?? '';
 /** The jobs of the second batch are the rows 40 to 49. */
@@ -69,12 +72,10 @@ function describeRead({ name, input }: Call): string {
   return `${tableName(input.TableName)}${index} ${set}${limit}${mark(input.ConsistentRead)}`;
 }
 
-async function readsOf(
-  list: (intercepted: typeof client) => Promise<unknown>,
-): Promise<{ reads: string[]; steps: number }> {
+async function readsOf(list: (intercepted: typeof client) => Promise<Page<{ readonly id: string }>>) {
   const reads: string[] = [];
   let [steps, underWay] = [0, 0];
-  await list(
+  const { items, total } = await list(
     interceptedClient(client, async (call) => {
       reads.push(describeRead(call));
       if (underWay++ === 0) steps++;
@@ -85,7 +86,7 @@ async function readsOf(
       }
     }),
   );
-  return { reads: reads.sort(), steps };
+  return { answer: { ids: items.map(({ id }) => id), total }, reads: reads.sort(), steps };
 }
 
 describe('a list of batches', () => {
@@ -120,11 +121,17 @@ describe('a list of batches', () => {
       1,
     ],
     ['a tag', { tag: ['one'] }, ['Batches/by_creation 40..40', 'Columns b#head', 'Columns b#t#…#0..b#t#…#9999999'], 2],
+    [
+      'a tag and a facet, side by side',
+      { tag: ['one'], device_type: ['FRESNEL'] },
+      ['Batches/by_creation 40..40', 'Columns b#f#0..b#f#9999999', 'Columns b#head', 'Columns b#t#…#0..b#t#…#9999999'],
+      2,
+    ],
     ['no row of a facet', { status: ['PAUSED'] }, ['Columns b#f#0..b#f#9999999', 'Columns b#head'], 1],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = BatchListQuery.parse(parameters);
     const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock })(user, query));
-    expect(found).toEqual({ reads: reads.sort(), steps });
+    expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 });
 
@@ -151,6 +158,29 @@ describe('a list of jobs', () => {
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = JobListQuery.parse(parameters);
     const found = await readsOf((recorded) => listJobs(recorded, tables, { rowsPerBlock })(user, query));
-    expect(found).toEqual({ reads: reads.sort(), steps });
+    expect(found).toEqual({ answer: listOf(jobs, query as never), reads: reads.sort(), steps });
+  });
+});
+
+describe('a list of batches that lie far apart', () => {
+  const scattered = 'auth0|scattered';
+  const isRare = (seq: number) => seq % 12 === 0;
+  const rows = batches.map((batch) => ({
+    ...batch,
+    user_id: scattered,
+    device_type: isRare(batch.seq) ? 'FRESNEL' : 'EMU_MPS',
+  }));
+
+  const list = withRowsPerBlock(batchList, 2);
+  beforeAll(() => loadList(client, tables, { list, userId: scattered, rows }));
+
+  it.each([
+    ['each of them by its id, and each id by its block', 'created_at', ['Columns 9 keys'], 3],
+    ['each of them by its id, where the ids are known', 'id', ['Columns b#i#0..b#i#9999999'], 2],
+  ])('reads %s', async (_, order_by, readsOfIds, steps) => {
+    const query = BatchListQuery.parse({ device_type: ['FRESNEL'], order_by: [order_by] });
+    const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock: 2 })(scattered, query));
+    const reads = ['Batches 9 keys', 'Columns b#f#0..b#f#9999999', 'Columns b#head', ...readsOfIds].sort();
+    expect(found).toEqual({ answer: listOf(rows, query as never), reads, steps });
   });
 });

@@ -74,8 +74,8 @@ export async function batchGet(
 ): Promise<Item[]> {
   const items: Item[] = [];
   let pending: readonly Item[] = keys;
+  if (keys.length === 0) return items;
   const readPending = async () => {
-    if (pending.length === 0) return;
     const request = { Keys: [...pending], ConsistentRead: consistent, ...projection(attributes) };
     const { Responses, UnprocessedKeys } = await translateErrors(
       client.send(new BatchGetCommand({ RequestItems: { [table]: request } })),
