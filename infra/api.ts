@@ -23,14 +23,16 @@ import { type FunctionDescription, otherFunctions, type Route, type RouteName, r
 import { type GatewayAnswer, gatewayAnswers, gatewayBody } from './gateway-responses.ts';
 import type { TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
-import type { StageName, StageSettings } from './stages.ts';
+import type { StageSettings } from './stages.ts';
 
 interface ApiProps {
-  readonly stage: StageName;
   readonly settings: StageSettings;
   readonly resources: UsableResources;
   readonly tokenIssuer: TokenIssuer;
 }
+
+/** The first segment of every path: one of the public clients puts it behind the base URL, others have it in theirs. */
+const stageName = 'core-fast';
 
 /** How long the gateway keeps the authorizer's answer for a token. Functions check the token's expiry themselves. */
 const authorizerCacheTime = Duration.seconds(60);
@@ -53,13 +55,13 @@ export class Api extends Construct {
   readonly errorLog: LogGroup;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
-  constructor(scope: Construct, id: string, { stage, settings, resources, tokenIssuer }: ApiProps) {
+  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer }: ApiProps) {
     super(scope, id);
     this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
-    this.restApi = createRestApi(this, { stageName: stage, settings, accessLog: this.accessLog });
-    this.errorLog = createErrorLog(this, { restApi: this.restApi, stageName: stage, settings });
+    this.restApi = createRestApi(this, settings, this.accessLog);
+    this.errorLog = createErrorLog(this, this.restApi, settings);
     const { region, urlSuffix } = Stack.of(this);
-    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stage}`;
+    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
 
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
@@ -126,13 +128,7 @@ const answersWithoutToken = {
   reason: 'Public on purpose: it answers with the health, the OpenAPI document, a 404 or a 405, and reads no data.',
 };
 
-interface RestApiSettings {
-  readonly stageName: StageName;
-  readonly settings: StageSettings;
-  readonly accessLog: LogGroup;
-}
-
-function createRestApi(scope: Construct, { stageName, settings, accessLog }: RestApiSettings): RestApi {
+function createRestApi(scope: Construct, settings: StageSettings, accessLog: LogGroup): RestApi {
   const restApi = new RestApi(scope, 'RestApi', {
     restApiName: Stack.of(scope).stackName,
     endpointTypes: [EndpointType.REGIONAL],
@@ -187,14 +183,8 @@ function createRestApi(scope: Construct, { stageName, settings, accessLog }: Res
   return restApi;
 }
 
-interface ErrorLogSettings {
-  readonly restApi: RestApi;
-  readonly stageName: StageName;
-  readonly settings: StageSettings;
-}
-
 /** API Gateway would create a log of this name itself, and never delete its lines. */
-function createErrorLog(scope: Construct, { restApi, stageName, settings }: ErrorLogSettings): LogGroup {
+function createErrorLog(scope: Construct, restApi: RestApi, settings: StageSettings): LogGroup {
   const errorLog = new LogGroup(scope, 'ErrorLog', {
     logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
     ...logProps(settings),

@@ -23,7 +23,6 @@ function createStack() {
   const alarmEmail = textFromContext('alarmEmail');
   const deletionProtection = booleanFromContext('deletionProtection');
   new ServiceStack(app, `QuantumBatchApi-${stage}`, {
-    stage,
     settings: { ...stages[stage], ...(deletionProtection !== undefined && { deletionProtection }) },
     ...(tokenIssuer !== undefined && { tokenIssuer }),
     ...(alarmEmail !== undefined && { alarmEmail }),

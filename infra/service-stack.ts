@@ -7,11 +7,10 @@ import { Monitoring } from './monitoring.ts';
 import { Producers } from './producers.ts';
 import { Queues } from './queues.ts';
 import { capitalize } from './service-function.ts';
-import type { StageName, StageSettings } from './stages.ts';
+import type { StageSettings } from './stages.ts';
 import { Storage } from './storage.ts';
 
 export interface ServiceStackProps extends StackProps {
-  readonly stage: StageName;
   readonly settings: StageSettings;
   /** Replaces the stack's own user pool. */
   readonly tokenIssuer?: TokenIssuer;
@@ -28,7 +27,7 @@ export class ServiceStack extends Stack {
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
     const queues = new Queues(this, 'Queues');
     const resources = { ...storage.resources, ...queues.resources };
-    const api = new Api(this, 'Api', { stage: props.stage, settings, resources, tokenIssuer });
+    const api = new Api(this, 'Api', { settings, resources, tokenIssuer });
     const consumers = new Consumers(this, 'Consumers', { queues, settings, resources });
     const producers = new Producers(this, 'Producers', { queues, storage });
     const monitoring = new Monitoring(this, 'Monitoring', {

@@ -85,7 +85,7 @@ function build(directory: string): Bundle[] {
     audience: 'https://api.example',
     jwksUri: 'https://issuer.example/keys',
   };
-  const stack = new ServiceStack(app, 'Bench', { stage: 'dev', settings: stages.dev, tokenIssuer });
+  const stack = new ServiceStack(app, 'Bench', { settings: stages.dev, tokenIssuer });
   new ServiceFunction(stack, 'Document client', {
     function: { entry: '../test/bench/document-client', uses: {} },
     resources: {},

@@ -169,7 +169,7 @@ describe('the stage', () => {
 
   it('is traced and throttled, logs errors without data, and emits no metrics for each method', () => {
     expect(stage!.properties).toMatchObject({
-      StageName: 'dev',
+      StageName: 'core-fast',
       TracingEnabled: true,
       MethodSettings: [
         {
@@ -202,7 +202,7 @@ describe('the stage', () => {
 
   it('finds both of its logs created, with a limit to how long they keep lines', () => {
     const errorLog = one('AWS::Logs::LogGroup', 'Api/ErrorLog');
-    expect(readable(errorLog.properties.LogGroupName)).toBe('API-Gateway-Execution-Logs_Api/RestApi/dev');
+    expect(readable(errorLog.properties.LogGroupName)).toBe('API-Gateway-Execution-Logs_Api/RestApi/core-fast');
     expect(stage!.attributes.DependsOn).toContainEqual(expect.stringMatching(/^ApiErrorLog/));
     for (const { properties } of ofType('AWS::Logs::LogGroup')) expect(properties.RetentionInDays).toBe(7);
   });
@@ -220,6 +220,8 @@ describe('the stage', () => {
   });
 
   it('has its URL, without a trailing slash, among the outputs', () => {
-    expect(readable(outputs.ApiUrl)).toMatch(/^https:\/\/Api\/RestApi\.execute-api\.AWS::Region\.AWS::URLSuffix\/dev$/);
+    expect(readable(outputs.ApiUrl)).toMatch(
+      /^https:\/\/Api\/RestApi\.execute-api\.AWS::Region\.AWS::URLSuffix\/core-fast$/,
+    );
   });
 });

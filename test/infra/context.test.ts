@@ -34,8 +34,9 @@ const kept = [
 
 describe('-c stage', () => {
   it('is dev unless given', () => {
-    expect(dev.ofType('AWS::ApiGateway::Stage')[0]!.properties.StageName).toBe('dev');
-    expect(prod.ofType('AWS::ApiGateway::Stage')[0]!.properties.StageName).toBe('prod');
+    const rate = ({ ofType }: typeof dev) =>
+      ofType('AWS::ApiGateway::Stage')[0]!.properties.MethodSettings[0].ThrottlingRateLimit;
+    expect([rate(dev), rate(prod)]).toEqual([50, 500]);
   });
 
   it.each(kept)('dev lets everything be deleted: %s', (type) => {

@@ -81,7 +81,8 @@ export function createGateway(
 }
 
 function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayRequest {
-  const { path, search } = splitTarget(request.url ?? '/');
+  const { path: fullPath, search } = splitTarget(request.url ?? '/');
+  const path = pathInStage(api, fullPath);
   const match = findResource(api.resources, path);
   return {
     // As on AWS, callers may choose the one and not the other.
@@ -97,6 +98,11 @@ function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayReque
     resource: match?.resource,
     pathParameters: match?.parameters ?? {},
   };
+}
+
+/** An API is below its stage's name, and here also at the root, as behind a custom domain. */
+function pathInStage({ stage }: ApiDefinition, path: string): string {
+  return path === `/${stage}` || path.startsWith(`/${stage}/`) ? path.slice(stage.length + 1) || '/' : path;
 }
 
 function findMethod({ resource, method }: GatewayRequest): MethodDefinition | undefined {

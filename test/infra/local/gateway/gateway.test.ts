@@ -161,6 +161,13 @@ describe('createGateway', () => {
     expect(asked.at(-1)!.requestContext.extendedRequestId).toBe(answers.at(-1)!.get('x-amz-apigw-id'));
   });
 
+  it('serves the same below the stage’s name, as AWS does', async () => {
+    results = () => ({ statusCode: 200, body: 'ok' });
+    expect((await call('/dev/open?a=1')).text).toBe('ok');
+    expect(asked.at(-1)).toMatchObject({ resource: '/open', path: '/open', queryStringParameters: { a: '1' } });
+    for (const path of ['/devil/open', '/open/dev', '/dev/dev/open']) expect((await call(path)).text).not.toBe('ok');
+  });
+
   it('answers with what the function says', async () => {
     results = () => ({
       statusCode: '201',
