@@ -339,7 +339,6 @@ describe('applyEvents', () => {
       const started = Date.now();
       const failed = await deliver([...struck, other], maximumDeliveries - 1, () => 6_000 - (Date.now() - started));
       expect(failed).toEqual([0, 1]);
-      expect(Date.now() - started).toBeLessThan(5_500);
       expect(sink.messages).toEqual([]);
       expect((await ownerRows(client, tables, other.user_id)).batches).toHaveLength(1);
       await proxy.quiet(user);
@@ -366,10 +365,9 @@ describe('applyEvents', () => {
   it('gives back an owner that stays busy, so that the others do not wait for it longer', async () => {
     proxy.plan(user, { strike: conflict, from: 1, times: 1_000 });
     let asked = 0;
-    const started = Date.now();
-    // Half of the time has passed when the first attempt is over.
+    // Half of the time has passed when the first round of 12 attempts, each of 3 reads, is over.
     expect(await deliver([created()], 1, () => (asked++ < 3 ? 15_000 : 7_000))).toEqual([0]);
-    expect(Date.now() - started).toBeLessThan(8_000);
+    expect(proxy.count(user)).toBeLessThanOrEqual(36);
     proxy.plan(user);
   });
 
