@@ -1,18 +1,19 @@
 import { join } from 'node:path';
-import { Duration, Validations } from 'aws-cdk-lib';
+import { AssetHashType, type BundlingOptions, DockerImage, Duration, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
   Architecture,
+  Code,
+  Function as LambdaFunction,
   LoggingFormat,
   Runtime,
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -36,14 +37,18 @@ export interface ServiceFunctionProps {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A small ES module that contains everything it needs. */
-export const esModule = {
-  format: OutputFormat.ESM,
+/** A small ES module that contains everything it needs, with its source map beside it. */
+const esModule = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
   target: 'node24',
   mainFields: ['module', 'main'],
-  bundleAwsSDK: true,
   minify: true,
-};
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
 
 /**
  * What the SDK imports when an operation streams events. DynamoDB and SQS have no such operation; only the client of S3 loads it at
@@ -53,11 +58,16 @@ const eventStreams = ['@smithy/core/event-streams'];
 
 const functionsDirectory = join(import.meta.dirname, '../functions');
 
+/** In Lambda the SDK needs none of its credential chain but the environment. */
+const alias = {
+  '@aws-sdk/credential-provider-node': join(functionsDirectory, 'data/dynamodb/environment-credentials.ts'),
+};
+
 /**
  * One function of functions/, bundled as an ES module with the AWS SDK in the version that was tested. Its role allows what
  * `uses` says, writing its own log and sending traces; its environment names what it uses.
  */
-export class ServiceFunction extends NodejsFunction {
+export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     const { uses } = props.function;
     const entry = join(functionsDirectory, `${props.function.entry}.ts`);
@@ -74,8 +84,8 @@ export class ServiceFunction extends NodejsFunction {
       removalPolicy: props.settings.removalPolicy,
     });
     super(scope, id, {
-      entry,
-      depsLockFilePath: join(functionsDirectory, '../package-lock.json'),
+      code: bundle(entry, loadsS3 ? { alias } : { alias, external: eventStreams }),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 1024,
@@ -87,19 +97,6 @@ export class ServiceFunction extends NodejsFunction {
       logGroup,
       role: new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
       environment: Object.assign({}, ...used.map((resource) => resource.environment), props.environment),
-      bundling: {
-        ...esModule,
-        sourceMap: true,
-        sourcesContent: false,
-        logLevel: LogLevel.WARNING,
-        externalModules: loadsS3 ? [] : eventStreams,
-        esbuildArgs: {
-          '--alias:@aws-sdk/credential-provider-node': join(
-            functionsDirectory,
-            'data/dynamodb/environment-credentials.ts',
-          ),
-        },
-      },
     });
     this.addToRolePolicy(
       new PolicyStatement({
@@ -119,6 +116,25 @@ export class ServiceFunction extends NodejsFunction {
       );
     }
   }
+}
+
+/**
+ * The code of a function: one file, `index.mjs`. CDK's own NodejsFunction starts npx and esbuild anew for each function, which takes
+ * several times as long; and `npm start`, each end-to-end test and each deployment bundle all of them.
+ */
+export function bundle(entry: string, options: BuildOptions = {}): Code {
+  const bundling: BundlingOptions = {
+    // What CDK would run where esbuild cannot. Esbuild always can, but CDK also tells bundles apart by the command.
+    image: DockerImage.fromRegistry('none'),
+    command: [entry],
+    local: {
+      tryBundle(directory) {
+        buildSync({ ...esModule, ...options, entryPoints: [entry], outfile: join(directory, 'index.mjs') });
+        return true;
+      },
+    },
+  };
+  return Code.fromAsset(functionsDirectory, { assetHashType: AssetHashType.OUTPUT, bundling });
 }
 
 /** Whether the file, or anything that it imports from functions/, imports the client of S3. */

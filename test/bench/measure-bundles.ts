@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { App, type CfnElement } from 'aws-cdk-lib';
-import { Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import cdk from '../../cdk.json' with { type: 'json' };
-import { esModule, ServiceFunction } from '../../infra/service-function.ts';
+import { bundle, ServiceFunction } from '../../infra/service-function.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { stages } from '../../infra/stages.ts';
 import { bundleLimits } from '../support/bundle-limits.ts';
@@ -91,16 +90,15 @@ function build(directory: string): Bundle[] {
     resources: {},
     settings: stages.dev,
   });
-  new NodejsFunction(stack, sdkOnly, {
-    entry: join(import.meta.dirname, 'sdk-only.ts'),
-    depsLockFilePath: join(import.meta.dirname, '../../package-lock.json'),
+  new LambdaFunction(stack, sdkOnly, {
+    code: bundle(join(import.meta.dirname, 'sdk-only.ts')),
+    handler: 'index.handler',
     runtime: Runtime.NODEJS_24_X,
-    bundling: esModule,
   });
   const { template } = app.synth().getStackByName(stack.stackName);
   return stack.node
     .findAll()
-    .filter((construct) => construct instanceof NodejsFunction)
+    .filter((construct) => construct instanceof LambdaFunction)
     .map(({ node }) => {
       const { Properties } = template.Resources[stack.getLogicalId(node.defaultChild as CfnElement)];
       const asset = `asset.${Properties.Code.S3Key.replace(/\.zip$/, '')}`;
