@@ -244,6 +244,14 @@ describe('the dashboard', () => {
   const { widgets } = JSON.parse(readable(dashboard!.properties.DashboardBody));
   const titles = widgets.map(({ properties }: { properties: { title: string } }) => properties.title);
 
+  const metricsOf = (title: string): unknown[][] => widgets[titles.indexOf(title)].properties.metrics;
+
+  function nameOf([first, name, , dimension]: unknown[]): string {
+    if (typeof first === 'object') return (first as { expression: string }).expression;
+    const queue = /^(.+)\.QueueName$/.exec(String(dimension))?.[1];
+    return queue === undefined ? String(name) : `${name} of ${queue}`;
+  }
+
   it('exists once, and shows the alarms and every graph', () => {
     expect(others).toEqual([]);
     expect(titles).toEqual([
@@ -265,11 +273,24 @@ describe('the dashboard', () => {
     ]);
   });
 
+  it.each([
+    ['Requests, errors', ['Count', '4XXError', '5XXError']],
+    ['Latency', ['Latency', 'Latency']],
+    ['Throttled requests, authorizer failures', ['Throttled', 'AuthorizerFailures']],
+    ['Read units of the most expensive list', ['ReadUnits-listBatches', 'ReadUnits-listJobs']],
+    ['Age of the issuer’s keys', ['JwksAge']],
+    ...Object.keys(queues).flatMap((name): [string, string[]][] => [
+      [`${name}: messages waiting`, [`ApproximateNumberOfMessagesVisible of Queues/${name}`]],
+      [`${name}: age of the oldest message`, ['MAX([FILL(ofQueue, 0), FILL(received, 0)])']],
+      [`${name}: dead letters`, [`ApproximateNumberOfMessagesVisible of Queues/${name}DeadLetters`]],
+    ]),
+  ])('shows as %s what it says', (title, names) => {
+    const shown = metricsOf(title).filter((metric) => (metric.at(-1) as { visible?: boolean }).visible !== false);
+    expect(shown.map(nameOf)).toEqual(names);
+  });
+
   it('shows each function and each table', () => {
-    const series = (title: string) =>
-      widgets[titles.indexOf(title)].properties.metrics.map(
-        (metric: unknown[]) => (metric.at(-1) as { label: string }).label,
-      );
+    const series = (title: string) => metricsOf(title).map((metric) => (metric.at(-1) as { label: string }).label);
     expect(series('Duration, p99')).toHaveLength(ofType('AWS::Lambda::Function').length);
     expect(series('Capacity read, capacity written')).toEqual([...Object.keys(tables), ...Object.keys(tables)]);
   });
