@@ -16,12 +16,12 @@ export interface FolderHolder {
 
 const lockName = 'lock.json';
 
-/** Longer than two processes need that both find a lock stale and replace it. */
-const settleMilliseconds = 100;
+/** Longer than the time between reading a stale lock and replacing it, also on a busy machine. */
+const settleMilliseconds = 500;
 
 /**
- * Takes the folder, which is made where it is not there, until this process ends. Returns the holder when another stack
- * has it; a lock that a dead process left behind is taken over. Throws SetupProblem for a folder that cannot be used.
+ * Takes the folder until this process ends, and creates it if needed. Returns the holder when another stack has it. A lock
+ * that a dead process left behind is taken over. Throws SetupProblem for a folder that cannot be used.
  */
 export async function lockFolder(folder: string, port: number): Promise<FolderHolder | undefined> {
   const file = join(folder, lockName);
@@ -36,7 +36,7 @@ export async function lockFolder(folder: string, port: number): Promise<FolderHo
     await link(draft, file);
     await rm(draft);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw folderProblem(folder, error);
     const holder = await readHolder(file);
     if (holder !== undefined && (await isRunning(holder))) {
       await rm(draft);
@@ -54,7 +54,7 @@ export async function lockFolder(folder: string, port: number): Promise<FolderHo
   return undefined;
 }
 
-/** Without mkdir's `recursive`, which tries for ever in a folder like /proc. */
+/** Creates the folder and its parents. mkdir's own `recursive` never returns in a folder like /proc. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -75,7 +75,7 @@ async function readHolder(file: string): Promise<FolderHolder | undefined> {
   }
 }
 
-/** A process id may have been given to another process since: only a stack that answers at its port is one. */
+/** Checks the port as well as the process: the process id may belong to another program now. */
 async function isRunning({ pid, port }: FolderHolder): Promise<boolean> {
   if (pid === process.pid) return false;
   try {
@@ -105,9 +105,13 @@ async function explainFailure(folder: string, write: () => Promise<void>) {
   try {
     await write();
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    throw new SetupProblem(`The folder ${folder} cannot be used: ${reasons[code] ?? code}.`);
+    throw folderProblem(folder, error);
   }
+}
+
+function folderProblem(folder: string, error: unknown): SetupProblem {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return new SetupProblem(`The folder ${folder} cannot be used: ${reasons[code] ?? code}.`);
 }
 
 function readText(file: string): string | undefined {
