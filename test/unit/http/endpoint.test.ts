@@ -198,11 +198,19 @@ describe('endpoint', () => {
     expect(lines[0]).toMatchObject({ error: { message: 'The authorizer did not say who calls.' } });
   });
 
+  it('serves nobody whom the authorizer names with an empty text', async () => {
+    const handler = endpoint(routes.listBatches, operation, async () => expect.unreachable());
+    expect((await handler(gatewayEvent('listBatches', { userId: '' }), context)).statusCode).toBe(500);
+  });
+
   it('never returns more than Lambda can', async () => {
     const large = { data: JSON.stringify('"'.repeat(3_200_000)) };
     const { statusCode, body } = await answering(async () => large);
     expect(statusCode).toBe(500);
     expect(body.length).toBeLessThan(200);
+    expect(lines[0]).toMatchObject({
+      error: { message: expect.stringMatching(/^Lambda cannot return a body of \d+ /) },
+    });
   });
 
   it('announces the deprecation of a parameter that is used', async () => {
@@ -279,6 +287,13 @@ describe('endpoint of another route', () => {
 });
 
 describe('httpFunction', () => {
+  it('leaves no timer behind', async () => {
+    const clear = vi.spyOn(globalThis, 'clearTimeout');
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    await httpFunction(() => ({ status: 200, headers: {}, body: '' }))(event, context);
+    expect(clear.mock.calls.map(([timer]) => timer)).toEqual(set.mock.results.map(({ value }) => value));
+  });
+
   it('answers with the status, headers and body that it is given', async () => {
     const handler = httpFunction(() => ({ status: 204, headers: { A: 'b' }, body: '' }));
     expect(await handler(event, context)).toEqual({ statusCode: 204, headers: { ...commonHeaders, A: 'b' }, body: '' });
@@ -308,6 +323,7 @@ describe('request log', () => {
       },
     ]);
     expect(lines[0]?.Latency).toBeGreaterThanOrEqual(4);
+    expect(lines[0]?.Latency).toBeLessThan(5_000);
   });
 
   it('says why a request failed, with all causes', async () => {
@@ -334,6 +350,17 @@ describe('request log', () => {
         status: 429,
         error: { name: 'TooBusy', cause: { name: 'ThrottlingException' } },
       },
+    ]);
+  });
+
+  it('names the error of the service, and no error of the caller', async () => {
+    await throwing(new CorruptData('row 5'));
+    await throwing(new TimedOut('Slow.'));
+    await throwing(new NotFound('There is no such job.'));
+    expect(lines.map(({ error }) => (error as Error | undefined)?.name)).toEqual([
+      'CorruptData',
+      'TimedOut',
+      undefined,
     ]);
   });
 
