@@ -201,6 +201,7 @@ describe('endpoint', () => {
   it('serves nobody whom the authorizer names with an empty text', async () => {
     const handler = endpoint(routes.listBatches, operation, async () => expect.unreachable());
     expect((await handler(gatewayEvent('listBatches', { userId: '' }), context)).statusCode).toBe(500);
+    expect(lines[0]).toMatchObject({ error: { message: 'The authorizer did not say who calls.' } });
   });
 
   it('never returns more than Lambda can', async () => {
