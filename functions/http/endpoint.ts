@@ -1,5 +1,6 @@
 /** The way of a request through a function: authorize, read the input, answer; one line in the log. */
 
+import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { Forbidden, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
@@ -63,6 +64,14 @@ const timeToAnswer = 500;
 
 /** A function behind the gateway: what `answer` returns or throws becomes the response, and one line is logged. */
 export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<HttpReply> | HttpReply): Handler {
+  const chain = middy<APIGatewayProxyEvent, HttpReply>({
+    timeoutEarlyInMillis: timeToAnswer,
+    timeoutEarlyResponse: () => {
+      throw new TimedOut('The request took too long.');
+    },
+  })
+    .use(repliesOfErrors)
+    .handler(async (event) => answer(event));
   return (event, context) => {
     const { requestId, extendedRequestId } = event.requestContext;
     const facts = {
@@ -73,7 +82,7 @@ export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<Ht
     };
     return withRequestLog(facts, async () => {
       const start = performance.now();
-      const reply = await answerOrError(async () => answer(event), context);
+      const reply = await chain(event, context);
       addToRequestLog({ status: reply.status, Latency: Math.round((performance.now() - start) * 10) / 10 });
       writeRequestLog(reply.status >= 500 ? 'ERROR' : 'INFO');
       return proxyResult(reply, requestId);
@@ -81,28 +90,19 @@ export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<Ht
   };
 }
 
-async function answerOrError(work: () => Promise<HttpReply>, context: Context): Promise<HttpReply> {
-  try {
-    const reply = await inTime(work(), context.getRemainingTimeInMillis() - timeToAnswer);
-    if (fitsLambdaResponse(reply.body)) return reply;
-    throw new Error(`Lambda cannot return a body of ${reply.body.length} characters.`);
-  } catch (thrown) {
+/** The one place where what was thrown becomes an answer. A reply that Lambda cannot return is thrown, too. */
+const repliesOfErrors: MiddlewareObj<APIGatewayProxyEvent, HttpReply> = {
+  after({ response }) {
+    const { body } = response as HttpReply;
+    if (!fitsLambdaResponse(body)) throw new Error(`Lambda cannot return a body of ${body.length} characters.`);
+  },
+  onError(request) {
+    const thrown = request.error;
     const error = thrown instanceof ServiceError ? thrown : undefined;
     if (error === undefined || error.status >= 500 || error.cause !== undefined) {
       addToRequestLog({ error: describeError(thrown) });
     }
     if (error instanceof InvalidInput) addToRequestLog({ faults: error.faults.length });
-    return errorReply(error);
-  }
-}
-
-/** The result of `work`, or TimedOut after so many milliseconds. */
-async function inTime<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimedOut('The request took too long.')), milliseconds);
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+    request.response = errorReply(error);
+  },
+};
