@@ -14,7 +14,7 @@ const areas = {
     ],
   },
   lifecycle: {
-    mutate: ['functions/data/lifecycle/*.ts', 'functions/data/dynamodb/optimistic-transaction.ts'],
+    mutate: ['functions/data/lifecycle/*.ts'],
     tests: ['unit/data', 'integration/lifecycle-steps.test.ts'],
   },
   repair: {
