@@ -25,9 +25,9 @@ export function handler(event: APIGatewayTokenAuthorizerEvent, context: Context)
   return withRequestLog({ request_id: context.awsRequestId }, async () => {
     const start = performance.now();
     try {
-      const { userId, exp, scope } = await verify(bearerToken(event.authorizationToken));
+      const { userId, exp, scope, ...claims } = await verify(bearerToken(event.authorizationToken));
       addToRequestLog({ user_id: userId, outcome: 'accepted' });
-      return { principalId: userId, policyDocument: wholeStage(event.methodArn), context: { exp, scope } };
+      return { principalId: userId, policyDocument: wholeStage(event.methodArn), context: { exp, scope, ...claims } };
     } catch (error) {
       if (!(error instanceof TokenRefused)) {
         addToRequestLog({ outcome: 'failed', error: describeError(error) });

@@ -48,10 +48,15 @@ export class TokenExpired extends ServiceError {
   override readonly headers = { 'WWW-Authenticate': 'Bearer' };
 }
 
-/** The token is valid but lacks the scope that the operation demands (RFC 6750). */
+/** The token is valid but does not allow what was asked for. */
 export class Forbidden extends ServiceError {
-  override readonly name = 'Forbidden';
+  override readonly name: string = 'Forbidden';
   readonly status = 403;
+}
+
+/** The token lacks the scope that the operation demands (RFC 6750). */
+export class InsufficientScope extends Forbidden {
+  override readonly name = 'InsufficientScope';
   override readonly headers: Readonly<Record<string, string>>;
 
   constructor(scope: string) {

@@ -67,6 +67,21 @@ export const queues = {
     alarmSeconds: 6 * 3600,
     consumer: { function: 'applyWaitingEvents', batchSize: 10, concurrency: 2 },
   },
+  /**
+   * Batches whose creation or cancellation takes several transactions: announced before the first of these, and looked at ten
+   * minutes later, in case the function that was at it died.
+   */
+  Unfinished: {
+    fifo: false,
+    environmentVariable: 'UNFINISHED_QUEUE_URL',
+    deadLetterVariable: 'UNFINISHED_DEAD_LETTERS_URL',
+    retentionDays: 4,
+    // 12 hours: only an outage of a dependency makes a batch be looked at again.
+    maximumDeliveries: 480,
+    visibilitySeconds: 90,
+    alarmSeconds: 1_800,
+    consumer: { function: 'finishBatches', batchSize: 1, concurrency: 2 },
+  },
 } as const satisfies Record<string, QueueDescription>;
 
 export type QueueName = keyof typeof queues;

@@ -32,6 +32,8 @@ export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
 export interface FunctionDescription {
   readonly entry: string;
   readonly uses: Uses;
+  /** How long it may take; 15 by default. The gateway waits for 29. */
+  readonly timeoutSeconds?: number;
 }
 
 export interface Route extends FunctionDescription {
@@ -44,6 +46,15 @@ export interface Route extends FunctionDescription {
 
 const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
+/** Of whoever creates rows: a user's first ones are preceded by a query whether they are the first. */
+const creations = {
+  Batches: ['BatchGetItem', 'PutItem'],
+  Jobs: ['BatchGetItem', 'Query', 'PutItem'],
+  Columns: ['BatchGetItem', 'PutItem'],
+  Sequences: ['PutItem'],
+  Unfinished: ['SendMessage'],
+} as const;
+
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
   listBatches: {
@@ -51,6 +62,13 @@ export const routes = {
     path: '/api/v1/batches',
     entry: 'endpoints/batches/list-batches',
     uses: { Batches: ['BatchGetItem', 'Query'], 'Batches/by_creation': ['Query'], Columns: listReads },
+  },
+  createBatch: {
+    method: 'POST',
+    path: '/api/v1/batches',
+    entry: 'endpoints/batches/create-batch',
+    uses: { ...creations, Batches: ['Query', ...creations.Batches], Devices: ['Query'] },
+    timeoutSeconds: 28,
   },
   listJobs: {
     method: 'GET',
@@ -63,6 +81,19 @@ export const routes = {
       'Jobs/by_batch': ['Query'],
       Columns: listReads,
     },
+  },
+  addJobs: {
+    method: 'POST',
+    path: '/api/v2/batches/{batch_id}/jobs',
+    entry: 'endpoints/batches/add-jobs',
+    uses: {
+      ...creations,
+      Batches: ['GetItem', ...creations.Batches],
+      'Jobs/by_batch': ['Query'],
+      Columns: ['GetItem', 'Query', ...creations.Columns],
+      Sequences: ['GetItem', ...creations.Sequences],
+    },
+    timeoutSeconds: 28,
   },
   getBatch: {
     method: 'GET',
@@ -168,6 +199,15 @@ export const otherFunctions = {
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
       'Events/dead_letters': ['SendMessage'],
+    },
+  },
+  /** Cancels the batches on the queue `Unfinished` that are still unfinished. */
+  finishBatches: {
+    entry: 'consumers/finish-batches',
+    uses: {
+      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
+      Jobs: ['BatchGetItem', 'PutItem'],
+      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
     },
   },
 } as const satisfies Record<string, FunctionDescription> & Record<ConsumerName, FunctionDescription>;

@@ -13,7 +13,7 @@ import type { ListOptions } from './lists/reader.ts';
 import { getSequence } from './sequences.ts';
 
 /** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
-const mostJobsShown = 100;
+export const mostJobsShown = 100;
 
 /**
  * The function that reads a batch with its sequence, the ids of all its jobs and, where they are at most 100, the jobs; undefined when

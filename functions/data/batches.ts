@@ -3,7 +3,6 @@ import type * as z from 'zod/mini';
 import { type Batch, BatchOfRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
 import type { TableNames } from '../tables.ts';
-import type { Row } from './columns/column-items.ts';
 import { batchList } from './columns/lists.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
@@ -69,7 +68,8 @@ export function getBatch(
   };
 }
 
-function batchOf(row: Row): Batch {
+/** What a row shows of its batch. */
+export function batchOf(row: Readonly<Record<string, unknown>>): Batch {
   return completed(storedRow(BatchOfRow, row));
 }
 

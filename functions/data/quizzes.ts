@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../errors.ts';
 import type { QuizSubmission } from '../schemas/quiz.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
-import { formatUuid } from '../uuid.ts';
+import { derivedUuid } from '../uuid.ts';
 import { Contention, Throttled, TransactionCanceled, translateErrors } from './dynamodb/aws-errors.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { retry } from './dynamodb/retry.ts';
@@ -117,12 +116,7 @@ export function submitQuizzes(
  * the three.
  */
 export function quizRecordId(userId: string, { cms_quiz_id, position }: Omit<QuizSubmission, 'data'>): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([userId, cms_quiz_id, position]))
-    .digest();
-  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
-  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
-  return formatUuid(hash.toString('hex', 0, 16));
+  return derivedUuid([userId, cms_quiz_id, position]);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { Forbidden, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
+import { InsufficientScope, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import type { Route } from '../routes.ts';
 import { deprecation } from './deprecation.ts';
@@ -41,7 +41,7 @@ export function endpoint<Served extends Route, Described extends Operation>(
   });
 }
 
-/** The caller, whom the authorizer named. Throws TokenExpired, and Forbidden when the token lacks the scope. */
+/** The caller, whom the authorizer named. Throws TokenExpired, and InsufficientScope when the token lacks the scope. */
 function authorizedUser({ requestContext }: APIGatewayProxyEvent, requiredScope: string | undefined): string {
   const { principalId, exp, scope } = requestContext.authorizer ?? {};
   if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
@@ -54,7 +54,7 @@ function authorizedUser({ requestContext }: APIGatewayProxyEvent, requiredScope:
       .split(' ')
       .includes(requiredScope)
   ) {
-    throw new Forbidden(requiredScope);
+    throw new InsufficientScope(requiredScope);
   }
   return principalId;
 }

@@ -17,8 +17,12 @@ export interface Operation {
   readonly path?: z.ZodMiniType;
   /** Reads the query: the list of values of each parameter. */
   readonly query?: z.ZodMiniType;
+  /** Reads the headers, by their names in lower case. */
+  readonly headers?: z.ZodMiniType;
   /** Reads the text of the body: `jsonBody(…)`. */
   readonly body?: z.ZodMiniType;
+  /** The largest body that is read; 3 by default. Lambda itself takes about 5.5, counted as the JSON of a text. */
+  readonly bodyMegabytes?: number;
   /** What the OpenAPI document shows of a body whose schema reads the text itself. */
   readonly bodySchema?: () => z.ZodMiniType;
   readonly success: Success;
@@ -39,9 +43,11 @@ export type Success = {
   | { readonly body: () => z.ZodMiniType }
 );
 
+export type InputPart = 'path' | 'query' | 'headers' | 'body';
+
 /** The parameters and the body of a request, as the operation's schemas give them. */
-export type Input<Described extends Pick<Operation, 'path' | 'query' | 'body'>> = {
-  readonly [Part in 'path' | 'query' | 'body' as Described[Part] extends z.ZodMiniType ? Part : never]: z.output<
+export type Input<Described extends Pick<Operation, InputPart>> = {
+  readonly [Part in InputPart as Described[Part] extends z.ZodMiniType ? Part : never]: z.output<
     Extract<Described[Part], z.ZodMiniType>
   >;
 };

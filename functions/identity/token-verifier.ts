@@ -1,4 +1,5 @@
 import { isUserId } from '../user-id.ts';
+import { parseUuid } from '../uuid.ts';
 import { type CompactJws, readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
 import type { KeySource } from './key-source.ts';
 import type { VerificationKey } from './verification-key.ts';
@@ -18,7 +19,12 @@ export interface Identity {
   readonly exp: number;
   /** What the token allows, as a list with spaces between (RFC 8693); empty when the token does not say. */
   readonly scope: string;
+  /** The claims of these names, where the token has them: a priority, and JSON. */
+  readonly queue_priority?: string;
+  readonly projects?: string;
 }
+
+const priorities = new Set<unknown>(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
 
 /**
  * Verifies a bearer token: signature, issuer, audience, `exp` (required), `nbf`, `sub` (required), with no leeway. Throws
@@ -37,7 +43,7 @@ export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: Token
     if (nbf !== undefined && !isTime(nbf)) throw new TokenRefused('an unreadable nbf');
     if (isTime(nbf) && nbf * 1000 > now()) throw new TokenRefused('not valid yet');
     if (!isUserId(sub)) throw new TokenRefused('without subject');
-    return { userId: sub, exp, scope: scopeOf(claims) };
+    return { userId: sub, exp, scope: scopeOf(claims), ...priorityOf(claims), ...projectsOf(claims) };
   };
 }
 
@@ -67,6 +73,27 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
 function scopeOf({ scope, scp }: Record<string, unknown>): string {
   const scopes = scope ?? scp;
   return Array.isArray(scopes) ? scopes.join(' ') : typeof scopes === 'string' ? scopes : '';
+}
+
+function priorityOf({ queue_priority }: Record<string, unknown>): Pick<Identity, 'queue_priority'> {
+  if (queue_priority === undefined) return {};
+  if (!priorities.has(queue_priority)) throw new TokenRefused('an unreadable queue_priority');
+  return { queue_priority: String(queue_priority) };
+}
+
+/** Projects restrict what a token may do: a claim that cannot be read must not pass for none. */
+function projectsOf({ projects }: Record<string, unknown>): Pick<Identity, 'projects'> {
+  if (projects === undefined) return {};
+  const text = Array.isArray(projects) ? JSON.stringify(projects.map(projectOf)) : '';
+  if (text === '') throw new TokenRefused('unreadable projects');
+  return { projects: text };
+}
+
+function projectOf(value: unknown): { id: string; name: string } {
+  const { id, name } = (value ?? {}) as Record<string, unknown>;
+  const uuid = typeof id === 'string' ? parseUuid(id) : undefined;
+  if (uuid === undefined || typeof name !== 'string') throw new TokenRefused('an unreadable project');
+  return { id: uuid, name };
 }
 
 function isTime(value: unknown): value is number {

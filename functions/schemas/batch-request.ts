@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import { jsonObject, orNull, Tags, text } from './body-values.ts';
 import { UuidText } from './query-values.ts';
-import { type Sequence, SequenceText, undeclaredVariables } from './sequence.ts';
+import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
 import { QueuePriority } from './values.ts';
 
 const maxJobs = 5_000;
@@ -17,12 +17,20 @@ const maxFaults = 100;
 const longestName = 256;
 
 /** A job to be created. Emulators choose a number of runs themselves where none is given. */
-export const JobRequest = z.object({
-  runs: orNull(z.int().check(z.gte(1))),
-  variables: orNull(jsonObject(32_000)),
-  /** The job's own; null: the batch's. */
-  sequence: orNull(SequenceText),
-});
+export const JobRequest = z
+  .object({
+    runs: orNull(z.int().check(z.gte(1))),
+    variables: orNull(jsonObject(32_000)),
+    sequence: orNull(SequenceText),
+  })
+  .register(z.globalRegistry, {
+    id: 'ConsumedJobRequest',
+    fields: {
+      runs: 'Number of times the sequence is run; null: the device chooses.',
+      variables: 'Values of the variables that the sequence declares, and `qubits` of a mappable register.',
+      sequence: 'The job’s own sequence; null: the batch’s. A job with its own takes no variables.',
+    },
+  });
 export type JobRequest = z.output<typeof JobRequest>;
 
 const JobRequests = z.array(JobRequest).check(z.maxLength(maxJobs));
@@ -54,11 +62,28 @@ export const CreateBatchRequest = z
   })
   .check(
     whole((batch) => {
-      const { jobs, open, sequence_builder = null } = batch as Partial<Record<string, unknown>>;
+      if (!isObject(batch)) return [];
+      const { jobs, open, sequence_builder = null } = batch;
       const isEmpty = open !== true && Array.isArray(jobs) && jobs.length === 0;
       return isEmpty ? [tooFew(['jobs'])] : jobFaults(jobs, sequence_builder, ['jobs']);
     }),
-  );
+  )
+  .register(z.globalRegistry, {
+    id: 'ConsumedCreateBatchRequest',
+    fields: {
+      project_id: 'Project of the batch.',
+      sequence_builder:
+        'The sequence of those jobs that have none of their own: Pulser’s abstract representation, a JSON text.',
+      jobs: 'The jobs that it starts with: at least one, unless it is open.',
+      open: 'Whether jobs may be added later.',
+      device_type: 'The device; null: the one whose specification has the name that the sequence’s device has.',
+      queue_priority: 'A lower priority than the token’s.',
+      webhook: 'URL that is told of the batch.',
+      configuration: 'Configuration of the emulator.',
+      backend_configuration: 'Configuration of the backend: any text, kept as it is.',
+      tags: 'Tags that identify the batch.',
+    },
+  });
 export type CreateBatchRequest = z.output<typeof CreateBatchRequest>;
 
 /** Batches to be canceled. */
@@ -132,7 +157,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isSequence(value: unknown): value is Sequence {
+function isSequence(value: unknown): value is SequenceFacts {
   return isObject(value) && value.variables instanceof Set;
 }
 

@@ -59,6 +59,8 @@ export const BatchRow = z.extend(BatchOfRow, {
   unsettled: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
   /** The latest update of any of its jobs; absent until a job is updated. */
   jobs_updated_at: z.exactOptional(Timestamp),
+  /** It is being canceled, in several transactions: closed already, its status follows when its jobs are canceled. */
+  canceling: z.exactOptional(z.literal(true)),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 
@@ -121,6 +123,9 @@ export const Batch = z
   });
 export type Batch = z.infer<typeof Batch>;
 
+const sequenceText = 'The sequence of its jobs; null where each has its own.';
+const shownJobs = 'All its jobs, in creation order; absent where they are more than 100 or exceed one answer.';
+
 /** A batch with what belongs to it. */
 export const BatchDetails = z
   .strictObject({
@@ -133,12 +138,25 @@ export const BatchDetails = z
     id: 'ProducedBatchDetailsResponse',
     fields: {
       ...fields,
-      sequence_builder: 'The sequence of its jobs; null where each has its own.',
+      sequence_builder: sequenceText,
       job_ids: 'Ids of all its jobs, in creation order.',
-      jobs: 'All its jobs, in creation order; absent where they are more than 100 or exceed one answer.',
+      jobs: shownJobs,
     },
   });
 export type BatchDetails = z.infer<typeof BatchDetails>;
+
+/** A batch as it is answered to whoever adds to it. */
+export const BatchWithJobs = z
+  .strictObject({
+    ...Batch.shape,
+    sequence_builder: z.exactOptional(z.nullable(z.string())),
+    jobs: z.exactOptional(z.array(Job)),
+  })
+  .register(z.globalRegistry, {
+    id: 'ProducedBatchWithJobsResponse',
+    fields: { ...fields, sequence_builder: sequenceText, jobs: shownJobs },
+  });
+export type BatchWithJobs = z.infer<typeof BatchWithJobs>;
 
 /** Parameters of a path that names a batch. */
 export const BatchPath = z

@@ -36,7 +36,8 @@ export function jsonObject(most: number) {
       (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
       { message: 'Input should be a valid dictionary', params: { type: 'dict_type' } },
     )
-    .check(atMostBytes(most));
+    .check(atMostBytes(most))
+    .register(z.globalRegistry, { type: 'object' });
 }
 
 /** A serialized JSON value of at most `most` bytes; an object is serialized. */

@@ -12,14 +12,18 @@ const maxGzippedBytes = 350 * 1024;
 /** A body holds no longer one, so no stored one is longer either. */
 const maxBytes = 6 * 1024 * 1024;
 
-export interface Sequence {
-  /** As it was sent. */
-  readonly text: string;
-  readonly gzipped: Uint8Array;
+/** What the service knows of a sequence. */
+export interface SequenceFacts {
   /** Name of the device that it was made for; undefined where it names none. */
   readonly deviceName: string | undefined;
   /** Names of the values that a job may give it. */
   readonly variables: ReadonlySet<string>;
+}
+
+export interface Sequence extends SequenceFacts {
+  /** As it was sent. */
+  readonly text: string;
+  readonly gzipped: Uint8Array;
 }
 
 /** Reads the text of a sequence. It is parsed and gzipped once. */
@@ -36,16 +40,15 @@ export const SequenceText = z.pipe(
     if (gzipped.length > maxGzippedBytes) {
       return fault('bytes_too_long', `A sequence should have at most ${maxGzippedBytes} bytes once gzipped`);
     }
-    return sequenceOf(text, gzipped, content);
+    return { text, gzipped, ...factsOf(content) };
   }),
 );
 
-/** A stored sequence. Throws when the bytes are none. */
-export function storedSequence(gzipped: Uint8Array): Sequence {
-  const text = sequenceText(gzipped);
+/** What the service knows of a stored sequence. Throws when the text is none. */
+export function sequenceFacts(text: string): SequenceFacts {
   const content = jsonObject(text);
   if (content === undefined) throw new TypeError('A stored sequence is not the JSON of an object.');
-  return sequenceOf(text, gzipped, content);
+  return factsOf(content);
 }
 
 /** The text of a stored sequence. Throws when the bytes are none. */
@@ -54,19 +57,17 @@ export function sequenceText(gzipped: Uint8Array): string {
 }
 
 /** The names among a job's variables that its sequence does not declare. */
-export function undeclaredVariables(sequence: Sequence, variables: Readonly<Record<string, unknown>>): string[] {
+export function undeclaredVariables(sequence: SequenceFacts, variables: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(variables).filter((name) => !sequence.variables.has(name));
 }
 
-function sequenceOf(text: string, gzipped: Uint8Array, content: Readonly<Record<string, unknown>>): Sequence {
+function factsOf(content: Readonly<Record<string, unknown>>): SequenceFacts {
   const { variables, register, device } = content;
   const names = isObject(variables) ? Object.keys(variables) : [];
   // The ids of a mappable register's qubits stand under `qid`; a job says under `qubits` which traps they go to.
   const isMappable = Array.isArray(register) && isObject(register[0]) && 'qid' in register[0];
   const deviceName = isObject(device) ? device.name : undefined;
   return {
-    text,
-    gzipped,
     deviceName: typeof deviceName === 'string' ? deviceName : undefined,
     variables: new Set(isMappable ? [...names, 'qubits'] : names),
   };

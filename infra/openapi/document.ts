@@ -29,7 +29,7 @@ const errors: Readonly<
   403: { description: 'The token does not allow this.' },
   404: { description: 'No such thing, or not the caller’s: the two look the same.' },
   409: { description: 'The request contradicts what is stored.' },
-  413: { description: 'The body is larger than 3 MB.' },
+  413: { description: 'The body is too large.' },
   422: { description: 'The input is at fault; every fault is listed.' },
   429: { description: 'Too many requests.', headers: ['Retry-After'] },
   500: { description: 'The service failed.' },
@@ -131,7 +131,7 @@ function answerSchema(success: Success): z.ZodMiniType {
 }
 
 function operationObject({ name, route, operation, answer, body }: DescribedRoute) {
-  const { tag, summary, description, scope, path, query, success } = operation;
+  const { tag, summary, description, scope, path, query, headers, success } = operation;
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
     ...(deprecatedParameters(query).length > 0 ? (['Deprecation', 'Link'] as const) : []),
@@ -142,7 +142,11 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
     summary,
     description,
     security: route.public ? [] : [{ bearer: scope === undefined ? [] : [scope] }],
-    parameters: [...parameters(name, 'path', path), ...parameters(name, 'query', query)],
+    parameters: [
+      ...parameters(name, 'path', path),
+      ...parameters(name, 'query', query),
+      ...parameters(name, 'header', headers),
+    ],
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
       [success.status]: {
@@ -157,7 +161,7 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
   };
 }
 
-function parameters(operationId: string, place: 'path' | 'query', object: z.ZodMiniType | undefined) {
+function parameters(operationId: string, place: 'path' | 'query' | 'header', object: z.ZodMiniType | undefined) {
   return Object.entries(parameterSchemas(object)).map(([name, reader]) => {
     const { deprecated, ...schema } = jsonSchema(reader);
     const description = fieldDescriptions(object instanceof z.ZodMiniPipe ? object.def.in : object)?.[name];
@@ -222,6 +226,8 @@ function jsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
 function inputSchema(schema: z.ZodMiniType) {
   return z.toJSONSchema(schema, {
     io: 'input',
+    // A JSON object that is taken as it is: its metadata says what it is.
+    unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       useInclusiveBounds(jsonSchema);
       const fields = fieldDescriptions(zodSchema);

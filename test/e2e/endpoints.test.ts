@@ -10,6 +10,7 @@ import {
   demo,
   guest,
   jobUpdated,
+  makeToken,
   newUser,
   sendEvents,
 } from '../support/local-stack.ts';
@@ -163,6 +164,61 @@ describe('POST /api/v1/quizzes', () => {
     const large = await submit(token, JSON.stringify({ data: { quiz: { text: 'x'.repeat(4_000_000) } } }));
     expect(large.status).toBe(413);
     expect(large.body).toMatchObject({ status: 'fail', code: '413' });
+  });
+});
+
+describe('POST /api/v1/batches', () => {
+  const project_id = randomUUID();
+  const sequence_builder = JSON.stringify({ variables: { omega: {} }, device: { name: 'FRESNEL' } });
+  const batch = { project_id, sequence_builder, jobs: [{ runs: 5, variables: { omega: 1 } }], open: true };
+  const json = { 'Content-Type': 'application/json' };
+
+  it('creates what comes gzipped, as the clients send it, and all lists and reads show it at once', async () => {
+    const { token } = await newUser();
+    const headers = { ...json, 'Content-Encoding': 'gzip' };
+    const post = (path: string, body: unknown) =>
+      call(path, { method: 'POST', token, headers, body: gzipSync(JSON.stringify(body)) });
+    const created = await post('/api/v1/batches', { ...batch, device_type: null });
+    expect(created.status).toBe(200);
+    const { id } = created.body.data;
+    expect(created.body.data).toMatchObject({ device_type: 'FRESNEL', jobs_count: 1, sequence_builder });
+    const added = await post(`/api/v2/batches/${id}/jobs`, [{ runs: 7 }]);
+    expect(added.body.data.jobs).toHaveLength(2);
+    const shown = await call(`/api/v2/batches/${id}`, { token });
+    expect(shown.body.data.jobs).toEqual(added.body.data.jobs);
+    expect((await walk('/api/v1/batches?status=PENDING&device_type=FRESNEL', token)).map((each) => each.id)).toEqual([
+      id,
+    ]);
+    expect(await walk(`/api/v2/jobs?batch_id=${id}`, token)).toHaveLength(2);
+  });
+
+  it('hands on what the token says of priority and projects', async () => {
+    const token = await makeToken({ queue_priority: 'LOW', projects: [{ id: project_id, name: 'Mine' }] });
+    const post = (content: object) =>
+      call('/api/v1/batches', { method: 'POST', token, headers: json, body: JSON.stringify({ ...batch, ...content }) });
+    expect((await post({})).body.data).toMatchObject({ queue_priority: 'LOW' });
+    expect((await post({ project_id: randomUUID() })).status).toBe(403);
+  });
+
+  it('announces a creation of several transactions, and the message can be delivered', async () => {
+    const { token } = await newUser();
+    const jobs = Array.from({ length: 120 }, () => ({ runs: 5 }));
+    const body = JSON.stringify({ ...batch, jobs });
+    const created = await call('/api/v1/batches', { method: 'POST', token, headers: json, body });
+    expect(created.body.data).toMatchObject({ jobs_count: 120 });
+  });
+});
+
+describe('the devices', () => {
+  it('of the demo are known to everyone', async () => {
+    const { status, body } = await call('/api/v1/devices?device_type=FRESNEL', {
+      headers: { Authorization: 'Bearer ' },
+    });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject([{ device_type: 'FRESNEL', status: 'UP', availability: 'ACTIVE' }]);
+    const specs = (await call('/api/v1/devices/public-specs')).body.data;
+    for (const each of specs) expect(JSON.parse(each.specs).name).toBe(each.device_type);
+    expect(specs.length).toBeGreaterThan(3);
   });
 });
 

@@ -74,6 +74,7 @@ interface QueuePromises {
 const promises: Record<QueueName, QueuePromises> = {
   Events: { inOrder: true, hours: 12, alarmMinutes: 15 },
   WaitingEvents: { inOrder: false, hours: 24, alarmMinutes: 6 * 60 },
+  Unfinished: { inOrder: false, hours: 12, alarmMinutes: 30 },
 };
 
 describe.each(Object.entries(promises))('a message of the queue %s', (name, { inOrder, hours, alarmMinutes }) => {

@@ -49,8 +49,9 @@ const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(row
 function belongings(userId: string, seed: number) {
   const mark = userId.replace(/\W/g, '');
   const project_id = randomUUID();
-  const batches = sample(batchRows(userId, 12), seed).map((row) => ({
+  const batches = sample(batchRows(userId, 12), seed).map((row, at) => ({
     ...row,
+    ...(at === 0 && { open: true, status: 'RUNNING' as const }),
     id: randomUUID(),
     project_id,
     device_type: `DEVICE_${mark}`,

@@ -3,20 +3,23 @@
  * IAM's action and resource. test/infra holds the synthesized roles to the same declarations.
  */
 
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
-import { uuid } from '../support/new-batch.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
-import { type RouteCase, routeCases, type UserRequest } from '../support/route-cases.ts';
+import { type RouteCase, routeCases } from '../support/route-cases.ts';
 
 const { client, names } = await functionEnvironment();
 
@@ -34,6 +37,7 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
+vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 vi.stubEnv('ISSUER', 'https://issuer.example');
 vi.stubEnv('AUDIENCE', 'audience');
 vi.stubEnv('JWKS_URI', 'https://issuer.example/jwks');
@@ -76,6 +80,7 @@ const rowCount = 2_700;
 const isRare = (seq: number) => seq % 260 === 0;
 const batches = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   ...row,
+  ...(seq === 0 && { open: true, status: 'RUNNING' as const }),
   device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
   jobs_count: 0,
 }));
@@ -106,21 +111,36 @@ beforeAll(async () => {
 });
 
 /** Requests that together make every call that the route's role allows. */
-function requestsOf(name: RouteName): readonly UserRequest[] {
-  const { ways, moreCalls }: Partial<RouteCase> = (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
+async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
+  const routeCase: Partial<RouteCase> = (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
   const own = { batches, jobs };
-  return [...Object.values(ways?.(own) ?? { 'a public route': {} }), ...(moreCalls?.(own) ?? [])];
+  const ofOwner = [
+    ...Object.values(routeCase.ways?.(own) ?? { 'a public route': {} }),
+    ...(routeCase.moreCalls?.(own) ?? []),
+  ];
+  const ofNewcomers = routeCase.callsOfNewcomers?.(uuid('b', 1)) ?? [];
+  const [newcomer, hasBatch] = [`auth0|${name}`, `auth0|${name} with a batch`];
+  if (ofNewcomers.length > 0) await lifecycle(client, names).createBatch(hasBatch, newBatch(1, { open: true }));
+  calls.clear();
+  return [
+    ...ofOwner.map((request) => ({ ...request, userId: owner })),
+    ...ofNewcomers.map((request) => ({ ...request, userId: name === 'createBatch' ? newcomer : hasBatch })),
+  ];
 }
 
 describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(entry);
-    for (const request of requestsOf(name as RouteName)) {
-      const event = gatewayEvent(name as RouteName, { ...request, userId: owner });
+    sink.messages.length = 0;
+    for (const request of await requestsOf(name as RouteName)) {
+      const event = gatewayEvent(name as RouteName, request);
       const { statusCode, body } = await handler(event, lambdaContext());
       expect(statusCode).toBe(200);
       const link = JSON.parse(body).data?.results_link;
       if (link !== undefined) calls.add(callOfLink(link));
+    }
+    for (const { queue } of sink.messages) {
+      if (queue === 'unfinished') calls.add('Unfinished SendMessage');
     }
     expect([...calls].sort()).toEqual(declared(uses).sort());
   });
@@ -168,6 +188,21 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       calls.add(`${queue === 'waiting' ? 'WaitingEvents' : 'Events/dead_letters'} SendMessage`);
     }
     expect([...calls].sort()).toEqual(declared(otherFunctions[name].uses).sort());
+  });
+});
+
+describe('finishBatches', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.finishBatches.entry);
+    const user_id = 'auth0|whose cancellation died';
+    await lifecycle(client, names).createBatch(user_id, newBatch(1, { jobs: [newJob(1)] }));
+    const [row] = await itemsOfOwner(client, names.Batches, user_id);
+    await client.send(new PutCommand({ TableName: names.Batches, Item: { ...row, canceling: true } }));
+    calls.clear();
+    const Records = [{ messageId: 'message', body: JSON.stringify({ user_id, batch_id: row!.id }) }];
+    const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
+    expect(batchItemFailures).toEqual([]);
+    expect([...calls].sort()).toEqual(declared(otherFunctions.finishBatches.uses).sort());
   });
 });
 

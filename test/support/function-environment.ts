@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject, vi } from 'vitest';
+import { queues } from '../../functions/queues.ts';
 import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
 import { createTables } from './create-tables.ts';
 import { testClient } from './test-client.ts';
@@ -15,6 +16,11 @@ export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentC
   const names = await createTables(client, `${randomUUID()}-`);
   for (const [name, { environmentVariable }] of Object.entries(tables)) {
     vi.stubEnv(environmentVariable, names[name as TableName]);
+  }
+  for (const [name, { environmentVariable, deadLetterVariable }] of Object.entries(queues)) {
+    // Nobody listens there: tests of what is sent start a sink.
+    vi.stubEnv(environmentVariable, `http://127.0.0.1:1/000000000000/${name}`);
+    vi.stubEnv(deadLetterVariable, `http://127.0.0.1:1/000000000000/${name}-dead-letters`);
   }
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
   vi.stubEnv('AWS_REGION', 'eu-west-3');

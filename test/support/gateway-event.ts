@@ -9,6 +9,8 @@ export interface GatewayRequest {
   readonly exp?: number;
   /** The scope of the caller's token. Default: none. */
   readonly scope?: string;
+  /** What else the authorizer hands on of the token. Default: nothing. */
+  readonly claims?: Readonly<Record<string, string>>;
   readonly method?: string;
   /** As in a URL: `limit=10&status=DONE&status=ERROR`; an object's arrays repeat the key. */
   readonly query?: string | Readonly<Record<string, string | readonly string[]>>;
@@ -56,7 +58,13 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
       authorizer:
         request.userId === undefined
           ? null
-          : { principalId: request.userId, exp: String(exp), scope: request.scope ?? '', integrationLatency: 12 },
+          : {
+              principalId: request.userId,
+              exp: String(exp),
+              scope: request.scope ?? '',
+              ...request.claims,
+              integrationLatency: 12,
+            },
       domainName: 'a1b2c3d4e5.execute-api.eu-west-3.amazonaws.com',
       domainPrefix: 'a1b2c3d4e5',
       extendedRequestId: 'JKJaXmPLvHcESHA=',

@@ -44,6 +44,7 @@ export const batchRows = (userId: string, count: number) =>
         user_id: userId,
         seq,
         rev: 1,
+        written_at: {},
         created_at: createdAt(seq),
         jobs_count_per_status: {
           ...Object.fromEntries(JobStatus.options.map((status) => [status, 0])),
@@ -81,17 +82,27 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
       return rows.map((row, seq) => {
         const creation_order = orders.get(row.batch_id) ?? 0;
         orders.set(row.batch_id, creation_order + 1);
-        return { ...row, user_id: userId, seq, rev: 1, creation_order, created_at: createdAt(seq), results_key: null };
+        return {
+          ...row,
+          user_id: userId,
+          seq,
+          rev: 1,
+          written_at: {},
+          creation_order,
+          created_at: createdAt(seq),
+          results_key: null,
+        };
       });
     });
 
-/** The batches with the right number of jobs. */
+/** The batches with the right number of jobs, the first of them open and running. */
 export function countJobs<Row extends { readonly id: string }>(
   batches: readonly Row[],
   jobs: readonly { readonly batch_id: string }[],
 ) {
-  return batches.map((batch) => ({
+  return batches.map((batch, at) => ({
     ...batch,
+    ...(at === 0 && { open: true, status: 'RUNNING' }),
     jobs_count: jobs.filter(({ batch_id }) => batch_id === batch.id).length,
   }));
 }

@@ -11,8 +11,9 @@ import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
+import { sequenceText } from './sequence-text.ts';
 
-/** What a user has: at least two batches, and jobs with results. Batches count their jobs right. */
+/** What a user has: at least two batches, and jobs with results. Batches count their jobs right, and the first is open and running. */
 export interface Belongings {
   readonly batches: readonly Pick<BatchRow, 'id' | 'project_id' | 'user_id' | 'device_type' | 'tags'>[];
   readonly jobs: readonly Pick<JobRow, 'id' | 'project_id' | 'user_id'>[];
@@ -26,6 +27,8 @@ export interface RouteCase {
   ways(own: Belongings): Readonly<Record<string, UserRequest>>;
   /** Requests that, with the ways, make every call that the role allows, where the ways alone do not. */
   moreCalls?(own: Belongings): readonly UserRequest[];
+  /** Requests of the same kind, by a user who has nothing but one open batch without jobs, or not even that. */
+  callsOfNewcomers?(batchId: string): readonly UserRequest[];
   /** By name, each place of a request that can name something: with another user's, and with a thing that nobody has. */
   foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
   /** Its reads name no user: faults, which are planned by user, cannot be aimed at them. */
@@ -93,6 +96,50 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
       batch_id: byQuery('batch_id', batch!.id, unknownId),
     }),
     anything: ({ batches: [batch] }) => anyQuery(Object.keys(JobListQuery.def.in.shape), batch!.id),
+  },
+  createBatch: {
+    // With a key, so that every repetition has the same answer.
+    ways: ({ batches: [batch] }) => ({
+      'a new batch': { headers: { 'Idempotency-Key': 'a new batch' }, body: newBatchBody(batch!.project_id) },
+    }),
+    // For a device to be found, and in several transactions.
+    moreCalls: ({ batches: [batch] }) => [
+      { body: { ...newBatchBody(batch!.project_id), device_type: null } },
+      { body: { ...newBatchBody(batch!.project_id), jobs: Array.from({ length: 60 }, () => ({})) } },
+    ],
+    callsOfNewcomers: () => [{ body: newBatchBody(unknownId) }],
+    foreign: () => ({}),
+    anything: ({ batches: [batch] }) => anyBody(newBatchBody(batch!.project_id)),
+  },
+  addJobs: {
+    ways: ({ batches: [batch] }) => ({
+      'new jobs': {
+        path: { batch_id: batch!.id },
+        headers: { 'Idempotency-Key': 'new jobs' },
+        body: [{ sequence: sequenceText() }],
+      },
+    }),
+    moreCalls: ({ batches: [batch] }) => [
+      { path: { batch_id: batch!.id }, body: Array.from({ length: 30 }, () => ({ sequence: sequenceText() })) },
+    ],
+    callsOfNewcomers: (batch_id) => [{ path: { batch_id }, body: [{ sequence: sequenceText() }] }],
+    foreign: (theirs) =>
+      Object.fromEntries(
+        Object.entries(foreignBatch(theirs)).map(([place, [of, nobodys]]) => {
+          const body = [{ sequence: sequenceText() }];
+          return [
+            place,
+            [
+              { ...of, body },
+              { ...nobodys, body },
+            ],
+          ];
+        }),
+      ),
+    anything: ({ batches }) =>
+      fc
+        .tuple(fc.constantFrom(...batches.map(({ id }) => id)), anyBody({ 0: { sequence: sequenceText() } }))
+        .map(([batch_id, request]) => ({ path: { batch_id }, ...request })),
   },
   getBatch: {
     ways: ({ batches: [batch] }) => ({ 'a batch with its jobs': { path: { batch_id: batch!.id } } }),
@@ -178,6 +225,25 @@ function anyBatch({ batches }: Belongings): fc.Arbitrary<UserRequest> {
 
 function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {
   return fc.oneof(hostileText, fc.uuid(), fc.constantFrom(...rows.map(({ id }) => id)));
+}
+
+/** What a user posts to create a batch. */
+function newBatchBody(project_id: string): Readonly<Record<string, unknown>> {
+  const sequence_builder = sequenceText({ device: { name: 'FRESNEL' }, variables: { omega: { type: 'float' } } });
+  return { project_id, device_type: 'FRESNEL', sequence_builder, jobs: [{ runs: 5, variables: { omega: 1 } }, {}] };
+}
+
+/** Any body: a right one of which any members are something else, or anything; an array where the members are numbered. */
+function anyBody(right: Readonly<Record<string, unknown>>): fc.Arbitrary<UserRequest> {
+  const anything = fc.oneof(hostileText, fc.jsonValue(), fc.constant(right));
+  const changed = fc
+    .dictionary(fc.oneof(fc.constantFrom(...Object.keys(right)), hostileText), anything, { maxKeys: 3 })
+    .map((changes) => {
+      const body = { ...right, ...changes };
+      return JSON.stringify('0' in right ? Object.values(body) : body);
+    });
+  const bodies = fc.oneof({ weight: 4, arbitrary: changed }, hostileText, fc.json());
+  return bodies.map((body) => ({ body }));
 }
 
 function anyQuery(parameters: readonly string[], id: string): fc.Arbitrary<UserRequest> {

@@ -36,6 +36,7 @@ interface Progress {
   readonly replacedBy: readonly Step[];
   /** Why a task is refused, by its number. */
   readonly refusals: ReadonlyMap<number, Error>;
+  readonly draft: Draft;
 }
 
 export interface CarryOutContext extends Owner {
@@ -43,6 +44,8 @@ export interface CarryOutContext extends Owner {
   readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Called with each draft that is carried out: the rows as they are now. */
+  readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
 }
 
 /**
@@ -68,7 +71,9 @@ export async function carryOut(
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
     try {
-      const { done, replacedBy, refusals } = await optimisticTransaction(client, () => attemptSteps(context, steps));
+      const progress = await optimisticTransaction(client, () => attemptSteps(context, steps));
+      const { done, replacedBy, refusals } = progress;
+      context.onCarriedOut?.(progress.draft);
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
     } catch (error) {
@@ -121,12 +126,12 @@ async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): P
       if (next instanceof Error) refusals.set(task, next);
       else if (fits(next)) draft = next;
       else if (changesNothing(draft)) {
-        return { result: { done: done + 1, replacedBy: split({ operation, task }), refusals } };
+        return { result: { done: done + 1, replacedBy: split({ operation, task }), refusals, draft } };
       } else break;
     }
     done += 1;
   }
-  const result = { done, replacedBy: [], refusals };
+  const result = { done, replacedBy: [], refusals, draft };
   if (changesNothing(draft)) return { result };
   const [blocks] = await Promise.all([readBlocks(draft.blocks), requireHeads(draft)]);
   return { transaction: createTransaction(context, { draft, blocks, tables, now: now() }), result };

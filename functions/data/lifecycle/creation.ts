@@ -7,29 +7,66 @@ import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { batchIn, type Draft, type EventReference, jobIn, type Operation, type Owner, withRows } from './draft.ts';
+import {
+  batchIn,
+  type Draft,
+  type EventReference,
+  jobIn,
+  type Operation,
+  type Owner,
+  withRows,
+  withSequences,
+} from './draft.ts';
+import { isFinalBatchStatus } from './update-row.ts';
 
 /** Jobs for a batch. With `create` the batch itself is created too; without it, the batch must exist. */
 export interface Creation {
   readonly batchId: string;
   readonly create?: NewBatchContent;
   readonly jobs: readonly NewJob[];
+  /** Gzipped sequences: the batch's and those that jobs have of their own, by the ids of batch and jobs. */
+  readonly sequences?: ReadonlyMap<string, Uint8Array> | undefined;
+  /** A user asks for it: nothing is added to a batch that has ended. Events may say so of the past. */
+  readonly byUser?: true;
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
   readonly time: string;
 }
 
 type NewBatchContent = Omit<NewBatch, 'jobs'>;
 
-/** As many as fit into one transaction in nearly every case: few rows are read in vain, hardly any operation is halved. */
-const jobsAtOnce = 50;
+/**
+ * As many jobs and sequences, and as many bytes of these, as fit into one transaction in nearly every case: few rows are read in
+ * vain, hardly any operation is halved.
+ */
+const itemsAtOnce = 50;
+const sequenceBytesAtOnce = 2_000_000;
 
 /** The creation as operations in their order: several where one transaction would not hold it. The event goes with the last. */
 export function creationOperations(owner: Owner, creation: Creation, event?: EventReference): Operation[] {
-  const { jobs } = creation;
-  if (jobs.length <= jobsAtOnce) return [creationOperation(owner, { ...creation, isLast: true, event })];
-  const part = { ...creation, jobs: jobs.slice(0, jobsAtOnce), isLast: false };
-  const rest = { ...creation, jobs: jobs.slice(jobsAtOnce) };
-  return [creationOperation(owner, part), ...creationOperations(owner, rest, event)];
+  const parts = splitJobs(creation);
+  return parts.map((jobs, at) => {
+    const isLast = at === parts.length - 1;
+    return creationOperation(owner, { ...creation, jobs, isLast, event: isLast ? event : undefined });
+  });
+}
+
+/** The jobs in parts for one transaction each, at least one part. */
+function splitJobs({ jobs, sequences }: Creation): NewJob[][] {
+  const parts: NewJob[][] = [[]];
+  let items = 0;
+  let bytes = 0;
+  for (const job of jobs) {
+    const sequence = sequences?.get(job.id);
+    items += sequence === undefined ? 1 : 2;
+    bytes += sequence?.length ?? 0;
+    if (items > itemsAtOnce || bytes > sequenceBytesAtOnce) {
+      parts.push([]);
+      items = sequence === undefined ? 1 : 2;
+      bytes = sequence?.length ?? 0;
+    }
+    parts.at(-1)?.push(job);
+  }
+  return parts;
 }
 
 /** A creation, or some of its jobs. */
@@ -79,7 +116,8 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
   });
   const started: BatchRow = part.isLast ? batch : { ...batch, creating: true };
   const placed = { ...draft, heads: { ...draft.heads, batch: head } };
-  return withNewJobs(owner, placed, { batch: started, jobs, time: part.time });
+  const described = withSequences(placed, [started.id], part.sequences);
+  return withNewJobs(owner, described, { batch: started, jobs, part });
 }
 
 /** The same creation came before: an incomplete batch gets its missing jobs, a complete one must have all of them. */
@@ -93,7 +131,7 @@ function continueBatch(
   if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);
   const { creating, ...complete } = batch;
   const continued = { ...(part.isLast ? complete : batch), rev: batch.rev + 1 };
-  return withNewJobs(owner, draft, { batch: continued, jobs, time: part.time });
+  return withNewJobs(owner, draft, { batch: continued, jobs, part });
 }
 
 /** Jobs are added to a batch that exists and was open at that time. An incomplete batch stays incomplete. */
@@ -101,10 +139,11 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
   if (batch === undefined) throw new NotFound(`There is no batch ${part.batchId}.`);
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
+  if (part.byUser && isFinalBatchStatus(batch.status)) throw new IllegalTransition(`The batch ${batch.id} has ended.`);
   const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
   const wasOpen = batch.open || toMicroseconds(part.time) <= closedAt;
   if (!wasOpen) throw new IllegalTransition(`The batch ${batch.id} is closed for jobs.`);
-  return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, time: part.time });
+  return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
 }
 
 /** Those that do not exist yet. Throws AlreadyExists when a job exists with other content or in another batch. */
@@ -120,8 +159,9 @@ function findMissingJobs(draft: Draft, { batchId, jobs }: Creation): NewJob[] {
 function withNewJobs(
   { lists }: Owner,
   draft: Draft,
-  { batch, jobs, time }: { readonly batch: BatchRow; readonly jobs: readonly NewJob[]; readonly time: string },
+  { batch, jobs, part }: { readonly batch: BatchRow; readonly jobs: readonly NewJob[]; readonly part: CreationPart },
 ): Draft {
+  const { time, sequences } = part;
   const counts = batch.jobs_count_per_status;
   const grown: BatchRow = {
     ...batch,
@@ -137,7 +177,9 @@ function withNewJobs(
     rows.push(row);
     head = headAfter;
   }
-  return withRows(lists, draft, { batches: [grown], jobs: rows, heads: { ...draft.heads, job: head } });
+  const written = withRows(lists, draft, { batches: [grown], jobs: rows, heads: { ...draft.heads, job: head } });
+  const ids = rows.map(({ id }) => id);
+  return withSequences(written, ids, sequences);
 }
 
 /** Throws AlreadyExists where the row differs from this content, which never changes once it is created. */

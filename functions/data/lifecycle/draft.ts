@@ -55,15 +55,26 @@ export interface Draft {
   /** The rows that differ from those stored. */
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly jobs: ReadonlyMap<string, JobRow>;
+  /** The gzipped sequences of new rows, by the ids of their rows. */
+  readonly sequences: ReadonlyMap<string, Uint8Array>;
   readonly processedEvents: readonly ProcessedEvent[];
-  /** Upper bounds for the transaction: keys of all blocks that may change, and the size of the rows in bytes. */
+  /** Upper bounds for the transaction: keys of all blocks that may change, and the size of rows and sequences in bytes. */
   readonly blocks: ReadonlySet<string>;
   readonly bytes: number;
 }
 
 export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
   const heads = { batch: stored.heads.batch ?? emptyHead(lists.batch), job: stored.heads.job ?? emptyHead(lists.job) };
-  return { stored, heads, batches: new Map(), jobs: new Map(), processedEvents: [], blocks: new Set(), bytes: 0 };
+  return {
+    stored,
+    heads,
+    batches: new Map(),
+    jobs: new Map(),
+    sequences: new Map(),
+    processedEvents: [],
+    blocks: new Set(),
+    bytes: 0,
+  };
 }
 
 /** The batch as it was said to be, for operations to change: withRows settles it again. */
@@ -102,6 +113,23 @@ export function withRows(
   };
 }
 
+/** The draft with the sequences that these new rows have of their own. */
+export function withSequences(
+  draft: Draft,
+  ids: readonly string[],
+  sequences: ReadonlyMap<string, Uint8Array> = new Map(),
+): Draft {
+  const added = ids.flatMap((id) => {
+    const sequence = sequences.get(id);
+    return sequence === undefined ? [] : [[id, sequence] as const];
+  });
+  return {
+    ...draft,
+    sequences: new Map([...draft.sequences, ...added]),
+    bytes: added.reduce((sum, [, sequence]) => sum + sequence.length, draft.bytes),
+  };
+}
+
 /**
  * Only the keys of the edits count here, so any dictionaries serve that hold the texts of both `before` and `after`. Those made of
  * `after` alone do, because texts in dictionaries (project, device type) never change once a row is created.
@@ -118,7 +146,8 @@ const maximumBytes = 3_500_000;
 /** Whether one transaction can hold the draft. */
 export function fits(draft: Draft): boolean {
   const heads = 2;
-  const items = heads + draft.batches.size + draft.jobs.size + draft.blocks.size + draft.processedEvents.length;
+  const rows = draft.batches.size + draft.jobs.size + draft.sequences.size;
+  const items = heads + rows + draft.blocks.size + draft.processedEvents.length;
   return items <= maximumItems && draft.bytes <= maximumBytes;
 }
 

@@ -10,7 +10,7 @@ import { isFinalBatchStatus } from './update-row.ts';
 /**
  * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all of its jobs are. Exceptions:
  * - A batch that was canceled, timed out, failed or done as a whole stays what it is.
- * - A batch that is still being created does not settle: further jobs are to come.
+ * - A batch that is still being created does not settle: further jobs are to come. Nor does one that is being canceled.
  * - A batch without jobs settles only when it was closed after its creation.
  *
  * It is updated when it was closed or when the last update of its jobs was made, whichever is later.
@@ -32,8 +32,8 @@ export function unsettle(batch: BatchRow): BatchRow {
   return unsettled === undefined ? batch : { ...row, ...unsettled };
 }
 
-function hasEnded({ open, creating, jobs_count, jobs_count_per_status, written_at }: BatchRow): boolean {
-  if (open || creating === true) return false;
+function hasEnded({ open, creating, canceling, jobs_count, jobs_count_per_status, written_at }: BatchRow): boolean {
+  if (open || creating === true || canceling === true) return false;
   if (jobs_count === 0) return written_at.open !== undefined;
   const { PENDING, RUNNING, CANCELING } = jobs_count_per_status;
   return PENDING + RUNNING + CANCELING === 0;

@@ -6,9 +6,11 @@ import type { TableNames } from '../../tables.ts';
 import { type BlockEdit, blockEdits } from '../columns/column-items.ts';
 import { type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
+import { sequenceItem } from '../sequences.ts';
 import type { Draft, Owner, ProcessedEvent } from './draft.ts';
 
-export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
+/** Only who creates rows with sequences needs the table of these. */
+export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> & Partial<TableNames<'Sequences'>>;
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
@@ -25,8 +27,8 @@ export interface TransactionContent {
 }
 
 /**
- * The transaction that stores the draft: its rows, the heads, every block of columns and sets that differs afterwards, and the
- * events as processed. Each write is conditional on the item being as it was read.
+ * The transaction that stores the draft: its rows and their sequences, the heads, every block of columns and sets that differs
+ * afterwards, and the events as processed. Each write is conditional on the item being as it was read.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;
@@ -36,6 +38,7 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
     TransactItems: [
       ...Array.from(draft.batches.values(), (row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
       ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
+      ...Array.from(draft.sequences, ([id, sequence]) => writeSequence(tables, owner, id, sequence)),
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
     ],
   };
@@ -51,6 +54,12 @@ function writeRow(table: string, before: BatchRow | JobRow | undefined, after: B
         : { ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': before.rev } }),
     },
   };
+}
+
+/** Its row is new in the same transaction, so there is none yet. */
+function writeSequence({ Sequences }: LifecycleTables, { userId }: Owner, id: string, sequence: Uint8Array): Write {
+  if (Sequences === undefined) throw new RangeError('The name of the table of sequences is not known.');
+  return { Put: { TableName: Sequences, Item: sequenceItem(userId, id, sequence) } };
 }
 
 /** A write of an item of the Columns table. */

@@ -30,6 +30,11 @@ export function isFinalBatchStatus(status: BatchStatus): boolean {
 
 export const jobStages: Stages<JobStatus> = { PENDING: 0, RUNNING: 1, CANCELING: 2, DONE: 3, ERROR: 3, CANCELED: 3 };
 
+/** Whether the job has ended, for ever. */
+export function isFinalJob({ status }: { readonly status: JobStatus }): boolean {
+  return jobStages[status] === finalStage;
+}
+
 /**
  * What it means to set a row in status `current` to `next`:
  * - `moves`: the row moves there;

@@ -65,7 +65,7 @@ function requireStatusOf({ id, status, unsettled }: BatchRow, next: BatchUpdate[
  * The batch after an update of one of its jobs; the same object when neither its counts nor the time of its jobs' latest update
  * change. That is no update of the batch itself: `updated_at` stays, unless the batch settles by it.
  */
-function recount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
+export function recount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
   const jobs_updated_at = later(after.updated_at, batch.jobs_updated_at);
   if (after.status === before.status && jobs_updated_at === batch.jobs_updated_at) return batch;
   const counts = { ...batch.jobs_count_per_status };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import {
   CorruptData,
-  Forbidden,
+  InsufficientScope,
   MethodNotAllowed,
   NotFound,
   PayloadTooLarge,
@@ -131,7 +131,7 @@ describe('endpoint', () => {
 
   it.each([
     [
-      new Forbidden('a'),
+      new InsufficientScope('a'),
       403,
       'Forbidden',
       'The token lacks the scope a.',

@@ -428,6 +428,32 @@ describe('tokenVerifier', () => {
     expect(await verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).toMatchObject({ scope });
   });
 
+  it('hands on the highest priority and the projects that a token names', async () => {
+    const claimsOf = async (more: object) => {
+      const { userId, exp, scope, ...claims } = await verify(signedToken(keys.rs256, { ...validClaims(now), ...more }));
+      return claims;
+    };
+    expect(await claimsOf({})).toEqual({});
+    expect(await claimsOf({ queue_priority: 'HIGH' })).toEqual({ queue_priority: 'HIGH' });
+    const id = '5D6A3F0E-6F2B-4C0E-9A51-6D3C6F6F1F2A';
+    expect(await claimsOf({ projects: [{ id, name: 'Mine', more: 1 }] })).toEqual({
+      projects: JSON.stringify([{ id: id.toLowerCase(), name: 'Mine' }]),
+    });
+    expect(await claimsOf({ projects: [] })).toEqual({ projects: '[]' });
+  });
+
+  it.each([
+    [{ queue_priority: 'high' }, 'queue_priority'],
+    [{ queue_priority: null }, 'queue_priority'],
+    [{ projects: 'all' }, 'projects'],
+    [{ projects: null }, 'projects'],
+    [{ projects: [null] }, 'project'],
+    [{ projects: [{ id: 'mine', name: 'Mine' }] }, 'project'],
+    [{ projects: [{ id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a' }] }, 'project'],
+  ])('refuses a token whose %j cannot be read: it would allow too much', async (claims, reason) => {
+    await expect(verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).rejects.toThrow(reason);
+  });
+
   it('accepts a token without kid when the issuer has one key', async () => {
     const only = keySource(async () => JSON.stringify({ keys: [keys.nameless.jwk, keys.encryption.jwk] }));
     const verifyByOnly = tokenVerifier({ issuer, audiences: [audience], keys: only });

@@ -129,6 +129,10 @@ describe('CreateBatchRequest', () => {
     expect(faultsOf(CreateBatchRequest, value)).toEqual(faults);
   });
 
+  it.each([null, 7, [], 'text'])('refuses %j, which is no object', (value) => {
+    expect(placesOf(CreateBatchRequest, value)).toEqual(['']);
+  });
+
   it('reports the faults of all parts at once', () => {
     const jobs = [
       { runs: 0 },

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import {
-  SequenceText,
-  sequenceText,
-  storedSequence,
-  undeclaredVariables,
-} from '../../../functions/schemas/sequence.ts';
+import { SequenceText, sequenceFacts, sequenceText, undeclaredVariables } from '../../../functions/schemas/sequence.ts';
 import { sequenceWith, sequenceText as textOf } from '../../support/sequence-text.ts';
 
 const faultOf = (text: unknown) => {
@@ -75,16 +70,16 @@ describe('undeclaredVariables', () => {
   });
 });
 
-describe('storedSequence', () => {
-  it('is the sequence again', () => {
-    const sequence = SequenceText.parse(sequenceWith('omega'));
-    expect(storedSequence(sequence.gzipped)).toEqual(sequence);
-    expect(sequenceText(sequence.gzipped)).toBe(sequence.text);
+describe('a stored sequence', () => {
+  it('is read again', () => {
+    const { text, gzipped, ...facts } = SequenceText.parse(sequenceWith('omega'));
+    expect(sequenceText(gzipped)).toBe(text);
+    expect(sequenceFacts(text)).toEqual(facts);
   });
 
-  it('refuses bytes that are none', () => {
-    expect(() => storedSequence(gzipSync('[]'))).toThrow('not the JSON of an object');
-    expect(() => storedSequence(new Uint8Array([1, 2]))).toThrow();
+  it('is refused when it is none', () => {
+    expect(() => sequenceFacts('[]')).toThrow('not the JSON of an object');
+    expect(() => sequenceText(new Uint8Array([1, 2]))).toThrow();
     expect(() => sequenceText(gzipSync(' '.repeat(6 * 1024 * 1024 + 1)))).toThrow();
   });
 });

@@ -1,0 +1,127 @@
+/** Cancels batches with their jobs, by the calls of users or where a creation did not come to its end. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { IllegalTransition, NotFound, TooBusy } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { TableNames } from '../../tables.ts';
+import { fromMicroseconds } from '../../timestamp.ts';
+import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { listJobIds } from '../jobs.ts';
+import { carryOut } from './carry-out.ts';
+import { batchIn, type Draft, jobIn, type Operation, settledBatchIn, withRows } from './draft.ts';
+import type { LifecycleOptions } from './lifecycle.ts';
+import { recount } from './update.ts';
+import { isFinalBatchStatus, isFinalJob, updateRow } from './update-row.ts';
+
+/** As many as fit into one transaction with the columns that their status and times are in. */
+const jobsAtOnce = 30;
+
+/** How often jobs may be added between finding them and closing the batch. */
+const mostAttempts = 5;
+
+interface Cancellation {
+  readonly lists: OwnerLists;
+  readonly batchId: string;
+  readonly jobIds: readonly string[];
+  /** The present, as a canonical time. */
+  readonly now: string;
+}
+
+/**
+ * The function that cancels a batch: it closes, its unfinished jobs and then the batch itself become CANCELED. Returns the batch. Where
+ * one transaction does not hold it all, the first closes the batch and says that it is being canceled (`canceling`), so that a call that
+ * dies on its way can be completed by the same call. A batch that is canceled already stays as it is.
+ *
+ * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy.
+ */
+export function cancelBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  { now = Date.now, rowsPerBlock }: LifecycleOptions = {},
+): (userId: string, batchId: string) => Promise<BatchRow> {
+  const lists = ownerLists(rowsPerBlock);
+  const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
+  return async (userId, batchId) => {
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      const jobIds = await jobIdsOf(userId, batchId);
+      const cancellation = { lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) };
+      let batch: BatchRow | undefined;
+      const onCarriedOut = (draft: Draft) => {
+        batch = settledBatchIn(draft, batchId);
+      };
+      const context = { client, tables, userId, lists, now, onCarriedOut };
+      const [error] = await carryOut(context, [cancelOperations(cancellation)]);
+      if (error === undefined && batch !== undefined) return batch;
+      if (!(error instanceof JobsLeft)) throw error ?? new NotFound(`There is no batch ${batchId}.`);
+    }
+    throw new TooBusy('Jobs were added to the batch through all attempts.');
+  };
+}
+
+/** A job was added after the jobs were found. */
+class JobsLeft extends Error {}
+
+function cancelOperations(cancellation: Cancellation): Operation[] {
+  const { jobIds } = cancellation;
+  const parts = Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
+    cancelJobs(cancellation, jobIds.slice(part * jobsAtOnce, (part + 1) * jobsAtOnce)),
+  );
+  return [closeBatch(cancellation), ...parts, endBatch(cancellation)];
+}
+
+function closeBatch({ lists, batchId, now }: Cancellation): Operation {
+  return onBatch(batchId, (draft, batch) => {
+    const { status } = settledBatchIn(draft, batchId) ?? batch;
+    if (status === 'CANCELED') return draft;
+    if (isFinalBatchStatus(status)) throw new IllegalTransition(`${batchId} is ${status} and cannot be canceled.`);
+    const closed = updateRow(batch, { open: false }, { kind: 'direct call', time: now });
+    if (closed === batch && batch.canceling === true) return draft;
+    return withRows(lists, draft, { batches: [{ ...closed, canceling: true, rev: batch.rev + 1 }] });
+  });
+}
+
+function cancelJobs(cancellation: Cancellation, jobIds: readonly string[]): Operation {
+  const { lists, batchId, now } = cancellation;
+  return {
+    ...onBatch(batchId, (draft, batch) => {
+      let counted = batch;
+      const jobs = jobIds.flatMap((id) => {
+        const job = jobIn(draft, id);
+        if (job === undefined || isFinalJob(job)) return [];
+        const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
+        counted = recount(counted, job, canceled);
+        return [canceled];
+      });
+      return jobs.length === 0 ? draft : withRows(lists, draft, { batches: [counted], jobs });
+    }),
+    jobIds,
+    halves() {
+      if (jobIds.length < 2) return undefined;
+      const middle = jobIds.length >> 1;
+      return [cancelJobs(cancellation, jobIds.slice(0, middle)), cancelJobs(cancellation, jobIds.slice(middle))];
+    },
+  };
+}
+
+function endBatch({ lists, batchId, now }: Cancellation): Operation {
+  return onBatch(batchId, (draft, batch) => {
+    const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
+    if (PENDING + RUNNING + CANCELING > 0) throw new JobsLeft();
+    if (batch.canceling !== true) return draft;
+    const { canceling, creating, ...rest } = batch;
+    const update = { status: 'CANCELED', end_datetime: now } as const;
+    return withRows(lists, draft, { batches: [updateRow<BatchRow>(rest, update, { kind: 'direct call', time: now })] });
+  });
+}
+
+function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Operation {
+  return {
+    batchIds: [batchId],
+    jobIds: [],
+    apply(draft) {
+      const batch = batchIn(draft, batchId);
+      if (batch === undefined) throw new NotFound(`There is no batch ${batchId}.`);
+      return apply(draft, batch);
+    },
+  };
+}

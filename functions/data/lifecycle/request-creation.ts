@@ -1,0 +1,81 @@
+/** The creation of batches and jobs by the calls of users, as atomic and repeatable as that by events (see lifecycle.ts). */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CorruptData } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { TableNames } from '../../tables.ts';
+import { fromMicroseconds } from '../../timestamp.ts';
+import { ownerLists } from '../columns/lists.ts';
+import { carryOut } from './carry-out.ts';
+import { type Creation, creationOperations } from './creation.ts';
+import { jobIn, type ProcessedEvent, settledBatchIn } from './draft.ts';
+import type { LifecycleOptions } from './lifecycle.ts';
+
+/** What a call asks for: a new batch (`create`) with its jobs, or further jobs for a batch. */
+export interface RequestedCreation extends Omit<Creation, 'time' | 'byUser'> {
+  /** The call, where it may be repeated: remembered as an event is, for 15 days. */
+  readonly request?: ProcessedEvent | undefined;
+}
+
+/** The batch, and those of its jobs that were asked for, in this order. */
+export interface CreatedRows {
+  readonly batch: BatchRow;
+  readonly jobs: readonly JobRow[];
+}
+
+export interface RequestCreationOptions extends LifecycleOptions {
+  /** Awaited before the first of several transactions: whoever it tells completes or cancels what is left half-done. */
+  readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
+}
+
+/**
+ * The function that creates what a call asks for and returns the rows, without a read after the last write. Throws NotFound and
+ * IllegalTransition where jobs are for no batch of the user or for one that is closed or has ended; AlreadyExists when the same request came with other
+ * content; LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
+ *
+ * Write units, for rows up to 1 KB: a batch 14 and its jobs 16 to 32 together, 6 for each; 2 for each KB of a sequence; 2 for the
+ * memory of a request. Where one transaction does not hold it all, the batch says so (`creating`) until the last one.
+ */
+export function requestCreation(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
+  { now = Date.now, rowsPerBlock, beforeSeveral }: RequestCreationOptions = {},
+): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
+  const lists = ownerLists(rowsPerBlock);
+  return async (userId, { request, ...requested }) => {
+    const { batchId } = requested;
+    const time = fromMicroseconds(now() * 1000);
+    const operations = creationOperations(
+      { userId, lists },
+      { ...requested, byUser: true, time },
+      request && { ...request, time },
+    );
+    if (operations.length > 1) await beforeSeveral?.(userId, batchId);
+    let batch: BatchRow | undefined;
+    const jobs = new Map<string, JobRow>();
+    const [error] = await carryOut(
+      {
+        client,
+        tables,
+        userId,
+        lists,
+        now,
+        onCarriedOut(draft) {
+          batch = settledBatchIn(draft, batchId);
+          for (const { id } of requested.jobs) {
+            const job = jobIn(draft, id);
+            if (job !== undefined) jobs.set(id, job);
+          }
+        },
+      },
+      [operations],
+    );
+    if (error !== undefined) throw error;
+    const rows = requested.jobs.flatMap(({ id }) => jobs.get(id) ?? []);
+    if (batch === undefined || rows.length !== requested.jobs.length) {
+      throw new CorruptData(`Rows of the batch ${batchId} are missing after their creation.`);
+    }
+    return { batch, jobs: rows };
+  };
+}

@@ -1,0 +1,162 @@
+/** Creates batches and adds jobs to them, as users ask for it. */
+
+import { createHash, randomUUID } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
+import type { BatchWithJobs } from '../schemas/batch.ts';
+import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
+import type { Claims } from '../schemas/claims.ts';
+import { type Job, JobOfRow, type JobRow, type NewJob } from '../schemas/job.ts';
+import { sequenceFacts } from '../schemas/sequence.ts';
+import { QueuePriority } from '../schemas/values.ts';
+import type { TableNames } from '../tables.ts';
+import { derivedUuid } from '../uuid.ts';
+import { getBatchDetails, mostJobsShown } from './batch-details.ts';
+import { batchOf } from './batches.ts';
+import { listDevices } from './devices.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+import { type RequestCreationOptions, requestCreation } from './lifecycle/request-creation.ts';
+
+/** Who asks, and by which call where it may be repeated. */
+export interface CreationCall {
+  readonly userId: string;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * The function that creates a batch with its jobs and sequences, in the order of the body. The answer shows up to 100 jobs.
+ *
+ * - Without a device type, the batch is for the device whose specification has the name that its sequence's device has. Throws
+ *   InvalidInput when no device has announced itself by that name.
+ * - Its priority is the lower one of the body's and the token's. Throws Forbidden for a project that the token does not name.
+ * - The same idempotency key and body within 15 days answers with the same batch. Throws AlreadyExists for the key with another body.
+ *
+ * Costs are those of requestCreation; half a read unit for each 4 KB of all specifications where the device type is not given.
+ */
+export function createBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Devices'>,
+  options?: RequestCreationOptions,
+): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<BatchWithJobs> {
+  const create = requestCreation(client, tables, options);
+  const devices = listDevices(client, tables);
+  return async ({ userId, idempotencyKey }, body, claims) => {
+    requireProject(claims, body.project_id);
+    const { sequence_builder: sequence, jobs: requests } = body;
+    const device_type = body.device_type ?? (await deviceTypeFor(body));
+    const batchId = idempotencyKey === undefined ? randomUUID() : derivedUuid(['batch', userId, idempotencyKey]);
+    const { jobs, sequences } = newJobs(requests, { batchId, idempotencyKey });
+    if (sequence !== null) sequences.set(batchId, sequence.gzipped);
+    const rows = await create(userId, {
+      batchId,
+      create: {
+        id: batchId,
+        project_id: body.project_id,
+        parent_id: null,
+        device_type,
+        queue_priority: lowerPriority(claims.queue_priority, body.queue_priority),
+        open: body.open,
+        tags: body.tags,
+        webhook: body.webhook,
+        configuration: body.configuration,
+        backend_configuration: body.backend_configuration,
+        device_status: null,
+      },
+      jobs,
+      sequences,
+      request: rememberedCall('create', { userId, idempotencyKey }, body),
+    });
+    const batch = { ...batchOf(rows.batch), sequence_builder: sequence?.text ?? null };
+    return rows.batch.jobs_count > jobs.length ? batch : withJobs(batch, jobsOf(rows.jobs));
+  };
+
+  async function deviceTypeFor({ sequence_builder, jobs }: CreateBatchRequest): Promise<string> {
+    const sequence = sequence_builder ?? jobs.find((job) => job.sequence !== null)?.sequence;
+    const name = sequence?.deviceName;
+    const device = name === undefined ? undefined : (await devices()).find((each) => each.name === name);
+    if (device !== undefined) return device.device_type;
+    const msg =
+      name === undefined
+        ? 'Field required: no sequence names a device'
+        : 'Field required: no device has the name that the sequence’s device has';
+    throw new InvalidInput([{ loc: ['body', 'device_type'], msg, type: 'missing' }]);
+  }
+}
+
+/**
+ * The function that adds jobs to a batch, after those it has, in the order of the body. The answer shows all its jobs where they are at
+ * most 100. Throws NotFound when the user has no such batch; InvalidInput when a job has no sequence or variables that the batch's
+ * sequence does not declare; IllegalTransition when the batch is closed or has ended. Idempotency keys are createBatch's.
+ */
+export function addJobs(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
+  options?: RequestCreationOptions,
+): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
+  const create = requestCreation(client, tables, options);
+  const detailsOf = getBatchDetails(client, tables, options);
+  return async ({ userId, idempotencyKey }, batchId, body) => {
+    const before = await detailsOf(userId, batchId);
+    if (before === undefined) throw new NotFound('There is no such batch.');
+    requireSequences(body, before.sequence_builder);
+    const { jobs, sequences } = newJobs(body, { batchId, idempotencyKey });
+    const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);
+    const rows = await create(userId, { batchId, jobs, sequences, request });
+    const added = jobsOf(rows.jobs);
+    const others = before.jobs?.filter(({ id }) => !added.some((job) => job.id === id));
+    const known = others && [...others, ...added];
+    const batch = batchOf(rows.batch);
+    return known?.length === batch.jobs_count ? withJobs(batch, known) : batch;
+  };
+}
+
+function requireProject({ projects }: Claims, projectId: string): void {
+  if (projects === undefined || projects.some(({ id }) => id === projectId)) return;
+  throw new Forbidden('The token does not name this project.');
+}
+
+function requireSequences(jobs: readonly JobRequest[], sequence: string | null): void {
+  const faults = [...jobFaults(jobs, sequence === null ? null : sequenceFacts(sequence), ['body'])].slice(0, 100);
+  if (faults.length === 0) return;
+  throw new InvalidInput(faults.map(({ path, message, type }) => ({ loc: path, msg: message, type })));
+}
+
+/** Of two priorities the one that waits longer. */
+function lowerPriority(most: QueuePriority, wanted: QueuePriority | null): QueuePriority {
+  const rank = (priority: QueuePriority) => QueuePriority.options.indexOf(priority);
+  return wanted !== null && rank(wanted) > rank(most) ? wanted : most;
+}
+
+/** The jobs with ids of their own, and the gzipped sequences that some of them have. The same key gives the same ids. */
+function newJobs(
+  requests: readonly JobRequest[],
+  { batchId, idempotencyKey }: { readonly batchId: string; readonly idempotencyKey: string | undefined },
+) {
+  const sequences = new Map<string, Uint8Array>();
+  const jobs = requests.map(({ runs, variables, sequence }, place): NewJob => {
+    const id = idempotencyKey === undefined ? randomUUID() : derivedUuid(['job', batchId, idempotencyKey, place]);
+    if (sequence !== null) sequences.set(id, sequence.gzipped);
+    return { id, runs, variables, origin: 'CLIENT', parent_id: null };
+  });
+  return { jobs, sequences };
+}
+
+/** A call that may be repeated, as it is remembered: its key, and a digest that tells another body. */
+function rememberedCall(operation: string, { userId, idempotencyKey }: CreationCall, body: unknown) {
+  if (idempotencyKey === undefined) return undefined;
+  const text = JSON.stringify(body, (_, value) =>
+    value instanceof Set ? [...value] : value instanceof Uint8Array ? undefined : value,
+  );
+  return {
+    id: `request#${derivedUuid([operation, userId, idempotencyKey])}`,
+    digest: createHash('sha256').update(text).digest('base64url'),
+  };
+}
+
+function jobsOf(rows: readonly JobRow[]): Job[] {
+  return rows.map((row) => storedRow(JobOfRow, row));
+}
+
+function withJobs<Shown extends object>(batch: Shown, jobs: Job[]): Shown & { jobs?: Job[] } {
+  return jobs.length > mostJobsShown ? batch : { ...batch, jobs };
+}

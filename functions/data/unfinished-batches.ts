@@ -1,0 +1,44 @@
+/**
+ * What becomes of a batch whose creation or cancellation died on its way: it is announced on a queue before the first of several
+ * transactions, and canceled ten minutes later where it is still unfinished.
+ */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import type { UnfinishedBatch } from '../schemas/unfinished-batch.ts';
+import type { TableNames } from '../tables.ts';
+import { getRow } from './dynamodb/reads.ts';
+import { cancelBatch } from './lifecycle/cancel.ts';
+import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import type { MessageSender } from './message-sender.ts';
+
+/** Longer than any function runs. */
+const delaySeconds = 600;
+
+/** The function that announces a batch. Throws when the queue does not take the message. */
+export function announceUnfinished(sender: MessageSender): (userId: string, batchId: string) => Promise<void> {
+  return (user_id, batch_id) => {
+    const message: UnfinishedBatch = { user_id, batch_id };
+    return sender.send({ body: JSON.stringify(message), attributes: {}, delaySeconds });
+  };
+}
+
+/**
+ * The function that cancels an announced batch unless it has been finished since, or was never begun. Returns what it found. Throws what
+ * cancelBatch throws.
+ */
+export function finishBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  options?: LifecycleOptions,
+): (userId: string, batchId: string) => Promise<'finished' | 'not begun' | 'canceled'> {
+  const cancel = cancelBatch(client, tables, options);
+  return async (userId, batchId) => {
+    const key = { user_id: userId, id: batchId };
+    const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
+    if (batch === undefined) return 'not begun';
+    if (batch.creating !== true && batch.canceling !== true) return 'finished';
+    await cancel(userId, batchId);
+    return 'canceled';
+  };
+}

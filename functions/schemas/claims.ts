@@ -1,0 +1,27 @@
+/** What a token allows besides scopes, as the authorizer hands it on: all values are texts there. */
+
+import * as z from 'zod/mini';
+import { QueuePriority, Uuid } from './values.ts';
+
+/** A project that the token's holder belongs to. */
+export const Project = z.strictObject({ id: Uuid, name: z.string() }).register(z.globalRegistry, {
+  id: 'ProducedProjectResponse',
+  fields: { id: 'Id of the project.', name: 'Its name.' },
+});
+export type Project = z.infer<typeof Project>;
+
+export const Claims = z.object({
+  /** The highest priority that its batches may have. */
+  queue_priority: z._default(QueuePriority, 'MEDIUM'),
+  /** The only projects that its batches may be of; absent: any. */
+  projects: z.optional(
+    z.pipe(
+      z.pipe(
+        z.string(),
+        z.transform((text): unknown => JSON.parse(text)),
+      ),
+      z.array(Project),
+    ),
+  ),
+});
+export type Claims = z.output<typeof Claims>;

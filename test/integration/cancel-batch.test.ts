@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import type { BatchStatus } from '../../functions/schemas/values.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const rowsPerBlock = 16;
+let tables: TableNames;
+beforeAll(async () => {
+  tables = await createTables(client, `cancel-${randomUUID()}-`);
+});
+
+const writer = (through = client) => lifecycle(through, tables, { rowsPerBlock });
+const canceler = (through = client) => cancelBatch(through, tables, { rowsPerBlock });
+const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
+
+async function sound(userId: string) {
+  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  return ownerRows(client, tables, userId);
+}
+const statuses = (rows: readonly { status: string }[]) => [...new Set(rows.map(({ status }) => status))].sort();
+
+describe('cancelBatch', () => {
+  it.each([0, 1, 29, 150])('cancels a batch and its %i jobs, and again changes nothing', async (count) => {
+    const user = `cancels-${count}`;
+    await writer().createBatch(user, newBatch(1, { jobs: jobs(0, count), open: true }));
+    const canceled = await canceler()(user, uuid('b', 1));
+    expect(canceled).toMatchObject({ status: 'CANCELED', open: false, jobs_count_per_status: { CANCELED: count } });
+    expect(canceled.end_datetime).not.toBeNull();
+    const rows = await sound(user);
+    expect(rows.batches).toEqual([canceled]);
+    for (const flag of ['canceling', 'creating']) expect(rows.batches[0]).not.toHaveProperty(flag);
+    expect(statuses(rows.jobs)).toEqual(count === 0 ? [] : ['CANCELED']);
+    expect(await canceler()(user, uuid('b', 1))).toEqual(canceled);
+    expect(await sound(user)).toEqual(rows);
+  });
+
+  it('leaves finished jobs as they are', async () => {
+    const user = 'finished jobs';
+    const { createBatch, recordJobStatus } = writer();
+    await createBatch(user, newBatch(1, { jobs: jobs(0, 4) }));
+    await recordJobStatus(user, uuid('a', 0), { status: 'DONE' });
+    await recordJobStatus(user, uuid('a', 1), { status: 'ERROR', errors: ['x'] });
+    await recordJobStatus(user, uuid('a', 2), { status: 'RUNNING' });
+    await canceler()(user, uuid('b', 1));
+    const { jobs: rows } = await sound(user);
+    expect(rows.map(({ status }) => status)).toEqual(['DONE', 'ERROR', 'CANCELED', 'CANCELED']);
+    await expect(recordJobStatus(user, uuid('a', 3), { status: 'DONE' })).rejects.toMatchObject({ status: 409 });
+  });
+
+  it.each<BatchStatus>(['DONE', 'ERROR', 'TIMED_OUT'])('refuses a batch that is %s', async (status) => {
+    const user = `is ${status}`;
+    const { createBatch, recordBatchStatus } = writer();
+    await createBatch(user, newBatch(1, { jobs: jobs(0, 2) }));
+    await recordBatchStatus(user, uuid('b', 1), { status });
+    const before = await sound(user);
+    await expect(canceler()(user, uuid('b', 1))).rejects.toMatchObject({ name: 'IllegalTransition' });
+    expect(await sound(user)).toEqual(before);
+  });
+
+  it('knows no batch of another user', async () => {
+    await expect(canceler()('nobody', uuid('b', 1))).rejects.toMatchObject({ name: 'NotFound' });
+  });
+
+  it('leaves a sound start when it dies after each transaction, closed to jobs, and goes on from there', async () => {
+    for (let most = 0, finished = false; !finished; most++) {
+      const user = `dies after ${most}`;
+      await writer().createBatch(user, newBatch(1, { jobs: jobs(0, 100), open: true }));
+      let done = 0;
+      const dying = interceptedClient(client, async (call: Call) => {
+        if (call.name !== 'TransactWriteCommand') return call.send();
+        if (done === most) throw new Error('killed');
+        const output = await call.send();
+        done++;
+        return output;
+      });
+      const outcome = await canceler(dying)(user, uuid('b', 1)).catch((error: Error) => error.message);
+      finished = outcome !== 'killed';
+      const { batches } = await sound(user);
+      if (most > 0) expect(batches[0]?.open).toBe(false);
+      if (most > 0 && !finished) expect(batches[0]).toMatchObject({ canceling: true, status: 'PENDING' });
+      expect(await canceler()(user, uuid('b', 1))).toMatchObject({ status: 'CANCELED' });
+      expect(statuses((await sound(user)).jobs)).toEqual(['CANCELED']);
+    }
+  });
+
+  it('cancels also the jobs that are added while it looks for them', async () => {
+    const user = 'added meanwhile';
+    const { createBatch, addJobs } = writer();
+    await createBatch(user, newBatch(1, { jobs: jobs(0, 3), open: true }));
+    let added = 0;
+    const disturbed = interceptedClient(client, async (call: Call) => {
+      const output = await call.send();
+      // After the ids are read, before anything is written.
+      if (call.name === 'QueryCommand' && added++ === 1) await addJobs(user, uuid('b', 1), jobs(10, 2));
+      return output;
+    });
+    expect(await canceler(disturbed)(user, uuid('b', 1))).toMatchObject({ jobs_count_per_status: { CANCELED: 5 } });
+    expect(statuses((await sound(user)).jobs)).toEqual(['CANCELED']);
+  });
+
+  it('agrees with a device that finishes jobs at the same time', async () => {
+    const user = 'at the same time';
+    const { createBatch, recordJobStatus } = writer();
+    await createBatch(user, newBatch(1, { jobs: jobs(0, 12) }));
+    const finishing = jobs(0, 12).map(({ id }) => recordJobStatus(user, id, { status: 'DONE' }).catch(() => undefined));
+    const [canceled] = await Promise.all([canceler()(user, uuid('b', 1)), ...finishing]);
+    expect(canceled.status).toBe('CANCELED');
+    const rows = await sound(user);
+    expect(statuses(rows.jobs)).not.toContain('PENDING');
+  });
+});

@@ -1,0 +1,422 @@
+/** What users create: batches with their jobs and sequences, and further jobs. */
+
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { createBatch } from '../../functions/data/new-batches.ts';
+import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import type { RouteName } from '../../functions/routes.ts';
+import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { failures, finalFailures, startFaultProxy, throttles } from '../support/fault-proxy.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandler } from '../support/handlers.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { loadDevices } from '../support/load-devices.ts';
+import { measuredClient } from '../support/measured-client.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { sequenceText, sequenceWith } from '../support/sequence-text.ts';
+import { testClient } from '../support/test-client.ts';
+
+const { client, names } = await functionEnvironment();
+const sink = await startMessageSink();
+vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+afterAll(() => sink.stop());
+/** Of the functions that create, in milliseconds. */
+const timeLimit = 28_000;
+const project_id = uuid('c', 1);
+const sequence_builder = sequenceWith('omega');
+
+beforeAll(() => loadDevices(client, names));
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+  readonly body: any;
+}
+
+async function ask(route: RouteName, userId: string, request: GatewayRequest): Promise<Answer> {
+  const handler = await loadHandler(route);
+  const answer = await handler(gatewayEvent(route, { userId, ...request }), lambdaContext(timeLimit));
+  return { status: answer.statusCode, body: expectDocumented(route, answer) };
+}
+
+const post = (userId: string, body: unknown, more: GatewayRequest = {}) =>
+  ask('createBatch', userId, { body, ...more });
+const add = (userId: string, batch_id: string, body: unknown, more: GatewayRequest = {}) =>
+  ask('addJobs', userId, { path: { batch_id }, body, ...more });
+const bodyOf = (content: Record<string, unknown> = {}) => ({
+  project_id,
+  device_type: 'FRESNEL',
+  sequence_builder,
+  jobs: [{ runs: 100, variables: { omega: [1.5] } }],
+  ...content,
+});
+const newUser = () => `auth0|${randomUUID()}`;
+const key = (value: string) => ({ headers: { 'Idempotency-Key': value } });
+const faultsOf = ({ body }: Answer) =>
+  body.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => [loc.join('.'), type]);
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
+/** Everything that the user has, sound. */
+async function sound(userId: string) {
+  expect(await recountOf(client, names, userId)).toEqual([]);
+  const { batches, jobs } = await ownerRows(client, names, userId);
+  return { batches, jobs, sequences: await itemsOfOwner(client, names.Sequences, userId) };
+}
+
+describe('POST /api/v1/batches', () => {
+  it('creates the batch with its jobs, and shows it as every later read does', async () => {
+    const user = newUser();
+    const own = sequenceText({ name: 'own' });
+    const request = bodyOf({
+      jobs: [{ runs: 100, variables: { omega: [1.5] } }, {}, { runs: 5, sequence: own }],
+      tags: ['a', 'b', 'a'],
+      webhook: 'anything',
+      configuration: { dt: 10.5, nested: { __proto__: null } },
+      backend_configuration: '{"dt": Infinity}',
+      hybrid: true,
+    });
+    const { status, body } = await post(user, request);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      project_id,
+      user_id: user,
+      status: 'PENDING',
+      open: false,
+      complete: true,
+      device_type: 'FRESNEL',
+      queue_priority: 'MEDIUM',
+      tags: ['a', 'b'],
+      webhook: 'anything',
+      configuration: { dt: 10.5, nested: {} },
+      backend_configuration: '{"dt": Infinity}',
+      sequence_builder,
+      jobs_count: 3,
+      jobs_count_per_status: { PENDING: 3 },
+      parent_id: null,
+    });
+    const { jobs } = body.data;
+    expect(jobs).toMatchObject([
+      { runs: 100, variables: { omega: [1.5] }, creation_order: 0, origin: 'CLIENT', errors: null },
+      { runs: null, variables: null, creation_order: 1 },
+      { runs: 5, creation_order: 2, batch_id: body.data.id, project_id },
+    ]);
+    const { body: shown } = await ask('getBatch', user, { path: { batch_id: body.data.id } });
+    const { job_ids, ...rest } = shown.data;
+    expect(rest).toEqual(body.data);
+    expect(job_ids).toEqual(idsOf(jobs));
+    expect((await ask('getJob', user, { path: { job_id: jobs[2].id } })).body.data.sequence).toBe(own);
+    const listed = await ask('listJobs', user, { query: { batch_id: body.data.id, order_by: 'creation_order' } });
+    expect(listed.body.pagination.total).toBe(3);
+    expect((await sound(user)).sequences).toHaveLength(2);
+  });
+
+  it('takes the priority from the token, or a lower one from the body', async () => {
+    const user = newUser();
+    const priorityOf = async (claim: string | undefined, queue_priority: string | null) =>
+      (await post(user, bodyOf({ queue_priority }), claim === undefined ? {} : { claims: { queue_priority: claim } }))
+        .body.data.queue_priority;
+    expect(await priorityOf(undefined, null)).toBe('MEDIUM');
+    expect(await priorityOf('HIGH', null)).toBe('HIGH');
+    expect(await priorityOf('HIGH', 'LOW')).toBe('LOW');
+    expect(await priorityOf('LOW', 'CRITICAL')).toBe('LOW');
+  });
+
+  it('refuses a project that the token does not name', async () => {
+    const projects = JSON.stringify([{ id: project_id, name: 'Mine' }]);
+    const user = newUser();
+    expect((await post(user, bodyOf(), { claims: { projects } })).status).toBe(200);
+    const other = bodyOf({ project_id: uuid('c', 2) });
+    expect(await post(user, other, { claims: { projects } })).toMatchObject({ status: 403, body: { code: '403' } });
+    expect((await post(user, bodyOf(), { claims: { projects: '[]' } })).status).toBe(403);
+    expect((await sound(user)).batches).toHaveLength(1);
+  });
+
+  it('finds the device by the name that its sequence’s device has', async () => {
+    const user = newUser();
+    const made = (name: string) => sequenceText({ device: { name } });
+    const batchFor = (content: Record<string, unknown>) =>
+      post(user, bodyOf({ device_type: null, jobs: [{}], ...content }));
+    expect((await batchFor({ sequence_builder: made('FRESNEL') })).body.data.device_type).toBe('FRESNEL');
+    const ofJob = { sequence_builder: null, jobs: [{ sequence: made('EMU_MPS') }] };
+    expect((await batchFor(ofJob)).body.data.device_type).toBe('EMU_MPS');
+    for (const content of [
+      { sequence_builder: made('LOST') },
+      { sequence_builder: '{}' },
+      { jobs: [], open: true, sequence_builder: null },
+    ]) {
+      const refused = await batchFor(content);
+      expect([refused.status, faultsOf(refused)]).toEqual([422, [['body.device_type', 'missing']]]);
+    }
+    expect((await post(user, bodyOf({ device_type: 'NEVER_ANNOUNCED' }))).body.data.device_type).toBe(
+      'NEVER_ANNOUNCED',
+    );
+  });
+
+  it('reports all faults at once', async () => {
+    const refused = await post(
+      newUser(),
+      bodyOf({ project_id: 'mine', jobs: [{ runs: 0 }, { variables: { delta: 1 } }] }),
+      key(''),
+    );
+    expect(refused.status).toBe(422);
+    expect(faultsOf(refused).sort()).toEqual([
+      ['body.jobs.0.runs', 'greater_than_equal'],
+      ['body.jobs.1.variables.delta', 'extra_forbidden'],
+      ['body.project_id', 'uuid_parsing'],
+      ['header.idempotency-key', 'string_too_short'],
+    ]);
+  });
+
+  it('takes a body of almost 6 MB, and refuses a larger one', async () => {
+    const user = newUser();
+    const content = (size: number) => bodyOf({ sequence_builder: `{"a":"${'x'.repeat(size)}"}`, jobs: [{}] });
+    const large = await post(user, content(5_000_000));
+    expect(large.body.data.sequence_builder).toHaveLength(5_000_008);
+    expect((await post(user, content(6_500_000))).status).toBe(413);
+  });
+
+  it('creates 5,000 jobs in one call, in order and sound', async () => {
+    const user = newUser();
+    const jobs = Array.from({ length: 5_000 }, (_, runs) => ({ runs: runs + 1 }));
+    const { status, body } = await post(user, bodyOf({ jobs }));
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ jobs_count: 5_000 });
+    expect(body.data).not.toHaveProperty('jobs');
+    const rows = await sound(user);
+    expect(rows.jobs.map(({ runs }) => runs)).toEqual(jobs.map(({ runs }) => runs));
+    expect(rows.batches[0]).not.toHaveProperty('creating');
+  });
+
+  it('creates many jobs with large sequences of their own', async () => {
+    const user = newUser();
+    const text = (at: number) =>
+      sequenceText({ name: `${at}`, noise: Array.from({ length: 15_000 }, () => Math.random()) });
+    const jobs = Array.from({ length: 16 }, (_, at) => ({ sequence: text(at) }));
+    expect(gzipSync(jobs[0]!.sequence).length).toBeGreaterThan(100_000);
+    const { status } = await post(user, bodyOf({ sequence_builder: null, jobs }));
+    expect(status).toBe(200);
+    const { sequences, jobs: rows } = await sound(user);
+    expect(sequences.map(({ id }) => id).sort()).toEqual(idsOf(rows).sort());
+  });
+});
+
+describe('POST /api/v1/batches with an idempotency key', () => {
+  it.each([1, 120])('answers with the same batch of %i jobs, and refuses another body', async (count) => {
+    const user = newUser();
+    const body = bodyOf({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
+    const first = await post(user, body, key('k'));
+    expect(await post(user, body, key('k'))).toEqual(first);
+    expect(await post(user, bodyOf({ jobs: body.jobs, tags: ['other'] }), key('k'))).toMatchObject({ status: 409 });
+    expect((await post(user, body, key('l'))).body.data.id).not.toBe(first.body.data.id);
+    expect((await post(newUser(), body, key('k'))).body.data.id).not.toBe(first.body.data.id);
+    expect((await sound(user)).batches).toHaveLength(2);
+  });
+
+  it('creates it once, however many send it at the same time', async () => {
+    const user = newUser();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post(user, bodyOf(), key('k'))));
+    expect(new Set(answers.map(({ body }) => body.data?.id)).size).toBe(1);
+    expect((await sound(user)).batches).toHaveLength(1);
+  });
+
+  it('answers with the batch as it is now', async () => {
+    const user = newUser();
+    const { body } = await post(user, bodyOf({ open: true }), key('k'));
+    await lifecycle(client, names).closeBatch(user, body.data.id);
+    expect((await post(user, bodyOf({ open: true }), key('k'))).body.data).toMatchObject({
+      id: body.data.id,
+      open: false,
+    });
+  });
+});
+
+describe('POST /api/v2/batches/{batch_id}/jobs', () => {
+  const openBatch = async (user: string, content: Record<string, unknown> = {}) =>
+    (await post(user, bodyOf({ open: true, ...content }))).body.data;
+
+  it('adds the jobs after those that the batch has, and shows all of them', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const { status, body } = await add(user, batch.id, [{ runs: 7 }, { variables: { omega: 2 } }]);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ id: batch.id, open: true, jobs_count: 3 });
+    expect(body.data.jobs).toMatchObject([
+      { runs: 100 },
+      { runs: 7, creation_order: 1 },
+      { runs: null, creation_order: 2 },
+    ]);
+    const many = await add(
+      user,
+      batch.id,
+      Array.from({ length: 98 }, () => ({})),
+    );
+    expect(many.body.data.jobs_count).toBe(101);
+    expect(many.body.data).not.toHaveProperty('jobs');
+    await sound(user);
+  });
+
+  it('judges variables by the batch’s sequence', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const refused = await add(user, batch.id, [{}, { variables: { delta: 1 } }]);
+    expect([refused.status, faultsOf(refused)]).toEqual([422, [['body.1.variables.delta', 'extra_forbidden']]]);
+    const without = await openBatch(user, { sequence_builder: null, jobs: [] });
+    const missing = await add(user, without.id, [{ runs: 5 }, { sequence: sequenceText() }]);
+    expect(faultsOf(missing)).toEqual([['body.0.sequence', 'missing']]);
+    expect((await add(user, without.id, [{ sequence: sequenceText() }])).status).toBe(200);
+  });
+
+  it('refuses a closed batch, and knows no other user’s', async () => {
+    const user = newUser();
+    const closed = (await post(user, bodyOf())).body.data;
+    expect((await add(user, closed.id, [{}])).status).toBe(409);
+    const batch = await openBatch(user);
+    expect((await add(newUser(), batch.id, [{}])).status).toBe(404);
+    await lifecycle(client, names).recordBatchStatus(user, batch.id, { status: 'TIMED_OUT' });
+    expect((await add(user, batch.id, [{}])).status).toBe(409);
+    expect((await sound(user)).jobs).toHaveLength(2);
+  });
+
+  it('adds them once for each idempotency key', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const first = await add(user, batch.id, [{ runs: 7 }], key('k'));
+    expect(await add(user, batch.id, [{ runs: 7 }], key('k'))).toEqual(first);
+    expect((await add(user, batch.id, [{ runs: 8 }], key('k'))).status).toBe(409);
+    await lifecycle(client, names).closeBatch(user, batch.id);
+    expect((await add(user, batch.id, [{ runs: 7 }], key('k'))).body.data).toMatchObject({
+      open: false,
+      jobs_count: 2,
+    });
+    expect((await sound(user)).jobs).toHaveLength(2);
+  });
+
+  it('loses no job and leaves no gap when many add at once', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, runs) => add(user, batch.id, [{ runs: runs + 1 }])),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const { jobs } = await sound(user);
+    expect(jobs.map(({ creation_order }) => creation_order)).toEqual(jobs.map((_, place) => place));
+    expect(jobs).toHaveLength(9);
+  });
+});
+
+describe('a creation, one of whose calls fails', async () => {
+  const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
+  const faults = Object.entries({ ...throttles, ...failures, ...finalFailures });
+
+  vi.resetModules();
+  const handler = await loadHandler('createBatch');
+
+  it.concurrent.each(faults)('is there once when it is sent again with its key, after %s', async (_, strike) => {
+    const jobs = Array.from({ length: 60 }, () => ({ runs: 5 }));
+    for (const [times, places] of [
+      [1, [1, 2, 3, 4, 5, 6, 7]],
+      [Number.POSITIVE_INFINITY, [3]],
+    ] as const) {
+      for (const from of places) {
+        const user = newUser();
+        const send = () =>
+          handler(
+            gatewayEvent('createBatch', { userId: user, body: bodyOf({ jobs }), ...key('k') }),
+            lambdaContext(timeLimit),
+          );
+        proxy.plan(user, { strike, from, times });
+        const first = await send();
+        await proxy.quiet(user);
+        expect([200, 429, 500, 504]).toContain(first.statusCode);
+        proxy.plan(user);
+        const again = await send();
+        expect(again.statusCode).toBe(200);
+        const { batches, jobs: rows } = await sound(user);
+        expect([batches.length, rows.length]).toEqual([1, 60]);
+        expect(idsOf(batches)).toEqual([JSON.parse(again.body).data.id]);
+      }
+    }
+  });
+});
+
+describe('a creation that died on its way', () => {
+  const jobs = Array.from({ length: 180 }, () => ({ runs: 5 }));
+  const writes = (call: Call) => call.name === 'TransactWriteCommand';
+
+  it.each([1, 2])('is announced before it begins, and canceled with its jobs: after %i transactions', async (most) => {
+    const user = newUser();
+    const announced: string[] = [];
+    let done = 0;
+    const dying = interceptedClient(client, async (call) => {
+      if (!writes(call)) return call.send();
+      expect(announced).toHaveLength(1);
+      if (done === most) throw new Error('killed');
+      const output = await call.send();
+      done++;
+      return output;
+    });
+    const create = createBatch(dying, names, {
+      async beforeSeveral(userId, batchId) {
+        expect(userId).toBe(user);
+        announced.push(batchId);
+      },
+    });
+    const body = CreateBatchRequest.parse(bodyOf({ jobs }));
+    await expect(create({ userId: user }, body, Claims.parse({}))).rejects.toThrow('killed');
+    const begun = await sound(user);
+    expect(begun.batches).toMatchObject([{ id: announced[0], creating: true, status: 'PENDING' }]);
+    const finish = finishBatch(client, names);
+    expect(await finish(user, announced[0]!)).toBe('canceled');
+    const { batches, jobs: rows } = await sound(user);
+    expect(batches).toMatchObject([{ status: 'CANCELED', open: false, jobs_count: begun.jobs.length }]);
+    expect(batches[0]).not.toHaveProperty('creating');
+    expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
+    expect(await finish(user, announced[0]!)).toBe('finished');
+  });
+
+  it('leaves alone what was finished or never begun', async () => {
+    const user = newUser();
+    sink.messages.length = 0;
+    const { body } = await post(user, bodyOf({ jobs }));
+    expect(sink.messages.map((message) => JSON.parse(message.body))).toEqual([
+      { user_id: user, batch_id: body.data.id },
+    ]);
+    const finish = finishBatch(client, names);
+    expect(await finish(user, body.data.id)).toBe('finished');
+    expect(await finish(newUser(), body.data.id)).toBe('not begun');
+    expect((await sound(user)).batches).toMatchObject([{ status: 'PENDING' }]);
+    await post(user, bodyOf({ jobs: jobs.slice(0, 50) }));
+    expect(sink.messages).toHaveLength(1);
+  });
+});
+
+describe('what a creation costs', () => {
+  it('is little more than its rows', async () => {
+    const measured = testClient(inject('dynamodbEndpoint'));
+    const measure = measuredClient(measured);
+    const create = createBatch(measured, names);
+    const costOf = async (content: Record<string, unknown>) => {
+      const user = newUser();
+      const body = CreateBatchRequest.parse(bodyOf(content));
+      await create({ userId: user }, body, Claims.parse({}));
+      const { cost } = await measure(() => create({ userId: user }, body, Claims.parse({})));
+      return cost;
+    };
+    const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
+    const writeUnits = async (content: Record<string, unknown>) => (await costOf(content)).writeUnits;
+    expect(await writeUnits({ ...jobs(0), open: true })).toBe(16);
+    expect(await writeUnits(jobs(1))).toBe(38);
+    expect(await writeUnits(jobs(4))).toBe(56);
+    expect(await writeUnits(jobs(50))).toBeLessThan(360);
+  });
+});
