@@ -37,7 +37,7 @@ export interface FunctionDescription {
 }
 
 export interface Route extends FunctionDescription {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH';
   /** In API Gateway's and OpenAPI's common notation: `/api/v1/jobs/{job_id}/results_link`. */
   readonly path: string;
   /** Reachable without a token. */
@@ -112,6 +112,18 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
     uses: { Batches: ['GetItem'] },
+  },
+  closeBatch: {
+    method: 'PATCH',
+    path: '/api/v2/batches/{batch_id}/complete',
+    entry: 'endpoints/batches/close-batch',
+    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: ['BatchGetItem', 'PutItem'] },
+  },
+  setTags: {
+    method: 'PATCH',
+    path: '/api/v1/batches/{batch_id}/tags',
+    entry: 'endpoints/batches/set-tags',
+    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'] },
   },
   getJob: {
     method: 'GET',

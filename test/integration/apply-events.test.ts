@@ -281,7 +281,7 @@ describe('applyEvents', () => {
     expect(deadLetters()).toMatchObject([
       {
         attributes: {
-          reason: `NotFound: There is no job ${jobId}.`,
+          reason: 'NotFound: There is no such job.',
           message_id: putAside()[0]!.attributes.message_id,
         },
         groupId: user,

@@ -14,7 +14,7 @@ import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { startPassingServer } from '../support/passing-server.ts';
-import { batchRows, jobRows } from '../support/random-rows.ts';
+import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { routeCases, routesWithToken, type UserRequest } from '../support/route-cases.ts';
 
 const owner = 'auth0|alice';
@@ -49,7 +49,7 @@ const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(row
 function belongings(userId: string, seed: number) {
   const mark = userId.replace(/\W/g, '');
   const project_id = randomUUID();
-  const batches = sample(batchRows(userId, 12), seed).map((row, at) => ({
+  const unnumbered = sample(batchRows(userId, 12), seed).map((row, at) => ({
     ...row,
     ...(at === 0 && { open: true, status: 'RUNNING' as const }),
     id: randomUUID(),
@@ -57,13 +57,12 @@ function belongings(userId: string, seed: number) {
     device_type: `DEVICE_${mark}`,
     tags: [`tag-${mark}`],
   }));
-  const batchIds = batches.slice(0, 2).map(({ id }) => id);
+  const batchIds = unnumbered.slice(0, 2).map(({ id }) => id);
   const jobs = sample(jobRows(userId, batchIds, 20), seed + 1).map((row) => {
     const id = randomUUID();
     return { ...row, id, project_id, errors: [`error of ${mark}`], results_key: `results/${userId}/${id}.json` };
   });
-  for (const batch of batches) batch.jobs_count = jobs.filter(({ batch_id }) => batch_id === batch.id).length;
-  return { batches, jobs };
+  return { batches: countJobs(unnumbered, jobs), jobs };
 }
 
 const theirs = belongings(owner, 21);

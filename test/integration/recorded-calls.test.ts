@@ -18,7 +18,7 @@ import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
-import { batchRows, jobRows } from '../support/random-rows.ts';
+import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { type RouteCase, routeCases } from '../support/route-cases.ts';
 
 const { client, names } = await functionEnvironment();
@@ -78,13 +78,12 @@ const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 
 /** So many that looking up ten rows, far from each other, by their blocks is cheaper than reading what lies between. */
 const rowCount = 2_700;
 const isRare = (seq: number) => seq % 260 === 0;
-const batches = sample(batchRows(owner, rowCount)).map((row, seq) => ({
+const uncounted = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   ...row,
   ...(seq === 0 && { open: true, status: 'RUNNING' as const }),
   device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
-  jobs_count: 0,
 }));
-const [first, second, few, farApart] = batches.map(({ id }) => id) as [string, string, string, string];
+const [first, second, few, farApart] = uncounted.map(({ id }) => id) as [string, string, string, string];
 /** One batch has few jobs. Another has the oldest and the newest: looking up their ids one by one is cheaper, too. */
 const batchOf = (seq: number, id: string) => (seq < 60 || seq >= rowCount - 60 ? farApart : seq % 40 === 1 ? few : id);
 const orders = new Map<string, number>();
@@ -100,7 +99,9 @@ const jobs = sample(jobRows(owner, [first, second], rowCount)).map((row, seq) =>
     results_key: `results/${owner}/${row.id}.json`,
   };
 });
-for (const batch of batches) batch.jobs_count = orders.get(batch.id) ?? 0;
+const batches = countJobs(uncounted, jobs).map((batch) =>
+  batch.id === few ? { ...batch, jobs_count_per_status: uncounted[2]!.jobs_count_per_status } : batch,
+);
 
 beforeAll(async () => {
   await Promise.all([
@@ -110,9 +111,22 @@ beforeAll(async () => {
   ]);
 });
 
+/** A user whose heads are lost: of the rows of the first batch, only they themselves are there. */
+const headless = 'auth0|headless';
+const ofFirstBatch = {
+  [names.Batches]: batches.slice(0, 1),
+  [names.Jobs]: jobs.filter(({ batch_id }) => batch_id === first).slice(0, 1),
+};
+
+beforeAll(async () => {
+  for (const [TableName, rows] of Object.entries(ofFirstBatch)) {
+    for (const row of rows) await client.send(new PutCommand({ TableName, Item: { ...row, user_id: headless } }));
+  }
+});
+
 /** Requests that together make every call that the route's role allows. */
 async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
-  const routeCase: Partial<RouteCase> = (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
+  const routeCase = caseOf(name);
   const own = { batches, jobs };
   const ofOwner = [
     ...Object.values(routeCase.ways?.(own) ?? { 'a public route': {} }),
@@ -128,6 +142,10 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   ];
 }
 
+function caseOf(name: RouteName): Partial<RouteCase> {
+  return (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
+}
+
 describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(entry);
@@ -141,6 +159,10 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
     }
     for (const { queue } of sink.messages) {
       if (queue === 'unfinished') calls.add('Unfinished SendMessage');
+    }
+    for (const request of caseOf(name as RouteName).callsWithoutHeads?.({ batches, jobs }) ?? []) {
+      const event = gatewayEvent(name as RouteName, { ...request, userId: headless });
+      expect((await handler(event, lambdaContext())).statusCode).toBe(500);
     }
     expect([...calls].sort()).toEqual(declared(uses).sort());
   });

@@ -95,14 +95,19 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
       });
     });
 
-/** The batches with the right number of jobs, the first of them open and running. */
+/** The batches with the right numbers of jobs, the first of them open and running. */
 export function countJobs<Row extends { readonly id: string }>(
   batches: readonly Row[],
-  jobs: readonly { readonly batch_id: string }[],
+  jobs: readonly { readonly batch_id: string; readonly status: JobStatus }[],
 ) {
-  return batches.map((batch, at) => ({
-    ...batch,
-    ...(at === 0 && { open: true, status: 'RUNNING' }),
-    jobs_count: jobs.filter(({ batch_id }) => batch_id === batch.id).length,
-  }));
+  return batches.map((batch, at) => {
+    const own = jobs.filter(({ batch_id }) => batch_id === batch.id);
+    const counts = JobStatus.options.map((status) => [status, own.filter((job) => job.status === status).length]);
+    return {
+      ...batch,
+      ...(at === 0 && { open: true, status: 'RUNNING' as const }),
+      jobs_count: own.length,
+      jobs_count_per_status: Object.fromEntries(counts) as Record<JobStatus, number>,
+    };
+  });
 }

@@ -29,6 +29,8 @@ export interface RouteCase {
   moreCalls?(own: Belongings): readonly UserRequest[];
   /** Requests of the same kind, by a user who has nothing but one open batch without jobs, or not even that. */
   callsOfNewcomers?(batchId: string): readonly UserRequest[];
+  /** Requests of a user whose heads are lost, answered 500: before it writes the first row of a list, a function asks whether there are others. */
+  callsWithoutHeads?(own: Belongings): readonly UserRequest[];
   /** By name, each place of a request that can name something: with another user's, and with a thing that nobody has. */
   foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
   /** Its reads name no user: faults, which are planned by user, cannot be aimed at them. */
@@ -196,6 +198,22 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
       return body.map((text) => ({ body: text }));
     },
   },
+  closeBatch: {
+    ways: ({ batches: [batch] }) => ({ 'a batch that is closed': { path: { batch_id: batch!.id } } }),
+    callsWithoutHeads: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id } }],
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
+  setTags: {
+    ways: ({ batches: [batch] }) => ({ 'the tags of a batch': { path: { batch_id: batch!.id }, body: ['a', 'new'] } }),
+    moreCalls: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id }, body: [] }],
+    callsWithoutHeads: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id }, body: ['another'] }],
+    foreign: (theirs) => withBody(foreignBatch(theirs), ['a']),
+    anything: (own) =>
+      fc
+        .tuple(anyBatch(own), fc.oneof(hostileText, fc.json(), fc.array(hostileText, { maxLength: 3 })))
+        .map(([request, body]) => ({ ...request, body })),
+  },
 };
 
 export const routesWithToken = Object.keys(routeCases) as RouteWithToken[];
@@ -213,6 +231,18 @@ function foreignBatch({ batches: [batch], jobs: [job] }: Belongings): ReturnType
     'a batch': [{ path: { batch_id: batch!.id } }, { path: { batch_id: unknownId } }],
     'a job': [{ path: { batch_id: job!.id } }, { path: { batch_id: unknownId } }],
   };
+}
+
+function withBody(places: ReturnType<RouteCase['foreign']>, body: unknown): ReturnType<RouteCase['foreign']> {
+  return Object.fromEntries(
+    Object.entries(places).map(([place, [theirs, nobodys]]) => [
+      place,
+      [
+        { ...theirs, body },
+        { ...nobodys, body },
+      ],
+    ]),
+  );
 }
 
 function anyJob({ jobs }: Belongings): fc.Arbitrary<UserRequest> {

@@ -4,7 +4,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
-import { Contention, TransactionCanceled, translateErrors } from './aws-errors.ts';
+import { Contention, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
 
 /**
@@ -23,8 +23,8 @@ const mostFailures = 3;
  * its transaction is conditional on everything it has read. After a conflict it reads and decides
  * again. Returns the result of the decision that was written.
  *
- * There are 12 attempts with full jitter, about 1.5 s in all. Then TooBusy is thrown, also when
- * DynamoDB throttled the last attempt.
+ * There are 12 attempts with full jitter, about 1.5 s in all. Then TooBusy is thrown. The third
+ * throttled attempt throws it at once: the SDK has repeated each, so there is no time for more.
  *
  * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
@@ -49,7 +49,8 @@ export function optimisticTransaction<Result>(
     message: 'No consistent write through all attempts.',
     mayPass(error) {
       if (error instanceof TransactionCanceled) decision = undefined;
-      return error instanceof Contention || (isUnclear(error) && ++failures < mostFailures);
+      if (error instanceof Throttled || isUnclear(error)) return ++failures < mostFailures;
+      return error instanceof Contention;
     },
   });
 }

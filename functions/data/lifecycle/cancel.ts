@@ -52,7 +52,7 @@ export function cancelBatch(
       const context = { client, tables, userId, lists, now, onCarriedOut };
       const [error] = await carryOut(context, [cancelOperations(cancellation)]);
       if (error === undefined && batch !== undefined) return batch;
-      if (!(error instanceof JobsLeft)) throw error ?? new NotFound(`There is no batch ${batchId}.`);
+      if (!(error instanceof JobsLeft)) throw error ?? new NotFound('There is no such batch.');
     }
     throw new TooBusy('Jobs were added to the batch through all attempts.');
   };
@@ -120,7 +120,7 @@ function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draf
     jobIds: [],
     apply(draft) {
       const batch = batchIn(draft, batchId);
-      if (batch === undefined) throw new NotFound(`There is no batch ${batchId}.`);
+      if (batch === undefined) throw new NotFound('There is no such batch.');
       return apply(draft, batch);
     },
   };

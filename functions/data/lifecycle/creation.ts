@@ -136,7 +136,7 @@ function continueBatch(
 
 /** Jobs are added to a batch that exists and was open at that time. An incomplete batch stays incomplete. */
 function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {
-  if (batch === undefined) throw new NotFound(`There is no batch ${part.batchId}.`);
+  if (batch === undefined) throw new NotFound('There is no such batch.');
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
   if (part.byUser && isFinalBatchStatus(batch.status)) throw new IllegalTransition(`The batch ${batch.id} has ended.`);

@@ -23,7 +23,7 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
     event,
     apply(draft) {
       const before = batchIn(draft, id);
-      if (before === undefined) throw new NotFound(`There is no batch ${id}.`);
+      if (before === undefined) throw new NotFound('There is no such batch.');
       if (event === undefined) requireStatusOf(settledBatchIn(draft, id) as BatchRow, update.status);
       const after = updateRow(before, update, sourceOf(request));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
@@ -40,7 +40,7 @@ export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>):
     event,
     apply(draft) {
       const before = jobIn(draft, id);
-      if (before === undefined) throw new NotFound(`There is no job ${id}.`);
+      if (before === undefined) throw new NotFound('There is no such job.');
       const after = updateRow(before, update, sourceOf(request));
       if (after === before) return draft;
       const batch = batchIn(draft, before.batch_id);
