@@ -1,7 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { type QueueName, queues } from '../functions/queues.ts';
+import { type QueueDescription, type QueueName, queues } from '../functions/queues.ts';
+import { type FunctionDescription, otherFunctions } from '../functions/routes.ts';
 import { capitalize } from './service-function.ts';
 import type { WatchedMetrics, WatchedParts } from './watched-metrics.ts';
 
@@ -174,6 +175,14 @@ export function describeAlarms(
 | sort readUnits desc
 | limit 50`,
         ),
+        ...(isUsedByConsumer(name) && {
+          consumers: askConsumers(
+            `filter ispresent(faults.0.user_id)
+| stats count(*) as calls by faults.0.user_id, faults.0.error.name
+| sort calls desc
+| limit 50`,
+          ),
+        }),
       },
     },
   ]);
@@ -212,4 +221,11 @@ export function describeAlarms(
     ],
   ]);
   return { ...ofApi, ...Object.fromEntries([...ofConsumers, ...ofTables, ...ofQueues]) };
+}
+
+function isUsedByConsumer(table: string): boolean {
+  const consumers = new Set(Object.values<QueueDescription>(queues).map(({ consumer }) => consumer.function));
+  return Object.entries<FunctionDescription>(otherFunctions).some(
+    ([name, { uses }]) => consumers.has(name) && table in uses,
+  );
 }

@@ -73,7 +73,12 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
           const fault = outcomes[at];
           const disposition = fault && (await dispose(message, fault));
           if (fault !== undefined) {
-            faults.push({ message_id: message.record.messageId, disposition, error: describeError(fault) });
+            faults.push({
+              message_id: message.record.messageId,
+              ...(!(message.event instanceof InvalidInput) && { user_id: message.event.user_id }),
+              disposition,
+              error: describeError(fault),
+            });
             // That an event waits for its batch is nothing wrong.
             if (!(fault instanceof NotFound) || disposition === 'dead letter') level = 'ERROR';
           }

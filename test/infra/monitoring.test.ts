@@ -174,6 +174,19 @@ describe('the saved queries', () => {
     }
   });
 
+  it('name the users of a throttled table: those of the functions and, where events change it, those of the consumers', () => {
+    const ofTable = (table: string) =>
+      queries
+        .filter(({ name }) => name.startsWith(`QuantumBatchApi-dev/${table}Throttles/`))
+        .map(({ name, text }) => [name.split('/').at(-1), /user_id/.test(text)]);
+    const both = [
+      ['functions', true],
+      ['consumers', true],
+    ];
+    for (const table of ['Batches', 'Jobs', 'Columns']) expect(ofTable(table)).toEqual(both);
+    expect(ofTable('Quizzes')).toEqual([['functions', true]]);
+  });
+
   it('ask the gateway by the fields that its access log has', () => {
     const ofGateway = queries.filter(({ name }) => name.endsWith('/gateway'));
     expect(ofGateway.length).toBeGreaterThan(3);

@@ -62,8 +62,17 @@ beforeAll(async () => {
   });
   await collect('consumers', async () => {
     const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()), MessageGroupId: userId };
-    const record = { messageId: 'm', body: '{}', attributes, messageAttributes: {} };
-    await consumer.handler({ Records: [record] } as unknown as SQSEvent, lambdaContext());
+    const early = {
+      id: 'e-1',
+      type: 'job.updated',
+      time: new Date().toISOString(),
+      user_id: userId,
+      data: { job_id: randomUUID() },
+    };
+    for (const body of ['{}', JSON.stringify(early)]) {
+      const record = { messageId: 'm', body, attributes, messageAttributes: {} };
+      await consumer.handler({ Records: [record] } as unknown as SQSEvent, lambdaContext());
+    }
   });
 });
 
