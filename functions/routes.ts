@@ -55,6 +55,14 @@ const creations = {
   Unfinished: ['SendMessage'],
 } as const;
 
+/** Of whoever cancels whole batches: the ids of their jobs are read from the columns. */
+const cancellations = {
+  Batches: ['BatchGetItem', 'Query', 'PutItem'],
+  Jobs: ['BatchGetItem', 'PutItem'],
+  Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+  Unfinished: ['SendMessage'],
+} as const;
+
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
   listBatches: {
@@ -124,6 +132,23 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/tags',
     entry: 'endpoints/batches/set-tags',
     uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'] },
+  },
+  cancelBatch: {
+    method: 'PATCH',
+    path: '/api/v2/batches/{batch_id}/cancel',
+    entry: 'endpoints/batches/cancel-batch',
+    uses: cancellations,
+    timeoutSeconds: 28,
+  },
+  cancelJob: {
+    method: 'PATCH',
+    path: '/api/v2/jobs/{job_id}/cancel',
+    entry: 'endpoints/jobs/cancel-job',
+    uses: {
+      Batches: ['BatchGetItem', 'Query', 'PutItem'],
+      Jobs: ['BatchGetItem', 'Query', 'PutItem'],
+      Columns: ['BatchGetItem', 'PutItem'],
+    },
   },
   getJob: {
     method: 'GET',

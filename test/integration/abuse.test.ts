@@ -1,7 +1,7 @@
 /** No request causes a 5xx; every answer has the envelope and is what openapi.json describes, as judged by another validator. */
 
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
@@ -13,10 +13,15 @@ import { loadHandlers } from '../support/handlers.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
+import { startMessageSink } from '../support/message-sink.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 const { client, names } = await functionEnvironment();
+const sink = await startMessageSink();
+vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+afterAll(() => sink.stop());
 const handlers = await loadHandlers(routesWithToken);
 
 const userId = 'auth0|alice';

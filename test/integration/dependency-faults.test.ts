@@ -16,7 +16,15 @@ await functionEnvironment();
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 
 const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
-const row = { id, project_id: id, user_id: 'user', device_type: 'FRESNEL', tags: [] };
+const row = {
+  id,
+  project_id: id,
+  user_id: 'user',
+  device_type: 'FRESNEL',
+  tags: [] as string[],
+  status: 'PENDING' as const,
+  jobs_count: 0,
+};
 const handlers = await loadHandlers(routesWithToken);
 /** Every way of every route. */
 const requests = routesWithToken.flatMap((route) =>

@@ -111,15 +111,19 @@ beforeAll(async () => {
   ]);
 });
 
-/** A user whose heads are lost: of the rows of the first batch, only they themselves are there. */
+/** A user whose heads are lost, with nothing but the rows of two batches, the second without jobs, and of a job. */
 const headless = 'auth0|headless';
-const ofFirstBatch = {
-  [names.Batches]: batches.slice(0, 1),
-  [names.Jobs]: jobs.filter(({ batch_id }) => batch_id === first).slice(0, 1),
+const pending = jobs.find(({ status }) => status === 'PENDING')!;
+const rowsWithoutHeads = {
+  [names.Batches]: [
+    ...batches.filter(({ id }) => id === first || id === pending.batch_id),
+    { ...batches[1]!, status: 'RUNNING', open: true, jobs_count: 0 },
+  ],
+  [names.Jobs]: [pending],
 };
 
 beforeAll(async () => {
-  for (const [TableName, rows] of Object.entries(ofFirstBatch)) {
+  for (const [TableName, rows] of Object.entries(rowsWithoutHeads)) {
     for (const row of rows) await client.send(new PutCommand({ TableName, Item: { ...row, user_id: headless } }));
   }
 });

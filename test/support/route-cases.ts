@@ -15,8 +15,11 @@ import { sequenceText } from './sequence-text.ts';
 
 /** What a user has: at least two batches, and jobs with results. Batches count their jobs right, and the first is open and running. */
 export interface Belongings {
-  readonly batches: readonly Pick<BatchRow, 'id' | 'project_id' | 'user_id' | 'device_type' | 'tags'>[];
-  readonly jobs: readonly Pick<JobRow, 'id' | 'project_id' | 'user_id'>[];
+  readonly batches: readonly Pick<
+    BatchRow,
+    'id' | 'project_id' | 'user_id' | 'device_type' | 'tags' | 'status' | 'jobs_count'
+  >[];
+  readonly jobs: readonly Pick<JobRow, 'id' | 'project_id' | 'user_id' | 'status'>[];
 }
 
 /** A request of whichever user. */
@@ -214,6 +217,22 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .tuple(anyBatch(own), fc.oneof(hostileText, fc.json(), fc.array(hostileText, { maxLength: 3 })))
         .map(([request, body]) => ({ ...request, body })),
   },
+  cancelBatch: {
+    ways: (own) => ({ 'a batch that is canceled': { path: { batch_id: batchWithFewJobs(own) } } }),
+    // In several transactions.
+    moreCalls: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id } }],
+    callsWithoutHeads: ({ batches: [, second] }) => [{ path: { batch_id: second!.id } }],
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
+  cancelJob: {
+    ways: ({ jobs }) => ({
+      'a job that is canceled': { path: { job_id: jobs.find(({ status }) => status === 'PENDING')!.id } },
+    }),
+    callsWithoutHeads: ({ jobs }) => [{ path: { job_id: jobs.find(({ status }) => status === 'PENDING')!.id } }],
+    foreign: foreignJob,
+    anything: anyJob,
+  },
 };
 
 export const routesWithToken = Object.keys(routeCases) as RouteWithToken[];
@@ -231,6 +250,12 @@ function foreignBatch({ batches: [batch], jobs: [job] }: Belongings): ReturnType
     'a batch': [{ path: { batch_id: batch!.id } }, { path: { batch_id: unknownId } }],
     'a job': [{ path: { batch_id: job!.id } }, { path: { batch_id: unknownId } }],
   };
+}
+
+/** The id of an unfinished batch that is canceled in one transaction. */
+function batchWithFewJobs({ batches }: Belongings): string {
+  return batches.find(({ status, jobs_count }) => jobs_count <= 20 && (status === 'PENDING' || status === 'RUNNING'))!
+    .id;
 }
 
 function withBody(places: ReturnType<RouteCase['foreign']>, body: unknown): ReturnType<RouteCase['foreign']> {

@@ -1,7 +1,7 @@
 /** Cancels batches with their jobs, by the calls of users or where a creation did not come to its end. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { IllegalTransition, NotFound, TooBusy } from '../../errors.ts';
+import { CorruptData, IllegalTransition, NotFound, TooBusy } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
@@ -16,8 +16,16 @@ import { isFinalBatchStatus, isFinalJob, updateRow } from './update-row.ts';
 /** As many as fit into one transaction with the columns that their status and times are in. */
 const jobsAtOnce = 30;
 
+/** So few fit into one transaction with their batch, wherever their columns are. */
+const jobsInOneTransaction = 20;
+
 /** How often jobs may be added between finding them and closing the batch. */
 const mostAttempts = 5;
+
+export interface CancellationOptions extends LifecycleOptions {
+  /** Awaited before the first of what may be several transactions: whoever it tells completes what is left half-done. */
+  readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
+}
 
 interface Cancellation {
   readonly lists: OwnerLists;
@@ -33,17 +41,20 @@ interface Cancellation {
  * dies on its way can be completed by the same call. A batch that is canceled already stays as it is.
  *
  * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy.
+ *
+ * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created together.
  */
 export function cancelBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  { now = Date.now, rowsPerBlock }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, beforeSeveral }: CancellationOptions = {},
 ): (userId: string, batchId: string) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);
   const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
   return async (userId, batchId) => {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const jobIds = await jobIdsOf(userId, batchId);
+      if (jobIds.length > jobsInOneTransaction) await beforeSeveral?.(userId, batchId);
       const cancellation = { lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) };
       let batch: BatchRow | undefined;
       const onCarriedOut = (draft: Draft) => {
@@ -69,11 +80,12 @@ function cancelOperations(cancellation: Cancellation): Operation[] {
   return [closeBatch(cancellation), ...parts, endBatch(cancellation)];
 }
 
-function closeBatch({ lists, batchId, now }: Cancellation): Operation {
+function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {
   return onBatch(batchId, (draft, batch) => {
+    if (jobIds.length < batch.jobs_count) throw new JobsLeft();
     const { status } = settledBatchIn(draft, batchId) ?? batch;
     if (status === 'CANCELED') return draft;
-    if (isFinalBatchStatus(status)) throw new IllegalTransition(`${batchId} is ${status} and cannot be canceled.`);
+    if (isFinalBatchStatus(status)) throw new IllegalTransition(`The batch is ${status} and cannot be canceled.`);
     const closed = updateRow(batch, { open: false }, { kind: 'direct call', time: now });
     if (closed === batch && batch.canceling === true) return draft;
     return withRows(lists, draft, { batches: [{ ...closed, canceling: true, rev: batch.rev + 1 }] });
@@ -99,6 +111,27 @@ function cancelJobs(cancellation: Cancellation, jobIds: readonly string[]): Oper
       if (jobIds.length < 2) return undefined;
       const middle = jobIds.length >> 1;
       return [cancelJobs(cancellation, jobIds.slice(0, middle)), cancelJobs(cancellation, jobIds.slice(middle))];
+    },
+  };
+}
+
+/** Cancels one job; its batch, if it is closed and this was its last job, ends by it. A job that is canceled already stays as it is. */
+export function cancelJob(
+  lists: OwnerLists,
+  { jobId, now }: { readonly jobId: string; readonly now: string },
+): Operation {
+  return {
+    batchIds: [],
+    jobIds: [jobId],
+    apply(draft) {
+      const job = jobIn(draft, jobId);
+      if (job === undefined) throw new NotFound('There is no such job.');
+      if (job.status === 'CANCELED') return draft;
+      if (isFinalJob(job)) throw new IllegalTransition(`The job is ${job.status} and cannot be canceled.`);
+      const batch = batchIn(draft, job.batch_id);
+      if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
+      const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
+      return withRows(lists, draft, { batches: [recount(batch, job, canceled)], jobs: [canceled] });
     },
   };
 }

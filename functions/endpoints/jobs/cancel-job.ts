@@ -1,0 +1,13 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { cancelJob } from '../../data/job-updates.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './cancel-job.operation.ts';
+
+const cancel = cancelJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
+
+export const handler = endpoint(routes.cancelJob, operation, async ({ userId, path }) =>
+  success(await cancel(userId, path.job_id)),
+);
