@@ -87,19 +87,20 @@ function* readQuiz(quizId: string, value: string): Parts {
   const path = ['data', printable(quizId)];
   const fault = quizIdFault(quizId);
   if (fault !== undefined) yield { ...fault, path };
-  if (!isJsonArray(value)) return yield* readSubmission(quizId, 0, value, path);
+  if (!isJsonArray(value)) return yield* readSubmission({ cms_quiz_id: quizId, position: 0, data: value }, path);
   for (const [position, element] of jsonElements(value).entries()) {
-    yield* readSubmission(quizId, position, element, [...path, position]);
+    yield* readSubmission({ cms_quiz_id: quizId, position, data: element }, [...path, position]);
   }
 }
 
-function* readSubmission(quizId: string, position: number, data: string, path: Fault['path']): Parts {
+function* readSubmission(submission: QuizSubmission, path: Fault['path']): Parts {
+  const { data } = submission;
   if (!isJsonObject(data)) yield notAnObject(path);
   else if (Buffer.byteLength(data) > maxSubmissionBytes) {
     yield { type: 'bytes_too_long', path, message: `Data should have at most ${maxSubmissionBytes} bytes` };
   } else if (jsonDepth(data) > maxJsonDepth) {
     yield { type: 'too_deep', path, message: `Data should be nested at most ${maxJsonDepth} levels deep` };
-  } else yield { cms_quiz_id: quizId, position, data };
+  } else yield submission;
 }
 
 function quizIdFault(quizId: string): Omit<Fault, 'path'> | undefined {

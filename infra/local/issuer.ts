@@ -91,7 +91,11 @@ class TokenRefusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: string, description: string, status = 400, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    code: string,
+    description: string,
+    { status = 400, headers = {} }: Partial<Pick<TokenRefusal, 'status' | 'headers'>> = {},
+  ) {
     super(description);
     this.code = code;
     this.status = status;
@@ -151,7 +155,7 @@ function findClient(
   const account = findAccount(accounts, id, secret);
   if (account !== undefined) return account;
   const challenge = basic === undefined ? {} : { 'WWW-Authenticate': 'Basic' };
-  throw new TokenRefusal('invalid_client', 'Wrong client_id or client_secret.', 401, challenge);
+  throw new TokenRefusal('invalid_client', 'Wrong client_id or client_secret.', { status: 401, headers: challenge });
 }
 
 function findAccount(accounts: readonly Account[], username: string, password: string): Account | undefined {

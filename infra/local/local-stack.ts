@@ -86,7 +86,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const services = await startServices(synthesis, database.endpoint, { dataDirectory, parts });
   const { account, deployment, queueService, objects, store } = services;
   const functions = await startFunctions(services, await openLog(options.logFile, parts), parts);
-  startEventSources(deployment, queueService, functions, parts);
+  startEventSources(deployment, { queueService, functions }, parts);
 
   const events = eventIntake(deployment, queueService);
   const gateway = createGateway(deployment.api, functions, account);
@@ -227,8 +227,7 @@ function credentialVariables({ credentials }: Principal, region: string): Record
 
 function startEventSources(
   { eventSources }: Deployment,
-  queueService: QueueService,
-  functions: readonly LambdaFunction[],
+  { queueService, functions }: { queueService: QueueService; functions: readonly LambdaFunction[] },
   parts: AsyncDisposableStack,
 ) {
   for (const source of eventSources) {

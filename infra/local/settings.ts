@@ -51,8 +51,8 @@ function readOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    const [firstSentence = ''] = (error as Error).message.split(/(?<=\.)\s/);
-    throw new SetupProblem(`${firstSentence} npm start -- --help prints the options.`);
+    const [firstSentence = ''] = (error as Error).message.split(/\.\s/);
+    throw new SetupProblem(`${firstSentence.replace(/\.$/, '')}. npm start -- --help prints the options.`);
   }
 }
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DeleteCommand, type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { Head } from '../../functions/data/columns/head.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
 import { type Difference, isCount, recount } from './recount.ts';
-import { type RepairTables, readSnapshot } from './snapshot.ts';
+import { type RepairedOwner, readSnapshot } from './snapshot.ts';
 
 export interface RepairOptions {
   readonly fix: boolean;
@@ -43,9 +43,7 @@ const parallelWrites = 8;
  * items whole, strongly consistent, and holds about 1 KB a row in memory.
  */
 export async function repairUser(
-  client: DynamoDBDocumentClient,
-  tables: RepairTables,
-  userId: string,
+  owner: RepairedOwner,
   { fix, lists = ownerLists(), progress = () => {} }: RepairOptions,
 ): Promise<RepairResult> {
   let rows = 0;
@@ -70,7 +68,7 @@ export async function repairUser(
   }
 
   async function countOnce(): Promise<Difference[]> {
-    const snapshot = await readSnapshot(client, tables, lists, userId);
+    const snapshot = await readSnapshot(owner, lists);
     rows = snapshot.batches.length + snapshot.jobs.length;
     const differences = recount(lists, snapshot);
     progress(`${rows} rows, ${snapshot.columns.length} column items, ${differences.length} differences`);
@@ -99,7 +97,7 @@ export async function repairUser(
     const mended: boolean[] = [];
     for (let start = 0; start < differences.length; start += parallelWrites) {
       const group = differences.slice(start, start + parallelWrites);
-      mended.push(...(await Promise.all(group.map((each) => mend(client, tables, userId, each)))));
+      mended.push(...(await Promise.all(group.map((each) => mend(owner, each)))));
     }
     return mended.every(Boolean);
   }
@@ -120,15 +118,10 @@ function nameOf(difference: Difference): string {
  * Writes what is expected where the item is still as it was found. Otherwise returns false: the
  * next recount looks again.
  */
-async function mend(
-  client: DynamoDBDocumentClient,
-  tables: RepairTables,
-  userId: string,
-  difference: MendableDifference,
-): Promise<boolean> {
+async function mend(owner: RepairedOwner, difference: MendableDifference): Promise<boolean> {
   try {
-    if (difference.kind === 'row') await mendRow(client, tables[difference.table], userId, difference);
-    else await mendColumnItem(client, tables.Columns, userId, difference);
+    if (difference.kind === 'row') await mendRow(owner, difference);
+    else await mendColumnItem(owner, difference);
     return true;
   } catch (error) {
     if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
@@ -137,11 +130,10 @@ async function mend(
 }
 
 async function mendColumnItem(
-  client: DynamoDBDocumentClient,
-  TableName: string,
-  userId: string,
+  { client, tables, userId }: RepairedOwner,
   difference: Exclude<MendableDifference, { kind: 'row' }>,
 ): Promise<void> {
+  const TableName = tables.Columns;
   const { key, found } = difference;
   const condition = unchanged('key', difference.kind === 'head' ? Object.keys(Head.shape) : ['v'], found);
   if (difference.expected === undefined) {
@@ -153,16 +145,14 @@ async function mendColumnItem(
 }
 
 async function mendRow(
-  client: DynamoDBDocumentClient,
-  TableName: string,
-  userId: string,
-  { key, rev, expected }: Extract<Difference, { kind: 'row' }>,
+  { client, tables, userId }: RepairedOwner,
+  { table, key, rev, expected }: Extract<Difference, { kind: 'row' }>,
 ): Promise<void> {
   const { ConditionExpression, ...found } = unchanged('id', ['rev'], { rev });
   const values = Object.entries({ ...expected, rev: isCount(rev) ? rev + 1 : 0 });
   await client.send(
     new UpdateCommand({
-      TableName,
+      TableName: tables[table],
       Key: { user_id: userId, id: key },
       UpdateExpression: `SET ${values.map((_, index) => `#a${index} = :a${index}`).join(', ')}`,
       ConditionExpression,

@@ -14,7 +14,7 @@ import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
 import { type RepairResult, repairUser } from './repair-user.ts';
 import { scanUsers, type UserScan } from './scan-users.ts';
-import type { RepairTables } from './snapshot.ts';
+import type { RepairedOwner, RepairTables } from './snapshot.ts';
 
 const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME]
 
@@ -67,17 +67,18 @@ async function main(): Promise<number> {
   const names = await findTables(plainClient, stack);
   const client = DynamoDBDocumentClient.from(plainClient);
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
-  if (user !== undefined) return (await repairOne(client, names, user, fix, true)) === 'sound' ? 0 : 1;
+  if (user !== undefined)
+    return (await repairOne({ client, tables: names, userId: user }, { fix, inDetail: true })) === 'sound' ? 0 : 1;
 
   const progress = startProgress(names, fix, resume);
-  await scanUsers(client, names, progress.scan, async () => {
+  await scanUsers({ client, tables: names }, progress.scan, async () => {
     save(progress);
     show(`${progress.scan.users.length} users found`);
   });
   const { users } = progress.scan;
   for (const userId of users.slice(progress.done)) {
     show(`${progress.done} of ${users.length} users`);
-    const outcome = await repairOne(client, names, userId, fix, false);
+    const outcome = await repairOne({ client, tables: names, userId }, { fix, inDetail: false });
     if (outcome === 'differing') progress.differing += 1;
     if (outcome === 'failed') progress.failed += 1;
     progress.done += 1;
@@ -175,15 +176,13 @@ async function findTables(client: DynamoDBClient, stack: string | undefined): Pr
 type Outcome = 'sound' | 'differing' | 'failed';
 
 async function repairOne(
-  client: DynamoDBDocumentClient,
-  names: RepairTables,
-  userId: string,
-  fix: boolean,
-  inDetail: boolean,
+  owner: RepairedOwner,
+  { fix, inDetail }: { fix: boolean; inDetail: boolean },
 ): Promise<Outcome> {
+  const { userId } = owner;
   let result: RepairResult;
   try {
-    result = await repairUser(client, names, userId, {
+    result = await repairUser(owner, {
       fix,
       ...(inDetail && { progress: (text) => show(`${userId}: ${text}`) }),
     });

@@ -1,6 +1,6 @@
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
-import type { TableNames } from '../../functions/tables.ts';
+import type { RepairedOwner } from './snapshot.ts';
 
 const segments = 4;
 const scanned = ['Columns', 'Batches', 'Jobs'] as const;
@@ -20,8 +20,7 @@ export interface UserScan {
  * at a time. After each page it adds the new users to `scan` and calls `onPage`.
  */
 export async function scanUsers(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  { client, tables }: Pick<RepairedOwner, 'client' | 'tables'>,
   scan: UserScan,
   onPage: () => Promise<void>,
 ): Promise<void> {

@@ -16,6 +16,13 @@ z.config(en());
 
 export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
 
+/** Whose items are recounted, and where they lie. */
+export interface RepairedOwner {
+  readonly client: DynamoDBDocumentClient;
+  readonly tables: RepairTables;
+  readonly userId: string;
+}
+
 /** A row as it was read. */
 export interface FoundRow {
   /** What the recount looks at; newer attributes that the row lacks have their defaults. */
@@ -48,41 +55,30 @@ const contentSchemas = {
  * Everything of the owner, strongly consistent, the columns before the rows: about 1 KB of memory a
  * row.
  */
-export async function readSnapshot(
-  client: DynamoDBDocumentClient,
-  tables: RepairTables,
-  lists: OwnerLists,
-  userId: string,
-): Promise<Snapshot> {
+export async function readSnapshot(owner: RepairedOwner, lists: OwnerLists): Promise<Snapshot> {
   return {
-    columns: await readColumns(client, tables.Columns, userId),
-    batches: await readRows(client, tables.Batches, lists.batch, userId),
-    jobs: await readRows(client, tables.Jobs, lists.job, userId),
+    columns: await readColumns(owner),
+    batches: await readRows(owner, lists.batch),
+    jobs: await readRows(owner, lists.job),
   };
 }
 
 /** Heads and blocks, but not the events that are remembered beside them. */
-async function readColumns(client: DynamoDBDocumentClient, table: string, userId: string): Promise<Item[]> {
+async function readColumns(owner: RepairedOwner): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const page of readAll(client, table, userId, ['key', 'v', ...Object.keys(Head.shape)]))
-    items.push(...page);
+  for await (const page of readAll(owner, 'Columns', ['key', 'v', ...Object.keys(Head.shape)])) items.push(...page);
   return items;
 }
 
 /** Rows are checked whole; kept of each is what the recount looks at. */
-async function readRows(
-  client: DynamoDBDocumentClient,
-  table: string,
-  list: ListDescription,
-  userId: string,
-): Promise<FoundRow[]> {
+async function readRows(owner: RepairedOwner, list: ListDescription): Promise<FoundRow[]> {
   const kept = new Set([
     ...['id', 'created_at', 'batch_id', 'status'],
     ...derivedAttributes[list.table],
     ...describedAttributes(list),
   ]);
   const rows: FoundRow[] = [];
-  for await (const page of readAll(client, table, userId)) {
+  for await (const page of readAll(owner, list.table)) {
     for (const item of page) {
       const row = { ...list.rowDefaults, ...item };
       const content = contentSchemas[list.table].safeParse(row);
@@ -97,15 +93,14 @@ async function readRows(
 
 /** The owner's items of a table, page by page; all of their attributes where none are named. */
 async function* readAll(
-  client: DynamoDBDocumentClient,
-  table: string,
-  userId: string,
+  { client, tables, userId }: RepairedOwner,
+  table: keyof RepairTables,
   attributes: readonly string[] = [],
 ): AsyncGenerator<Item[]> {
   const pages = paginateQuery(
     { client },
     {
-      TableName: table,
+      TableName: tables[table],
       KeyConditionExpression: 'user_id = :user',
       ExpressionAttributeValues: { ':user': userId },
       ...(attributes.length > 0 && {

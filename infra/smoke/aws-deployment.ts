@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { userResultsPrefix } from '../../functions/results-key.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { type Deployment, type LifecycleEvent, type LogLine, userOf } from './deployment.ts';
 import { eventually } from './eventually.ts';
@@ -34,7 +35,7 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
     deadLetterReason,
     async jobWithResults() {
       const jobId = randomUUID();
-      const key = `results/${userId}/${jobId}.json`;
+      const key = `${userResultsPrefix(userId)}${jobId}.json`;
       const object = ['s3api', 'put-object', '--bucket', output('ResultsBucket'), '--key', key] as const;
       await aws(...object, '--content-type', 'application/json', '--body', resultsFile);
       const time = new Date().toISOString();

@@ -580,7 +580,7 @@ describe('applyEvents', () => {
     ];
     expect(await deliver(updates, queues.Events.maximumDeliveries - 1)).toEqual([0, 1]);
     expect(sink.messages).toEqual([]);
-    await repairUser(client, tables, user, { fix: true });
+    await repairUser({ client, tables, userId: user }, { fix: true });
     expect(await deliver(updates)).toEqual([]);
     expect(await recountOf(client, tables, user)).toEqual([]);
   });

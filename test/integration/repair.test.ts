@@ -141,7 +141,7 @@ const renumbering = ['a gap in the sequence', 'creation times that do not ascend
 describe('repairUser', () => {
   it('finds nothing wrong after the write side', async () => {
     const userId = await owner('sound');
-    const { differences, rows } = await repairUser(client, tables, userId, { fix: false, lists });
+    const { differences, rows } = await repairUser({ client, tables, userId }, { fix: false, lists });
     expect({ differences, rows }).toEqual({ differences: [], rows: 21 });
   });
 
@@ -149,10 +149,10 @@ describe('repairUser', () => {
     const userId = await owner(damage);
     const sound = await ownerRows(client, tables, userId);
     await damages[damage]!(userId);
-    const reported = await repairUser(client, tables, userId, { fix: false, lists });
+    const reported = await repairUser({ client, tables, userId }, { fix: false, lists });
     expect(reported.differences.length).toBeGreaterThan(0);
     expect(reported.remaining).toEqual(reported.differences);
-    const mended = await repairUser(client, tables, userId, { fix: true, lists });
+    const mended = await repairUser({ client, tables, userId }, { fix: true, lists });
     expect(mended.differences).toEqual(reported.differences);
     expect(mended.remaining).toEqual([]);
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
@@ -176,7 +176,7 @@ describe('repairUser', () => {
       const userId = await owner(`mixture ${at}`);
       // Some find nothing left to damage.
       for (const damage of mixture) await damages[damage]!(userId).catch(() => {});
-      const { remaining } = await repairUser(client, tables, userId, { fix: true, lists });
+      const { remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
       expect(remaining, message).toEqual([]);
       const { batches, jobs } = await ownerRows(client, tables, userId);
       for (const rows of [batches, jobs]) {
@@ -208,7 +208,7 @@ describe('repairUser', () => {
     await expect(recordJobStatus(userId, newJob(10).id, { status: 'RUNNING' })).rejects.toThrow(CorruptData);
     const { batches, jobs } = await ownerRows(client, tables, userId);
     expect({ batches, jobs }).toEqual({ batches: sound.batches, jobs: sound.jobs });
-    await repairUser(client, tables, userId, { fix: true, lists });
+    await repairUser({ client, tables, userId }, { fix: true, lists });
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
     await createBatch(userId, newBatch(8));
     expect((await ownerRows(client, tables, userId)).batches.at(-1)).toMatchObject({ id: newBatch(8).id, seq: 7 });
@@ -225,7 +225,7 @@ describe('repairUser', () => {
   it('names what it cannot mend and touches nothing', async () => {
     const userId = await owner('broken');
     await set('Batches', userId, newBatch(1).id, 'status', 'LOST');
-    const { remaining } = await repairUser(client, tables, userId, { fix: true, lists });
+    const { remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
     expect(remaining).toMatchObject([{ kind: 'broken', key: `Batches ${newBatch(1).id}` }]);
   });
 
@@ -312,7 +312,7 @@ describe('repairUser', () => {
         found = await read();
         return call.send();
       });
-      const { remaining } = await repairUser(competing, tables, userId, { fix: true, lists });
+      const { remaining } = await repairUser({ client: competing, tables, userId }, { fix: true, lists });
       expect(found).toMatchObject(competition.meanwhile);
       // The next recount has found what was written meanwhile, and it is no less broken.
       expect(remaining).toEqual([]);
@@ -324,7 +324,7 @@ describe('repairUser', () => {
     const userId = await owner('version');
     await set('Batches', userId, newBatch(2).id, 'jobs_count', 5);
     const found = (await ownerRows(client, tables, userId)).batches[2];
-    await repairUser(client, tables, userId, { fix: true, lists });
+    await repairUser({ client, tables, userId }, { fix: true, lists });
     const mended = (await ownerRows(client, tables, userId)).batches[2];
     expect(mended).toEqual({ ...found, jobs_count: 2, rev: Number(found?.rev) + 1 });
   });
@@ -337,7 +337,7 @@ describe('repairUser', () => {
       if (call.input.TableName !== tables.Columns || columnReads++ > 0) return output;
       return { ...output, Items: (output.Items as unknown[]).slice(3) };
     });
-    const { differences, unsettled } = await repairUser(lagging, tables, userId, { fix: true, lists });
+    const { differences, unsettled } = await repairUser({ client: lagging, tables, userId }, { fix: true, lists });
     expect(columnReads).toBe(2);
     expect({ differences, unsettled }).toEqual({ differences: [], unsettled: [] });
   });
@@ -355,7 +355,7 @@ describe('repairUser', () => {
         Items: output.Items.map((item) => (item.key === 'b#f#0000001' ? { ...item, v: Buffer.of(number) } : item)),
       };
     });
-    const result = await repairUser(restless, tables, userId, { fix: true, lists });
+    const result = await repairUser({ client: restless, tables, userId }, { fix: true, lists });
     expect(result).toMatchObject({ differences: [], remaining: [], unsettled: ['block  b#f#0000001'] });
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
   });
@@ -363,7 +363,7 @@ describe('repairUser', () => {
   it('reports a job without its batch and counts the others all the same', async () => {
     const userId = await owner('orphans');
     await remove('Batches', { user_id: userId, id: newBatch(6).id });
-    const { remaining } = await repairUser(client, tables, userId, { fix: true, lists });
+    const { remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
     expect(remaining).toEqual([
       { kind: 'broken', key: `Batches ${newBatch(6).id}`, found: 'missing, but 2 jobs name it' },
     ]);
@@ -378,7 +378,7 @@ describe('repairUser', () => {
       Object.entries(dictionaries).map(([name, texts]) => [name, texts.toReversed()]),
     );
     await put('Columns', { ...columns['b#head'], dictionaries: reversed });
-    await repairUser(client, tables, userId, { fix: true, lists });
+    await repairUser({ client, tables, userId }, { fix: true, lists });
     expect((await ownerRows(client, tables, userId)).columns['b#head']).toMatchObject({ dictionaries: reversed });
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
   });
@@ -399,7 +399,7 @@ describe('repairUser', () => {
       await new Promise((wake) => setTimeout(wake, 30));
       return call.send();
     });
-    const { remaining, differences } = await repairUser(slow, tables, userId, { fix: true, lists });
+    const { remaining, differences } = await repairUser({ client: slow, tables, userId }, { fix: true, lists });
     writing = false;
     await Promise.all(writers);
     expect(differences).toMatchObject([{ kind: 'block', key: 'b#f#0000001' }]);
@@ -428,7 +428,7 @@ describe('scanUsers', () => {
       return call.send();
     });
     const scan: UserScan = { users: [], reached: {} };
-    await scanUsers(paging, names, scan, async () => {
+    await scanUsers({ client: paging, tables: names }, scan, async () => {
       pages += 1;
     });
     expect(scan.users.toSorted()).toEqual(users.toSorted());

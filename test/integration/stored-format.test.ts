@@ -201,7 +201,7 @@ async function owner(userId: string): Promise<string> {
 }
 
 async function differencesOf(lists: OwnerLists, userId: string) {
-  return recount(lists, await readSnapshot(client, tables, lists, userId));
+  return recount(lists, await readSnapshot({ client, tables, userId }, lists));
 }
 
 describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
@@ -251,9 +251,9 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
   it('is moved by a repair, after which readers and writers of the new description are right', async () => {
     const userId = await owner(`repair ${change}`);
     const { batches } = await ownerRows(client, tables, userId);
-    const reported = await repairUser(client, tables, userId, { fix: false, lists: after });
+    const reported = await repairUser({ client, tables, userId }, { fix: false, lists: after });
     expect(reported.remaining).toContainEqual(expect.objectContaining({ kind: 'head', key: 'b#head' }));
-    const { remaining } = await repairUser(client, tables, userId, { fix: true, lists: after });
+    const { remaining } = await repairUser({ client, tables, userId }, { fix: true, lists: after });
     expect(remaining).toEqual([]);
     expect((await ownerRows(client, tables, userId)).batches).toEqual(batches);
     await expectRightAnswers(after, userId, questions);
@@ -278,7 +278,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
       });
       // From the start each time, with one write more before the end.
       await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId) });
-      const outcome = await repairUser(interrupted, tables, userId, { fix: true, lists: after }).catch(
+      const outcome = await repairUser({ client: interrupted, tables, userId }, { fix: true, lists: after }).catch(
         (error) => error,
       );
       if (!(outcome instanceof Error)) break;
@@ -322,7 +322,7 @@ describe('a repair', () => {
       }
       return call.send();
     });
-    const { remaining } = await repairUser(competing, tables, userId, { fix: true, lists: after });
+    const { remaining } = await repairUser({ client: competing, tables, userId }, { fix: true, lists: after });
     expect(remaining).toEqual([]);
     expect(blocksLeft).toEqual([0]);
   });

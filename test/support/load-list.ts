@@ -28,7 +28,7 @@ export async function loadList(
   let dictionaries: Dictionaries = {};
   for (const row of rows) {
     dictionaries = withTextsOf(Object.values(list.columns), row, dictionaries);
-    for (const { key, apply } of blockEdits(list, undefined, row, dictionaries)) {
+    for (const { key, apply } of blockEdits(list, { before: undefined, after: row }, dictionaries)) {
       const block = apply(blocks.get(key));
       if (block !== undefined) blocks.set(key, block);
     }

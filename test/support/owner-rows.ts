@@ -37,5 +37,5 @@ export async function recountOf(
   rowsPerBlock?: number,
 ): Promise<Difference[]> {
   const lists = ownerLists(rowsPerBlock);
-  return recount(lists, await readSnapshot(client, tables, lists, userId));
+  return recount(lists, await readSnapshot({ client, tables, userId }, lists));
 }

@@ -42,22 +42,20 @@ export interface BlockEdit {
   apply(block: Uint8Array | undefined): Uint8Array | undefined;
 }
 
-/**
- * The changes of columns and sets when `before` becomes `after`; without `before` the row is new.
- */
-export function blockEdits(
-  list: ListDescription,
-  before: Row | undefined,
-  after: Row,
-  dictionaries: Dictionaries,
-): BlockEdit[] {
-  return [...columnEdits(list, before, after, dictionaries), ...setEdits(list, before, after)];
+export interface RowChange {
+  /** Undefined: the row is new. */
+  readonly before: Row | undefined;
+  readonly after: Row;
+}
+
+/** What a change of a row changes in columns and sets. */
+export function blockEdits(list: ListDescription, change: RowChange, dictionaries: Dictionaries): BlockEdit[] {
+  return [...columnEdits(list, change, dictionaries), ...setEdits(list, change)];
 }
 
 function* columnEdits(
   list: ListDescription,
-  before: Row | undefined,
-  after: Row,
+  { before, after }: RowChange,
   dictionaries: Dictionaries,
 ): Generator<BlockEdit> {
   for (const column of Object.values(list.columns)) {
@@ -74,7 +72,7 @@ function* columnEdits(
   }
 }
 
-function* setEdits(list: ListDescription, before: Row | undefined, after: Row): Generator<BlockEdit> {
+function* setEdits(list: ListDescription, { before, after }: RowChange): Generator<BlockEdit> {
   for (const sets of Object.values(list.sets)) {
     const had = setValues(sets, before);
     const has = setValues(sets, after);

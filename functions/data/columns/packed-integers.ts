@@ -25,13 +25,14 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
   const unit = units.find((candidate) => present.every((value) => (value - smallest) % candidate === 0)) ?? 1;
   const width = bitLength((largest - smallest) / unit + 1);
   const bytes = new Uint8Array(packedLength(values.length, width));
-  writeBits(bytes, 0, 16, values.length);
-  writeBits(bytes, 16, 4, format);
-  writeBits(bytes, 20, 4, unit === 1 ? 0 : unit === 1_000 ? 1 : 2);
+  writeBits(bytes, { start: 0, width: 16 }, values.length);
+  writeBits(bytes, { start: 16, width: 4 }, format);
+  writeBits(bytes, { start: 20, width: 4 }, unit === 1 ? 0 : unit === 1_000 ? 1 : 2);
   bytes[3] = width;
-  writeBits(bytes, 32, 56, smallest);
+  writeBits(bytes, { start: 32, width: 56 }, smallest);
   values.forEach((value, index) => {
-    if (value !== null) writeBits(bytes, headerBytes * 8 + index * width, width, (value - smallest) / unit + 1);
+    if (value === null) return;
+    writeBits(bytes, { start: headerBytes * 8 + index * width, width }, (value - smallest) / unit + 1);
   });
   return bytes;
 }
@@ -77,7 +78,7 @@ function bitLength(value: number): number {
 }
 
 /** Writes into bits that are all zero, from the last byte to the first. */
-function writeBits(bytes: Uint8Array, start: number, width: number, value: number) {
+function writeBits(bytes: Uint8Array, { start, width }: { start: number; width: number }, value: number) {
   let rest = value;
   for (let end = start + width; end > start; ) {
     const unused = -end & 7;

@@ -1,6 +1,6 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import { blockEdits, type Row } from '../columns/column-items.ts';
+import { blockEdits, type RowChange } from '../columns/column-items.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
@@ -101,8 +101,9 @@ export function withRows(
   const { jobs = [], heads = draft.heads } = rows;
   const batches = (rows.batches ?? []).map(settle);
   const blocks = new Set(draft.blocks);
-  for (const row of batches) addBlockKeys(blocks, lists.batch, draft.stored.batches.get(row.id), row);
-  for (const row of jobs) addBlockKeys(blocks, lists.job, draft.stored.jobs.get(row.id), row);
+  for (const row of batches)
+    addBlockKeys(blocks, lists.batch, { before: draft.stored.batches.get(row.id), after: row });
+  for (const row of jobs) addBlockKeys(blocks, lists.job, { before: draft.stored.jobs.get(row.id), after: row });
   return {
     ...draft,
     heads,
@@ -134,9 +135,9 @@ export function withSequences(
  * Only the keys of the edits count here, so any dictionaries serve that hold the texts of both `before` and `after`. Those made of
  * `after` alone do, because texts in dictionaries (project, device type) never change once a row is created.
  */
-function addBlockKeys(keys: Set<string>, list: ListDescription, before: Row | undefined, after: Row) {
-  const dictionaries = withTextsOf(Object.values(list.columns), after, {});
-  for (const { key } of blockEdits(list, before, after, dictionaries)) keys.add(key);
+function addBlockKeys(keys: Set<string>, list: ListDescription, change: RowChange) {
+  const dictionaries = withTextsOf(Object.values(list.columns), change.after, {});
+  for (const { key } of blockEdits(list, change, dictionaries)) keys.add(key);
 }
 
 /** DynamoDB's bounds on a transaction are 100 items and 4 MB; blocks are small. */

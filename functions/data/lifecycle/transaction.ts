@@ -38,7 +38,9 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
     TransactItems: [
       ...Array.from(draft.batches.values(), (row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
       ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
-      ...Array.from(draft.sequences, ([id, sequence]) => writeSequence(tables, owner, id, sequence)),
+      ...Array.from(draft.sequences, ([id, sequence]) =>
+        writeSequence(tables, sequenceItem(owner.userId, id, sequence)),
+      ),
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
     ],
   };
@@ -57,9 +59,9 @@ function writeRow(table: string, before: BatchRow | JobRow | undefined, after: B
 }
 
 /** Its row is new in the same transaction, so there is none yet. */
-function writeSequence({ Sequences }: LifecycleTables, { userId }: Owner, id: string, sequence: Uint8Array): Write {
+function writeSequence({ Sequences }: LifecycleTables, item: ReturnType<typeof sequenceItem>): Write {
   if (Sequences === undefined) throw new RangeError('The name of the table of sequences is not known.');
-  return { Put: { TableName: Sequences, Item: sequenceItem(userId, id, sequence) } };
+  return { Put: { TableName: Sequences, Item: item } };
 }
 
 /** A write of an item of the Columns table. */
@@ -87,10 +89,10 @@ function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionConte
   const { stored, heads } = draft;
   const edits = [
     ...[...draft.batches.values()].flatMap((row) =>
-      blockEdits(lists.batch, stored.batches.get(row.id), row, heads.batch.dictionaries),
+      blockEdits(lists.batch, { before: stored.batches.get(row.id), after: row }, heads.batch.dictionaries),
     ),
     ...[...draft.jobs.values()].flatMap((row) =>
-      blockEdits(lists.job, stored.jobs.get(row.id), row, heads.job.dictionaries),
+      blockEdits(lists.job, { before: stored.jobs.get(row.id), after: row }, heads.job.dictionaries),
     ),
   ];
   return [

@@ -44,9 +44,7 @@ export function isFinalJob({ status }: { readonly status: JobStatus }): boolean 
  */
 export function statusMove<Status extends string>(
   stages: Stages<Status>,
-  current: Status,
-  next: Status,
-  isOlder: boolean,
+  { current, next, isOlder }: { current: Status; next: Status; isOlder: boolean },
 ): 'moves' | 'same' | 'behind' | 'illegal' {
   if (next === current) return 'same';
   if (stages[next] > stages[current]) return 'moves';
@@ -146,7 +144,7 @@ function closingWins(row: BatchRow, { at, byEvent }: FieldUpdate): boolean {
 function statusWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
   const { value: next, at, byEvent } = update;
   const stages: Stages<string> = 'batch_id' in row ? jobStages : batchStages;
-  const move = statusMove(stages, row.status, String(next), at < setAt(row, 'status'));
+  const move = statusMove(stages, { current: row.status, next: String(next), isOlder: at < setAt(row, 'status') });
   if (move === 'same') return confirms(row, update);
   if (move === 'illegal' || (move === 'behind' && !byEvent)) {
     throw new IllegalTransition(`${row.id} is ${row.status} and cannot become ${next}.`);

@@ -140,7 +140,7 @@ function makeBatch({ random, size, latest, largest, batchIds }: AccountHistory, 
   const share = (index + 1) / batches;
   const id = random.uuid();
   const isLargest = index === largest;
-  const status = isLargest ? 'RUNNING' : statusOf(index, batches, share, random);
+  const status = isLargest ? 'RUNNING' : statusOf({ fromEnd: batches - 1 - index, share }, random);
   const isActive = ['PENDING', 'RUNNING', 'PAUSED'].includes(status);
   const isEmptyOne = index === batches - 2;
   const open = isEmptyOne || (isActive && random.chance(0.4));
@@ -227,8 +227,7 @@ function makeEvent(
 }
 
 /** The youngest batches have each status once, so that even a small set has them all. The last is RUNNING. Old ones have ended. */
-function statusOf(index: number, batches: number, share: number, random: Random): BatchStatus {
-  const fromEnd = batches - 1 - index;
+function statusOf({ fromEnd, share }: { fromEnd: number; share: number }, random: Random): BatchStatus {
   if (fromEnd < allStatuses.length) return allStatuses[allStatuses.length - 1 - fromEnd]!;
   return share < 0.8 ? random.weighted<BatchStatus>(oldStatuses) : random.weighted<BatchStatus>(recentStatuses);
 }

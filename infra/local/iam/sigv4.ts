@@ -62,8 +62,7 @@ export function readSignatureClaim({ query, headers }: Pick<SignedRequest, 'quer
 export async function isSignedBy(
   credentials: Credentials,
   claim: SignatureClaim,
-  request: SignedRequest,
-  payloadHash: string,
+  { request, payloadHash }: { readonly request: SignedRequest; readonly payloadHash: string },
 ): Promise<boolean> {
   if (claim.sessionToken !== credentials.sessionToken) return false;
   const headers: Record<string, string> = {};

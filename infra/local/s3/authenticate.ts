@@ -43,7 +43,7 @@ export async function authenticate(
   if (
     claim.service !== 's3' ||
     !claim.signedHeaders.includes('host') ||
-    !(await isSignedBy(principal.credentials, claim, request, payloadHash))
+    !(await isSignedBy(principal.credentials, claim, { request, payloadHash }))
   ) {
     throw new S3Error(
       403,

@@ -81,7 +81,7 @@ function storedColumns(list: ListDescription, rows: readonly Item[]): Item[] {
   let dictionaries: Dictionaries = {};
   for (const row of rows as Row[]) {
     dictionaries = withTextsOf(Object.values(list.columns), row, dictionaries);
-    for (const { key, apply } of blockEdits(list, undefined, row, dictionaries)) {
+    for (const { key, apply } of blockEdits(list, { before: undefined, after: row }, dictionaries)) {
       blocks.set(key, apply(blocks.get(key)) as Uint8Array);
     }
   }

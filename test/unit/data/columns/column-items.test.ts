@@ -72,7 +72,7 @@ describe('setValues', () => {
 
 describe('blockEdits', () => {
   const keysOf = (before: Row | undefined, after: Row) =>
-    blockEdits(list, before, after, {}).map(({ key }) => key.replace(/#[\w-]{22}#/, '#…#'));
+    blockEdits(list, { before, after }, {}).map(({ key }) => key.replace(/#[\w-]{22}#/, '#…#'));
 
   it('of a new row fill every column but empty times, and its sets', () => {
     expect(keysOf(undefined, row(5))).toEqual(['l#i#0000001', 'l#n#0000001', 'l#s#…#0000001']);
@@ -89,11 +89,11 @@ describe('blockEdits', () => {
   });
 
   it('put values at the rows’ places, with null for what lies between', () => {
-    const [, count, tag] = blockEdits(list, undefined, row(6), {});
+    const [, count, tag] = blockEdits(list, { before: undefined, after: row(6) }, {});
     expect(count?.apply(undefined)).toEqual(packIntegers([null, null, 7]));
     expect(count?.apply(packIntegers([1, null, null, 4]))).toEqual(packIntegers([1, null, 7, 4]));
     expect(tag?.apply(undefined)).toEqual(packPositions([2]));
-    const [untag] = blockEdits(list, row(6), row(6, { tags: [] }), {});
+    const [untag] = blockEdits(list, { before: row(6), after: row(6, { tags: [] }) }, {});
     expect(untag?.apply(packPositions([1, 2]))).toEqual(packPositions([1]));
     expect(untag?.apply(packPositions([2]))).toBeUndefined();
   });

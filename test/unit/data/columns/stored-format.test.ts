@@ -229,7 +229,7 @@ describe('what is stored', () => {
     let dictionaries: Dictionaries = {};
     for (const row of rows) {
       dictionaries = withTextsOf(Object.values(list.columns), row, dictionaries);
-      for (const { key, apply } of blockEdits(list, undefined, row, dictionaries)) {
+      for (const { key, apply } of blockEdits(list, { before: undefined, after: row }, dictionaries)) {
         blocks.set(key, apply(blocks.get(key)) as Uint8Array);
       }
     }

@@ -175,25 +175,29 @@ const jobMoves: Readonly<Record<JobStatus, readonly string[]>> = {
 
 describe('statusMove', () => {
   it.each(BatchStatus.options)('lets a batch that is %s move forward only', (from) => {
-    const reached = BatchStatus.options.filter((to) => statusMove(batchStages, from, to, false) === 'moves');
+    const reached = BatchStatus.options.filter(
+      (to) => statusMove(batchStages, { current: from, next: to, isOlder: false }) === 'moves',
+    );
     expect(reached.sort()).toEqual(batchMoves[from].toSorted());
   });
 
   it.each(JobStatus.options)('lets a job that is %s move forward only', (from) => {
-    const reached = JobStatus.options.filter((to) => statusMove(jobStages, from, to, false) === 'moves');
+    const reached = JobStatus.options.filter(
+      (to) => statusMove(jobStages, { current: from, next: to, isOlder: false }) === 'moves',
+    );
     expect(reached.sort()).toEqual(jobMoves[from].toSorted());
   });
 
   it('distinguishes a repetition, a status that is behind, and a second end', () => {
-    expect(statusMove(batchStages, 'DONE', 'DONE', true)).toBe('same');
-    expect(statusMove(batchStages, 'CANCELING', 'RUNNING', false)).toBe('behind');
-    expect(statusMove(batchStages, 'DONE', 'CANCELING', false)).toBe('behind');
-    expect(statusMove(batchStages, 'DONE', 'ERROR', false)).toBe('illegal');
-    expect(statusMove(jobStages, 'CANCELED', 'DONE', true)).toBe('illegal');
+    expect(statusMove(batchStages, { current: 'DONE', next: 'DONE', isOlder: true })).toBe('same');
+    expect(statusMove(batchStages, { current: 'CANCELING', next: 'RUNNING', isOlder: false })).toBe('behind');
+    expect(statusMove(batchStages, { current: 'DONE', next: 'CANCELING', isOlder: false })).toBe('behind');
+    expect(statusMove(batchStages, { current: 'DONE', next: 'ERROR', isOlder: false })).toBe('illegal');
+    expect(statusMove(jobStages, { current: 'CANCELED', next: 'DONE', isOlder: true })).toBe('illegal');
   });
 
   it('lets an older update move a status to a later stage, but not within one', () => {
-    expect(statusMove(batchStages, 'RUNNING', 'CANCELED', true)).toBe('moves');
-    expect(statusMove(batchStages, 'RUNNING', 'PAUSED', true)).toBe('behind');
+    expect(statusMove(batchStages, { current: 'RUNNING', next: 'CANCELED', isOlder: true })).toBe('moves');
+    expect(statusMove(batchStages, { current: 'RUNNING', next: 'PAUSED', isOlder: true })).toBe('behind');
   });
 });
