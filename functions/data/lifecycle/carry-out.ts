@@ -46,6 +46,8 @@ export interface CarryOutContext extends Owner {
   readonly now: () => number;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
+  /** Awaited before the halves of an operation that is too large for one transaction. What it throws, the operation's task gets. */
+  readonly beforeHalves?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -74,6 +76,7 @@ export async function carryOut(
       const progress = await optimisticTransaction(client, () => attemptSteps(context, steps));
       const { done, replacedBy, refusals } = progress;
       context.onCarriedOut?.(progress.draft);
+      if (replacedBy.length > 0) await context.beforeHalves?.();
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
     } catch (error) {

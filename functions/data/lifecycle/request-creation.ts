@@ -51,7 +51,8 @@ export function requestCreation(
       { ...requested, byUser: true, time },
       request && { ...request, time },
     );
-    if (operations.length > 1) await beforeSeveral?.(userId, batchId);
+    const isAnnounced = operations.length > 1;
+    if (isAnnounced) await beforeSeveral?.(userId, batchId);
     let batch: BatchRow | undefined;
     const jobs = new Map<string, JobRow>();
     const [error] = await carryOut(
@@ -61,6 +62,9 @@ export function requestCreation(
         userId,
         lists,
         now,
+        async beforeHalves() {
+          if (!isAnnounced) await beforeSeveral?.(userId, batchId);
+        },
         onCarriedOut(draft) {
           batch = settledBatchIn(draft, batchId);
           for (const { id } of requested.jobs) {
