@@ -46,7 +46,13 @@ export function creationOperations(owner: Owner, creation: Creation, event?: Eve
   const parts = splitJobs(creation);
   return parts.map((jobs, at) => {
     const isLast = at === parts.length - 1;
-    return creationOperation(owner, { ...creation, jobs, isLast, event: isLast ? event : undefined });
+    return creationOperation(owner, {
+      ...creation,
+      jobs,
+      isFirst: at === 0,
+      isLast,
+      event: isLast ? event : undefined,
+    });
   });
 }
 
@@ -71,6 +77,8 @@ function splitJobs({ jobs, sequences }: Creation): NewJob[][] {
 
 /** A creation, or some of its jobs. */
 interface CreationPart extends Creation {
+  /** No jobs of the same creation come before. */
+  readonly isFirst: boolean;
   /** No further jobs of the same creation follow. */
   readonly isLast: boolean;
   readonly event?: EventReference | undefined;
@@ -94,7 +102,7 @@ function creationOperation(owner: Owner, part: CreationPart): Operation {
       const middle = jobs.length >> 1;
       return [
         creationOperation(owner, { ...part, jobs: jobs.slice(0, middle), isLast: false, event: undefined }),
-        creationOperation(owner, { ...part, jobs: jobs.slice(middle) }),
+        creationOperation(owner, { ...part, jobs: jobs.slice(middle), isFirst: false }),
       ];
     },
   };
@@ -134,14 +142,18 @@ function continueBatch(
   return withNewJobs(owner, draft, { batch: continued, jobs, part });
 }
 
-/** Jobs are added to a batch that exists and was open at that time. An incomplete batch stays incomplete. */
+/**
+ * Jobs are added to a batch that exists and was open at that time. A user's call must find it open, too: a closed batch may have ended
+ * by its jobs, and that stands. What has begun goes on. An incomplete batch stays incomplete.
+ */
 function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {
   if (batch === undefined) throw new NotFound('There is no such batch.');
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
   if (part.byUser && isFinalBatchStatus(batch.status)) throw new IllegalTransition(`The batch ${batch.id} has ended.`);
   const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
-  const wasOpen = batch.open || toMicroseconds(part.time) <= closedAt;
+  const mayBeClosed = part.byUser === undefined || !part.isFirst;
+  const wasOpen = batch.open || (mayBeClosed && toMicroseconds(part.time) <= closedAt);
   if (!wasOpen) throw new IllegalTransition(`The batch ${batch.id} is closed for jobs.`);
   return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
 }
