@@ -45,7 +45,7 @@ export function createBatch(
     const { sequence_builder: sequence, jobs: requests } = body;
     const device_type = body.device_type ?? (await deviceTypeFor(body));
     const batchId = idempotencyKey === undefined ? randomUUID() : derivedUuid(['batch', userId, idempotencyKey]);
-    const { jobs, sequences } = newJobs(requests, { batchId, idempotencyKey });
+    const { jobs, sequences } = newJobs(requests, { operation: 'create', batchId, idempotencyKey });
     if (sequence !== null) sequences.set(batchId, sequence.gzipped);
     const rows = await create(userId, {
       batchId,
@@ -99,12 +99,12 @@ export function addJobs(
     const before = await detailsOf(userId, batchId);
     if (before === undefined) throw new NotFound('There is no such batch.');
     requireSequences(body, before.sequence_builder);
-    const { jobs, sequences } = newJobs(body, { batchId, idempotencyKey });
+    const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
     const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);
     const rows = await create(userId, { batchId, jobs, sequences, request });
     const added = jobsOf(rows.jobs);
     const others = before.jobs?.filter(({ id }) => !added.some((job) => job.id === id));
-    const known = others && [...others, ...added];
+    const known = others && [...others, ...added].sort((a, b) => a.creation_order - b.creation_order);
     const batch = batchOf(rows.batch);
     return known?.length === batch.jobs_count ? withJobs(batch, known) : batch;
   };
@@ -127,14 +127,21 @@ function lowerPriority(most: QueuePriority, wanted: QueuePriority | null): Queue
   return wanted !== null && rank(wanted) > rank(most) ? wanted : most;
 }
 
-/** The jobs with ids of their own, and the gzipped sequences that some of them have. The same key gives the same ids. */
-function newJobs(
-  requests: readonly JobRequest[],
-  { batchId, idempotencyKey }: { readonly batchId: string; readonly idempotencyKey: string | undefined },
-) {
+/** What the ids of jobs follow from where a call may be repeated: a key that two operations are called with names two calls. */
+interface JobsOrigin {
+  readonly operation: CreatingOperation;
+  readonly batchId: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+type CreatingOperation = 'create' | 'add';
+
+/** The jobs with ids of their own, and the gzipped sequences that some of them have. The same call gives the same ids. */
+function newJobs(requests: readonly JobRequest[], { operation, batchId, idempotencyKey }: JobsOrigin) {
   const sequences = new Map<string, Uint8Array>();
   const jobs = requests.map(({ runs, variables, sequence }, place): NewJob => {
-    const id = idempotencyKey === undefined ? randomUUID() : derivedUuid(['job', batchId, idempotencyKey, place]);
+    const id =
+      idempotencyKey === undefined ? randomUUID() : derivedUuid([operation, 'job', batchId, idempotencyKey, place]);
     if (sequence !== null) sequences.set(id, sequence.gzipped);
     return { id, runs, variables, origin: 'CLIENT', parent_id: null };
   });
@@ -142,15 +149,19 @@ function newJobs(
 }
 
 /** A call that may be repeated, as it is remembered: its key, and a digest that tells another body. */
-function rememberedCall(operation: string, { userId, idempotencyKey }: CreationCall, body: unknown) {
+function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }: CreationCall, body: unknown) {
   if (idempotencyKey === undefined) return undefined;
-  const text = JSON.stringify(body, (_, value) =>
-    value instanceof Set ? [...value] : value instanceof Uint8Array ? undefined : value,
-  );
+  const text = JSON.stringify(body, compared);
   return {
     id: `request#${derivedUuid([operation, userId, idempotencyKey])}`,
     digest: createHash('sha256').update(text).digest('base64url'),
   };
+}
+
+/** For JSON.stringify. How a sequence is compressed makes no other body; a Buffer is JSON before it is `value`. */
+function compared(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  if (this[name] instanceof Uint8Array) return undefined;
+  return value instanceof Set ? [...value] : value;
 }
 
 function jobsOf(rows: readonly JobRow[]): Job[] {

@@ -228,6 +228,19 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     expect((await sound(user)).batches).toHaveLength(1);
   });
 
+  it('knows the body again, however its sequences are compressed', async () => {
+    const body = CreateBatchRequest.parse(bodyOf());
+    const { text } = body.sequence_builder!;
+    const otherwise = {
+      ...body,
+      sequence_builder: { ...body.sequence_builder!, gzipped: gzipSync(text, { level: 1 }) },
+    };
+    const create = createBatch(client, names);
+    const call = { userId: newUser(), idempotencyKey: 'k' };
+    const { id } = await create(call, body, Claims.parse({}));
+    expect(await create(call, otherwise, Claims.parse({}))).toMatchObject({ id });
+  });
+
   it('answers with the batch as it is now', async () => {
     const user = newUser();
     const { body } = await post(user, bodyOf({ open: true }), key('k'));
@@ -298,6 +311,35 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
       jobs_count: 2,
     });
     expect((await sound(user)).jobs).toHaveLength(2);
+  });
+
+  it('takes the key of the creation for a call of its own', async () => {
+    const user = newUser();
+    const created = await post(user, bodyOf({ open: true, jobs: [{ runs: 7 }] }), key('k'));
+    const added = await add(user, created.body.data.id, [{ runs: 7 }], key('k'));
+    expect(added.body.data).toMatchObject({ jobs_count: 2 });
+    expect((await sound(user)).jobs).toHaveLength(2);
+  });
+
+  it('shows all jobs in their order when a call is repeated after a later one', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    await add(user, batch.id, [{ runs: 1 }], key('k'));
+    await add(user, batch.id, [{ runs: 2 }], key('l'));
+    const { body } = await add(user, batch.id, [{ runs: 1 }], key('k'));
+    expect(body.data.jobs.map(({ runs }: { runs: number }) => runs)).toEqual([100, 1, 2]);
+  });
+
+  it('adds nothing to a batch that was closed after the call began, nor by a clock that is ahead', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const time = new Date(Date.now() + 60_000).toISOString();
+    const event = { id: 'close', digest: 'close', time: time.replace('Z', '000Z') };
+    await lifecycle(client, names).closeBatch(user, batch.id, { event });
+    await lifecycle(client, names).recordJobStatus(user, batch.jobs[0].id, { status: 'DONE' });
+    expect((await add(user, batch.id, [{}])).status).toBe(409);
+    const { batches, jobs } = await sound(user);
+    expect([batches[0]?.status, jobs.length]).toEqual(['DONE', 1]);
   });
 
   it('loses no job and leaves no gap when many add at once', async () => {
@@ -382,6 +424,29 @@ describe('a creation that died on its way', () => {
     expect(batches[0]).not.toHaveProperty('creating');
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
     expect(await finish(user, announced[0]!)).toBe('finished');
+  });
+
+  it('is announced also where its jobs and tags turn out to be too many for one transaction', async () => {
+    const user = newUser();
+    const announced: number[] = [];
+    let done = 0;
+    const counted = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      if (writes(call)) done++;
+      return output;
+    });
+    // Small blocks: 50 jobs lie in several of them.
+    const create = createBatch(counted, names, {
+      rowsPerBlock: 16,
+      async beforeSeveral() {
+        announced.push(done);
+      },
+    });
+    const tags = Array.from({ length: 20 }, (_, at) => `tag ${at}`);
+    const body = CreateBatchRequest.parse(bodyOf({ jobs: jobs.slice(0, 50), tags }));
+    await create({ userId: user }, body, Claims.parse({}));
+    expect(done).toBeGreaterThan(1);
+    expect(announced).toEqual([0]);
   });
 
   it('leaves alone what was finished or never begun', async () => {
