@@ -213,7 +213,7 @@ describe('listBatches', () => {
   it('shows every field of a batch and no other', async () => {
     const [row] = batches;
     const { answer } = await ask('listBatches', { id: row?.id ?? '' });
-    const { seq, rev, ...shown } = row as NonNullable<typeof row>;
+    const { seq, rev, written_at, ...shown } = row as NonNullable<typeof row>;
     expect(answer.data).toEqual([{ ...shown, complete: !shown.open }]);
   });
 

@@ -53,12 +53,14 @@ describe('an unknown path', () => {
 });
 
 describe('a known path with another method', () => {
-  it.each(Object.entries(routes))('is answered 405 with the methods of %s', async (name, route) => {
-    const event = gatewayEvent(name as RouteName, { method: 'PATCH', path: { job_id: 'x' } });
+  it.each(Object.entries(routes))('is answered 405 with the methods of the path of %s', async (name, { path }) => {
+    const ofPath = Object.values(routes).filter((route) => route.path === path);
+    const methods = [...ofPath.map(({ method }) => method), 'OPTIONS'];
+    const event = gatewayEvent(name as RouteName, { method: 'DELETE', path: { job_id: 'x' } });
     const { statusCode, headers, body } = await methodNotAllowed(event, lambdaContext());
     expect({ statusCode, headers }).toEqual({
       statusCode: 405,
-      headers: { ...headersOf(event), Allow: `${route.method}, OPTIONS` },
+      headers: { ...headersOf(event), Allow: methods.join(', ') },
     });
     expect(JSON.parse(body)).toEqual({
       status: 'fail',
