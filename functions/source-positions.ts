@@ -3,9 +3,9 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A stack with its positions in the sources (functions keep their names of the bundle), where a source map lies beside the bundle that
- * it names; else the stack as it is. The map is read here,
- * once something failed: `--enable-source-maps` reads it at every cold start, a sixth of whose time it takes.
+ * The stack with positions in the sources; functions keep the names that they have in the bundle. A bundle without a source map beside
+ * it keeps its own positions. The map is read only when something has failed: `--enable-source-maps` would read it at every cold start,
+ * and take a sixth of its time.
  */
 export function withSourcePositions(stack: string): string {
   return stack.replaceAll(/(file:\/\/[^\s()]+\.mjs):(\d+):(\d+)/g, (position, file: string, line, column) => {

@@ -175,11 +175,11 @@ function readEvent(body: string): LifecycleEvent | InvalidInput {
 
 /** The message as its sender sent it: a message that was put aside carries this with it. */
 function originOf({ messageId, attributes, messageAttributes }: SQSRecord) {
-  const carried = (name: string) => messageAttributes[name]?.stringValue;
+  const readCarried = (name: string) => messageAttributes[name]?.stringValue;
   return {
-    message_id: carried('message_id') ?? messageId,
-    group_id: carried('group_id') ?? attributes.MessageGroupId ?? messageId,
-    sent_at: carried('sent_at') ?? attributes.SentTimestamp,
+    message_id: readCarried('message_id') ?? messageId,
+    group_id: readCarried('group_id') ?? attributes.MessageGroupId ?? messageId,
+    sent_at: readCarried('sent_at') ?? attributes.SentTimestamp,
   };
 }
 

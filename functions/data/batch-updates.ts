@@ -16,7 +16,7 @@ import type { BatchUpdate } from './lifecycle/update-row.ts';
 type Tables = TableNames<'Batches' | 'Columns'>;
 
 /**
- * The function that closes a batch for further jobs, for ever, and returns it. When none of its jobs is left, it ends by that. Throws
+ * The function that closes a batch for good, so that it takes no more jobs, and returns it. If none of its jobs is unfinished, it ends. Throws
  * NotFound when the user has no such batch. Write units: 8 for a row up to 1 KB.
  */
 export function closeBatch(

@@ -64,15 +64,15 @@ export function getBatch(
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
     const row = await getRow(client, { table: tables.Batches, key, schema: BatchOfRow, defaults: batchRowDefaults });
-    return row && completed(row);
+    return row && showRow(row);
   };
 }
 
 /** What a row shows of its batch. */
 export function batchOf(row: Readonly<Record<string, unknown>>): Batch {
-  return completed(storedRow(BatchOfRow, row));
+  return showRow(storedRow(BatchOfRow, row));
 }
 
-function completed(row: z.infer<typeof BatchOfRow>): Batch {
+function showRow(row: z.infer<typeof BatchOfRow>): Batch {
   return { ...row, complete: !row.open };
 }

@@ -46,10 +46,13 @@ export function successList(items: readonly string[], pagination: Pagination): R
 
 /** A reply in the envelope of its status, unless it brings a whole body. */
 export function successReply(status: SuccessStatus, reply: Reply): HttpReply {
-  return { status, headers: reply.headers ?? {}, body: 'body' in reply ? reply.body : enveloped(status, reply) };
+  return { status, headers: reply.headers ?? {}, body: 'body' in reply ? reply.body : wrapInEnvelope(status, reply) };
 }
 
-function enveloped(status: SuccessStatus, { data, pagination }: Exclude<Reply, { readonly body: string }>): string {
+function wrapInEnvelope(
+  status: SuccessStatus,
+  { data, pagination }: Exclude<Reply, { readonly body: string }>,
+): string {
   const end = pagination === undefined ? '' : `,"pagination":${JSON.stringify(pagination)}`;
   return `{"status":"success","message":"${successNames[status]}","code":"${status}","data":${data}${end}}`;
 }

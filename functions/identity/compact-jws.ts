@@ -45,13 +45,14 @@ export function readCompactJws(token: string): CompactJws {
 /** The object that a part of a token holds. Throws TokenRefused, also for a member named twice: another reader might take the other value. */
 export function readJsonObject(bytes: Buffer): Record<string, unknown> {
   const text = bytes.toString('utf8');
-  const value = isUtf8(bytes) ? parsed(text) : undefined;
+  const value = isUtf8(bytes) ? parseJson(text) : undefined;
   if (value === undefined || !isJsonObject(text)) throw new TokenRefused('not JSON objects');
   if (hasDuplicateMembers(text)) throw new TokenRefused('a member given twice');
   return value as Record<string, unknown>;
 }
 
-function parsed(text: string): unknown {
+/** Undefined when the text is not JSON. */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

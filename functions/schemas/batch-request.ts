@@ -78,7 +78,7 @@ export const CreateBatchRequest = z
       open: 'Whether jobs may be added later.',
       device_type: 'The device; null: the one whose specification has the name that the sequence’s device has.',
       queue_priority: 'A lower priority than the token’s.',
-      webhook: 'URL that is told of the batch.',
+      webhook: 'URL that is called about the batch.',
       configuration: 'Configuration of the emulator.',
       backend_configuration: 'Configuration of the backend: any text, kept as it is.',
       tags: 'Tags that identify the batch.',

@@ -59,19 +59,19 @@ function messageOf(issue: z.core.$ZodRawIssue): string {
     case 'unrecognized_keys':
       return 'Extra inputs are not permitted';
     case 'too_small':
-      if (issue.origin === 'string') return `String should have at least ${counted(issue.minimum, 'character')}`;
-      if (issue.origin === 'array') return `List should have at least ${counted(issue.minimum, 'item')}`;
+      if (issue.origin === 'string') return `String should have at least ${countOf(issue.minimum, 'character')}`;
+      if (issue.origin === 'array') return `List should have at least ${countOf(issue.minimum, 'item')}`;
       return `Input should be greater than ${issue.inclusive ? 'or equal to ' : ''}${issue.minimum}`;
     case 'too_big':
-      if (issue.origin === 'string') return `String should have at most ${counted(issue.maximum, 'character')}`;
-      if (issue.origin === 'array') return `List should have at most ${counted(issue.maximum, 'item')}`;
+      if (issue.origin === 'string') return `String should have at most ${countOf(issue.maximum, 'character')}`;
+      if (issue.origin === 'array') return `List should have at most ${countOf(issue.maximum, 'item')}`;
       return `Input should be less than ${issue.inclusive ? 'or equal to ' : ''}${issue.maximum}`;
     default:
       return 'Input is not valid';
   }
 }
 
-function counted(number: number | bigint, noun: string): string {
+function countOf(number: number | bigint, noun: string): string {
   return `${number} ${noun}${Number(number) === 1 ? '' : 's'}`;
 }
 

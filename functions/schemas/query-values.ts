@@ -13,8 +13,8 @@ const maxCharacters = 256;
 /** Reads one text. */
 type Reader = z.core.$ZodType<unknown, string>;
 
-const lastText = z.transform((values: readonly string[] | undefined, context) => bounded(values?.at(-1), context));
-const eachText = z.transform(bounded);
+const lastText = z.transform((values: readonly string[] | undefined, context) => readText(values?.at(-1), context));
+const eachText = z.transform(readText);
 
 /** A parameter with one value. If it is repeated, the last value counts. */
 function scalar<Value extends Reader>(value: Value) {
@@ -122,7 +122,8 @@ export const orderAndPageFields = {
   offset: 'Number of items to skip.',
 };
 
-function bounded(value: unknown, context: z.core.ParsePayload) {
+/** The value as text, or a fault when it is too long. */
+function readText(value: unknown, context: z.core.ParsePayload) {
   const text = String(value);
   // Code points, as JSON Schema counts; a string has at most two units for each.
   if (text.length <= maxCharacters || [...text].length <= maxCharacters) return text;

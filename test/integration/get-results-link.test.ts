@@ -185,7 +185,7 @@ describe('signResultsLink', () => {
     expect(() => signResultsLink('bucket', seconds)).toThrow(RangeError);
   });
 
-  it('makes links valid for as long as it is told, at most 900 s', async () => {
+  it('makes links valid for the configured time, at most 900 s', async () => {
     const link = new URL(await signResultsLink('bucket', 900)(user, `results/${user}/a b/ü?.json`));
     expect(link.searchParams.get('X-Amz-Expires')).toBe('900');
     expect(link.pathname).toBe('/results/auth0%7Calice/a%20b/%C3%BC%3F.json');

@@ -276,7 +276,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
         if (/^(Put|Delete|Update)/.test(call.name) && left-- === 0) throw new Error('interrupted');
         return call.send();
       });
-      // From the start each time, with one write more before the end.
+      // Each repair begins with the old columns, and gets one write further than the repair before it.
       await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId) });
       const outcome = await repairUser({ client: interrupted, tables, userId }, { fix: true, lists: after }).catch(
         (error) => error,

@@ -23,7 +23,7 @@ const jobsInOneTransaction = 20;
 const mostAttempts = 5;
 
 export interface CancellationOptions extends LifecycleOptions {
-  /** Awaited before the first of what may be several transactions: whoever it tells completes what is left half-done. */
+  /** Awaited before the first of what may be several transactions, so that someone else can complete what a crash leaves half-done. */
   readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
 }
 
@@ -36,9 +36,9 @@ interface Cancellation {
 }
 
 /**
- * The function that cancels a batch: it closes, its unfinished jobs and then the batch itself become CANCELED. Returns the batch. Where
- * one transaction does not hold it all, the first closes the batch and says that it is being canceled (`canceling`), so that a call that
- * dies on its way can be completed by the same call. A batch that is canceled already stays as it is.
+ * The function that cancels a batch and returns it: the batch is closed, then its unfinished jobs and the batch itself become CANCELED.
+ * A batch that is canceled already stays as it is. Where one transaction does not hold it all, the first closes the batch and marks it
+ * `canceling`. If the call dies on its way, the same call again completes it.
  *
  * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy.
  *

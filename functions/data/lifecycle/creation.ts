@@ -26,7 +26,7 @@ export interface Creation {
   readonly jobs: readonly NewJob[];
   /** Gzipped sequences: the batch's and those that jobs have of their own, by the ids of batch and jobs. */
   readonly sequences?: ReadonlyMap<string, Uint8Array> | undefined;
-  /** A user asks for it: nothing is added to a batch that has ended. Events may say so of the past. */
+  /** Whether a user asks for it. Then nothing is added to a batch that has ended; an event may report jobs of a batch that has ended since. */
   readonly byUser?: true;
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
   readonly time: string;

@@ -119,7 +119,7 @@ export function lifecycle(
       await carryOutOne(userId, [updateBatch(lists, { id: batchId, update, now: present(), event })]);
     },
 
-    /** Closes a batch for further jobs, for ever. Throws NotFound. */
+    /** Closes a batch for good: it takes no more jobs. Throws NotFound. */
     async closeBatch(userId: string, batchId: string, { event }: CallOptions = {}): Promise<void> {
       await carryOutOne(userId, [updateBatch(lists, { id: batchId, update: { open: false }, now: present(), event })]);
     },

@@ -25,7 +25,7 @@ export interface CreatedRows {
 }
 
 export interface RequestCreationOptions extends LifecycleOptions {
-  /** Awaited before the first of several transactions: whoever it tells completes or cancels what is left half-done. */
+  /** Awaited before the first of several transactions, so that someone else can complete or cancel what a crash leaves half-done. */
   readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
 }
 

@@ -105,7 +105,7 @@ export function updateRow<Row extends BatchRow | JobRow>(
 }
 
 /**
- * The time of the latest update, whether or not any of its values won: only so is it the same for the same events in any order, and
+ * The time of the latest update, whether or not any of its values won. So it is the same for the same events in any order, and it
  * never moves back.
  */
 function updateTime({ updated_at }: BatchRow | JobRow, moment: string): string {

@@ -201,22 +201,22 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   /** All rows of the owner, placed by their sequence numbers. */
   function allRows(): PlacedRows {
     const count = async () => (await readHead()).next_seq;
-    return placedRows({ index: 'by_creation', partition: { user_id: userId }, sortKey: 'seq', count });
+    return readByPlace({ index: 'by_creation', partition: { user_id: userId }, sortKey: 'seq', count });
   }
 
   /** The rows of one set, where an index keeps them (see Members). */
   function rowsOfSet({ attribute }: PositionSets, { index, column, counter }: Members, value: string): PlacedRows {
     const count = async () => {
       const key = { user_id: userId, id: value };
-      // Whoever has just created the rows must see them: an old number and a lagging index would
-      // agree with each other.
+      // Consistent, so that a caller who has just created rows sees them. An old count and a lagging
+      // index would agree with each other, and nobody would notice that rows are missing.
       const row = await getItem(client, { table: tableNamed(counter.table), key, consistent: true });
       return row === undefined ? 0 : Number(row[counter.attribute]);
     };
-    return placedRows({ index, partition: { user_id: userId, [attribute]: value }, sortKey: column, count });
+    return readByPlace({ index, partition: { user_id: userId, [attribute]: value }, sortKey: column, count });
   }
 
-  function placedRows({
+  function readByPlace({
     count,
     ...index
   }: Pick<KeyRange, 'index' | 'partition' | 'sortKey'> & Pick<PlacedRows, 'count'>): PlacedRows {
