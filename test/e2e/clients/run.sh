@@ -21,7 +21,7 @@ run_suites() {
   fi
   cd "$here"
   # shellcheck disable=SC2086
-  "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 180 $suites
+  "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 90 $suites
 }
 
 run_suites pasqal-cloud-0.22 pasqal_cloud_suite pasqal-cloud==0.22.0 >"$work/1.log" 2>&1 &
