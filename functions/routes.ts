@@ -133,13 +133,6 @@ export const routes = {
     entry: 'endpoints/batches/set-tags',
     uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'] },
   },
-  cancelBatch: {
-    method: 'PATCH',
-    path: '/api/v2/batches/{batch_id}/cancel',
-    entry: 'endpoints/batches/cancel-batch',
-    uses: cancellations,
-    timeoutSeconds: 28,
-  },
   cancelJob: {
     method: 'PATCH',
     path: '/api/v2/jobs/{job_id}/cancel',
@@ -149,6 +142,31 @@ export const routes = {
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem'],
     },
+  },
+  cancelBatch: {
+    method: 'PATCH',
+    path: '/api/v2/batches/{batch_id}/cancel',
+    entry: 'endpoints/batches/cancel-batch',
+    uses: cancellations,
+    timeoutSeconds: 28,
+  },
+  cancelBatches: {
+    method: 'PATCH',
+    path: '/api/v1/batches/cancel',
+    entry: 'endpoints/batches/cancel-batches',
+    uses: cancellations,
+    timeoutSeconds: 28,
+  },
+  cancelJobs: {
+    method: 'PATCH',
+    path: '/api/v2/batches/{batch_id}/cancel/jobs',
+    entry: 'endpoints/batches/cancel-jobs',
+    uses: {
+      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
+      Jobs: ['BatchGetItem', 'PutItem'],
+      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+    },
+    timeoutSeconds: 28,
   },
   getJob: {
     method: 'GET',

@@ -158,6 +158,14 @@ export const BatchWithJobs = z
   });
 export type BatchWithJobs = z.infer<typeof BatchWithJobs>;
 
+/** What became of batches that were to be canceled. */
+export const CanceledBatches = z
+  .strictObject({ batches: z.array(Batch), errors: z.record(Uuid, z.string()) })
+  .register(z.globalRegistry, {
+    id: 'ProducedCanceledBatchesResponse',
+    fields: { batches: 'The batches that are canceled now.', errors: 'Why the others are not, by their ids.' },
+  });
+
 /** Parameters of a path that names a batch. */
 export const BatchPath = z
   .object({ batch_id: UuidText })

@@ -12,20 +12,20 @@ const selection = {
   end_date: TimeFilter,
 };
 
-/** Jobs to be canceled. */
-export const CancelJobsQuery = z.object(selection);
-export type CancelJobsQuery = z.output<typeof CancelJobsQuery>;
-
-/** Jobs to be run again. */
-export const RebatchQuery = z.object({ ...selection, status: many(JobStatus) });
-export type RebatchQuery = z.output<typeof RebatchQuery>;
-
 /** What the OpenAPI document says of them. */
-export const jobSelectionDescriptions = {
+const fields = {
   id: 'Ids of jobs.',
   min_runs: 'Least number of runs. A job without a number of runs does not match.',
   max_runs: 'Greatest number of runs. A job without a number of runs does not match.',
   start_date: 'Created at this time or later.',
   end_date: 'Created at this time or earlier.',
   status: 'Statuses of jobs.',
-} satisfies Record<keyof RebatchQuery, string>;
+} satisfies Record<keyof typeof selection | 'status', string>;
+
+/** Jobs to be canceled. */
+export const CancelJobsQuery = z.object(selection).register(z.globalRegistry, { fields });
+export type CancelJobsQuery = z.output<typeof CancelJobsQuery>;
+
+/** Jobs to be run again. */
+export const RebatchQuery = z.object({ ...selection, status: many(JobStatus) }).register(z.globalRegistry, { fields });
+export type RebatchQuery = z.output<typeof RebatchQuery>;

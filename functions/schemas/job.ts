@@ -93,6 +93,14 @@ export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(Jso
 });
 export type Job = z.infer<typeof Job>;
 
+/** What became of jobs that were to be canceled. */
+export const CanceledJobs = z
+  .strictObject({ jobs: z.array(Job), errors: z.record(Uuid, z.string()) })
+  .register(z.globalRegistry, {
+    id: 'ProducedCanceledJobsResponse',
+    fields: { jobs: 'The jobs that are canceled now.', errors: 'Why the others are not, by their ids.' },
+  });
+
 /** A job with the sequence that it has of its own. */
 export const JobWithSequence = z
   .strictObject({ ...Job.shape, sequence: z.nullable(z.string()) })

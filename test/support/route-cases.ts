@@ -9,6 +9,7 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
 import { sequenceText } from './sequence-text.ts';
@@ -232,6 +233,28 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     callsWithoutHeads: ({ jobs }) => [{ path: { job_id: jobs.find(({ status }) => status === 'PENDING')!.id } }],
     foreign: foreignJob,
     anything: anyJob,
+  },
+  cancelBatches: {
+    ways: (own) => ({ 'batches that are canceled': { body: { batch_ids: [batchWithFewJobs(own), unknownId] } } }),
+    moreCalls: ({ batches: [first, second] }) => [{ body: { batch_ids: [first!.id, second!.id] } }],
+    callsWithoutHeads: ({ batches: [, second] }) => [{ body: { batch_ids: [second!.id] } }],
+    // The answer names each id that it was asked for: cancel-endpoints.test.ts compares.
+    foreign: () => ({}),
+    anything: (own) =>
+      fc
+        .oneof(hostileText, fc.json(), fc.record({ batch_ids: fc.array(anyId(own.batches), { maxLength: 3 }) }))
+        .map((body) => ({ body })),
+  },
+  cancelJobs: {
+    ways: ({ batches: [batch] }) => ({
+      'jobs of a batch that are canceled': { path: { batch_id: batch!.id }, query: 'min_runs=1' },
+    }),
+    moreCalls: ({ batches }) => batches.slice(1, 4).map(({ id }) => ({ path: { batch_id: id } })),
+    foreign: foreignBatch,
+    anything: (own) =>
+      fc
+        .tuple(anyBatch(own), anyQuery(Object.keys(CancelJobsQuery.shape), own.jobs[0]!.id))
+        .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
   },
 };
 

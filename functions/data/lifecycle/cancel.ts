@@ -27,7 +27,7 @@ export interface CancellationOptions extends LifecycleOptions {
   readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
 }
 
-interface Cancellation {
+export interface Cancellation {
   readonly lists: OwnerLists;
   readonly batchId: string;
   readonly jobIds: readonly string[];
@@ -73,11 +73,15 @@ export function cancelBatch(
 class JobsLeft extends Error {}
 
 function cancelOperations(cancellation: Cancellation): Operation[] {
+  return [closeBatch(cancellation), ...cancelJobsOperations(cancellation), endBatch(cancellation)];
+}
+
+/** Cancels those of the jobs that have not ended. Their batch, if it is closed and has no other unfinished job, ends by it. */
+export function cancelJobsOperations(cancellation: Cancellation): Operation[] {
   const { jobIds } = cancellation;
-  const parts = Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
+  return Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
     cancelJobs(cancellation, jobIds.slice(part * jobsAtOnce, (part + 1) * jobsAtOnce)),
   );
-  return [closeBatch(cancellation), ...parts, endBatch(cancellation)];
 }
 
 function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {

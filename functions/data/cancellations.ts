@@ -1,0 +1,95 @@
+/** What users cancel in one call: several batches, or jobs of a batch. What cannot be canceled is reported, and stops nothing. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { IllegalTransition, NotFound } from '../errors.ts';
+import type { Batch } from '../schemas/batch.ts';
+import { type Job, JobOfRow, type JobRow } from '../schemas/job.ts';
+import type { CancelJobsQuery } from '../schemas/job-selection.ts';
+import type { TableNames } from '../tables.ts';
+import { fromMicroseconds } from '../timestamp.ts';
+import { batchOf, getBatch } from './batches.ts';
+import { ownerLists } from './columns/lists.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+import { type CancellationOptions, cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
+import { carryOut } from './lifecycle/carry-out.ts';
+import { jobIn } from './lifecycle/draft.ts';
+import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { isFinalJob } from './lifecycle/update-row.ts';
+import { selectJobs } from './selected-jobs.ts';
+
+/** Why things were not canceled, by their ids. */
+type Reasons = Readonly<Record<string, string>>;
+
+/**
+ * The function that cancels batches, one after the other, each as cancelBatch does. Reported are batches that the user does not have and
+ * those that have ended otherwise. Throws what else cancelBatch throws: then some of them may be canceled, and the same call goes on.
+ */
+export function cancelBatches(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  options?: CancellationOptions,
+): (userId: string, batchIds: readonly string[]) => Promise<{ batches: Batch[]; errors: Reasons }> {
+  const cancel = cancelBatch(client, tables, options);
+  return async (userId, batchIds) => {
+    const batches: Batch[] = [];
+    const errors: [string, string][] = [];
+    for (const id of batchIds) {
+      try {
+        batches.push(batchOf(await cancel(userId, id)));
+      } catch (error) {
+        if (!(error instanceof NotFound || error instanceof IllegalTransition)) throw error;
+        errors.push([id, error.message]);
+      }
+    }
+    return { batches, errors: Object.fromEntries(errors) };
+  };
+}
+
+/**
+ * The function that cancels those jobs of a batch that a query selects, and returns all that are canceled now. Reported are ids of jobs
+ * that the batch does not have, and jobs that have ended otherwise. `requireRoom` is given the jobs before any is canceled: it may throw
+ * where an answer cannot hold them. Throws NotFound when the user has no such batch. Costs: selectJobs' reads, and cancelBatch's writes.
+ */
+export function cancelJobs(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  { requireRoom, ...options }: LifecycleOptions & { readonly requireRoom?: (jobs: readonly Job[]) => void } = {},
+): (userId: string, batchId: string, query: CancelJobsQuery) => Promise<{ jobs: Job[]; errors: Reasons }> {
+  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
+  const get = getBatch(client, tables);
+  const select = selectJobs(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
+  return async (userId, batchId, query) => {
+    const [batch, { jobs, unknown }] = await Promise.all([get(userId, batchId), select(userId, batchId, query)]);
+    if (batch === undefined) throw new NotFound('There is no such batch.');
+    requireRoom?.(jobs.map(jobOf));
+    const rows = new Map(jobs.map((job) => [job.id, job]));
+    const jobIds = jobs.filter((job) => !isFinalJob(job)).map(({ id }) => id);
+    const operations = cancelJobsOperations({ lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) });
+    const [error] = await carryOut(
+      {
+        client,
+        tables,
+        userId,
+        lists,
+        now,
+        onCarriedOut(draft) {
+          for (const id of jobIds) rows.set(id, jobIn(draft, id) ?? (rows.get(id) as JobRow));
+        },
+      },
+      [operations],
+    );
+    if (error !== undefined) throw error;
+    const ended = [...rows.values()].filter(({ status }) => status !== 'CANCELED');
+    return {
+      jobs: [...rows.values()].filter(({ status }) => status === 'CANCELED').map(jobOf),
+      errors: Object.fromEntries([
+        ...unknown.map((id) => [id, 'The batch has no such job.']),
+        ...ended.map(({ id, status }) => [id, `The job is ${status} and cannot be canceled.`]),
+      ]),
+    };
+  };
+}
+
+function jobOf(row: JobRow): Job {
+  return storedRow(JobOfRow, { ...row });
+}

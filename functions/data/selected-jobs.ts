@@ -1,0 +1,56 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import type { CancelJobsQuery, RebatchQuery } from '../schemas/job-selection.ts';
+import type { TableNames } from '../tables.ts';
+import { batchGet } from './dynamodb/reads.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+import { listJobIds } from './jobs.ts';
+import type { ListOptions } from './lists/reader.ts';
+
+/** What BatchGetItem takes. */
+const rowsAtOnce = 100;
+
+export interface SelectedJobs {
+  /** In creation order. */
+  readonly jobs: readonly JobRow[];
+  /** Ids that the query names and the batch does not have. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * The function that reads those jobs of a batch that a query selects; times are those of creation. Strongly consistent. Read units:
+ * those of listJobIds, and one for each 4 KB of each job that the query does not rule out by its id.
+ */
+export function selectJobs(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Jobs' | 'Columns'>,
+  options?: ListOptions,
+): (userId: string, batchId: string, query: CancelJobsQuery | RebatchQuery) => Promise<SelectedJobs> {
+  const idsOf = listJobIds(client, tables, options);
+  return async (userId, batchId, query) => {
+    const all = await idsOf(userId, batchId);
+    const wanted = new Set<string>(query.id ?? all);
+    const ids = all.filter((id) => wanted.has(id));
+    const parts = Array.from({ length: Math.ceil(ids.length / rowsAtOnce) }, (_, part) =>
+      ids.slice(part * rowsAtOnce, (part + 1) * rowsAtOnce).map((id) => ({ user_id: userId, id })),
+    );
+    const items = await Promise.all(
+      parts.map((keys) => batchGet(client, { table: tables.Jobs, keys, consistent: true })),
+    );
+    const rows = items.flat().map((item) => storedRow(JobRow, item, jobRowDefaults));
+    const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
+    return { jobs, unknown: [...wanted.difference(new Set(all))] };
+  };
+}
+
+function matches(job: JobRow, query: CancelJobsQuery & Pick<RebatchQuery, 'status'>): boolean {
+  const { min_runs, max_runs, start_date, end_date, status } = query;
+  const { runs, created_at } = job;
+  return (
+    (min_runs === undefined || (runs !== null && runs >= min_runs)) &&
+    (max_runs === undefined || (runs !== null && runs <= max_runs)) &&
+    (start_date === undefined || created_at >= start_date) &&
+    (end_date === undefined || created_at <= end_date) &&
+    (status === undefined || status.includes(job.status))
+  );
+}

@@ -1,0 +1,14 @@
+import type { Operation } from '../../http/operation.ts';
+import { CanceledBatches } from '../../schemas/batch.ts';
+import { CancelBatchesRequest } from '../../schemas/batch-request.ts';
+import { jsonBody } from '../../schemas/json-body.ts';
+
+export const operation = {
+  tag: 'Batches',
+  summary: 'Cancel several batches',
+  description:
+    'Cancels up to 100 batches, each as `cancelBatch` does. Those that cannot be canceled are reported under `errors`, by their ids.',
+  body: jsonBody(CancelBatchesRequest),
+  bodySchema: () => CancelBatchesRequest,
+  success: { status: 200, data: () => CanceledBatches },
+} satisfies Operation;
