@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { createBatch } from '../../functions/data/new-batches.ts';
+import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { finishBatch } from '../../functions/data/unfinished-batches.ts';
 import type { RouteName } from '../../functions/routes.ts';
-import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { failures, finalFailures, startFaultProxy, throttles } from '../support/fault-proxy.ts';
@@ -59,6 +59,7 @@ const bodyOf = (content: Record<string, unknown> = {}) => ({
   jobs: [{ runs: 100, variables: { omega: [1.5] } }],
   ...content,
 });
+const writes = (call: Call) => call.name === 'TransactWriteCommand';
 const newUser = () => `auth0|${randomUUID()}`;
 const key = (value: string) => ({ headers: { 'Idempotency-Key': value } });
 const faultsOf = ({ body }: Answer) =>
@@ -228,6 +229,34 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     expect((await sound(user)).batches).toHaveLength(1);
   });
 
+  it('lets no other body go on with what a call has begun', async () => {
+    const user = newUser();
+    const jobs = Array.from({ length: 120 }, () => ({ runs: 5 }));
+    const send = async (body: Record<string, unknown>, transactions = Number.POSITIVE_INFINITY) => {
+      let done = 0;
+      const dying = interceptedClient(client, async (call) => {
+        if (writes(call) && done++ >= transactions) throw new Error('killed');
+        return call.send();
+      });
+      const create = createBatch(dying, names);
+      return create({ userId: user, idempotencyKey: 'k' }, CreateBatchRequest.parse(body), Claims.parse({}));
+    };
+    await expect(send(bodyOf({ jobs }), 1)).rejects.toThrow('killed');
+    const refused = { name: 'AlreadyExists' };
+    await expect(send(bodyOf({ jobs, sequence_builder: sequenceWith('delta') }))).rejects.toMatchObject(refused);
+    await expect(send(bodyOf({ jobs: jobs.slice(0, 5) }))).rejects.toMatchObject(refused);
+    expect((await send(bodyOf({ jobs }))).jobs_count).toBe(120);
+    expect((await sound(user)).batches[0]).not.toHaveProperty('creating');
+  });
+
+  it.each([1, 120])('answers with it to a token of another priority: %i jobs', async (count) => {
+    const user = newUser();
+    const body = bodyOf({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
+    const first = await post(user, body, key('k'));
+    const again = await post(user, body, { ...key('k'), claims: { queue_priority: 'HIGH' } });
+    expect([again.status, again.body.data]).toEqual([200, first.body.data]);
+  });
+
   it('knows the body again, however its sequences are compressed', async () => {
     const body = CreateBatchRequest.parse(bodyOf());
     const { text } = body.sequence_builder!;
@@ -330,6 +359,24 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     expect(body.data.jobs.map(({ runs }: { runs: number }) => runs)).toEqual([100, 1, 2]);
   });
 
+  it('lets no other body go on with what a call has begun', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const own = (name: string) => Array.from({ length: 60 }, () => ({ sequence: sequenceText({ name }) }));
+    const send = (name: string, transactions = Number.POSITIVE_INFINITY) => {
+      let done = 0;
+      const dying = interceptedClient(client, async (call) => {
+        if (writes(call) && done++ >= transactions) throw new Error('killed');
+        return call.send();
+      });
+      const call = { userId: user, idempotencyKey: 'k' };
+      return addJobs(dying, names)(call, batch.id, AddJobsRequest.parse(own(name)));
+    };
+    await expect(send('one', 1)).rejects.toThrow('killed');
+    await expect(send('other')).rejects.toMatchObject({ name: 'AlreadyExists' });
+    expect((await send('one')).jobs_count).toBe(61);
+  });
+
   it('adds nothing to a batch that was closed after the call began, nor by a clock that is ahead', async () => {
     const user = newUser();
     const batch = await openBatch(user);
@@ -393,7 +440,6 @@ describe('a creation, one of whose calls fails', async () => {
 
 describe('a creation that died on its way', () => {
   const jobs = Array.from({ length: 180 }, () => ({ runs: 5 }));
-  const writes = (call: Call) => call.name === 'TransactWriteCommand';
 
   it.each([1, 2])('is announced before it begins, and canceled with its jobs: after %i transactions', async (most) => {
     const user = newUser();

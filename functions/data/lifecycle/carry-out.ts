@@ -5,11 +5,11 @@ import { type Decision, optimisticTransaction } from '../dynamodb/optimistic-tra
 import {
   changesNothing,
   type Draft,
-  type EventReference,
   emptyDraft,
   fits,
   type Operation,
   type Owner,
+  type ProcessedEvent,
 } from './draft.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
@@ -146,20 +146,22 @@ function split({ operation, task }: Step): readonly Step[] {
   return halves.map((half) => ({ operation: half, task }));
 }
 
-/** The draft after the operation, with its event as processed; or why the operation is refused. */
-function decide(draft: Draft, { event, apply }: Operation): Draft | Error {
+/** The draft after the operation, with its event or its claim as processed; or why the operation is refused. */
+function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error {
   try {
     if (event !== undefined && isProcessed(draft, event)) return draft;
+    const isClaimed = claim !== undefined && isProcessed(draft, claim);
     const next = apply(draft);
-    if (event === undefined || next === draft) return next;
-    return { ...next, processedEvents: [...next.processedEvents, event] };
+    const remembered = event ?? (isClaimed ? undefined : claim);
+    if (remembered === undefined || next === draft) return next;
+    return { ...next, processedEvents: [...next.processedEvents, remembered] };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
 /** Throws AlreadyExists when another event had this id. */
-function isProcessed({ processedEvents, stored }: Draft, event: EventReference): boolean {
+function isProcessed({ processedEvents, stored }: Draft, event: ProcessedEvent): boolean {
   const digest = processedEvents.find(({ id }) => id === event.id)?.digest ?? stored.processedEvents.get(event.id);
   if (digest === undefined) return false;
   if (digest !== event.digest) throw new AlreadyExists(`Another event had the id ${event.id}.`);

@@ -14,6 +14,7 @@ import {
   jobIn,
   type Operation,
   type Owner,
+  type ProcessedEvent,
   withRows,
   withSequences,
 } from './draft.ts';
@@ -44,6 +45,7 @@ const sequenceBytesAtOnce = 2_000_000;
 /** The creation as operations in their order: several where one transaction would not hold it. The event goes with the last. */
 export function creationOperations(owner: Owner, creation: Creation, event?: EventReference): Operation[] {
   const parts = splitJobs(creation);
+  const claim = creation.byUser && event && { id: `${event.id}#claim`, digest: event.digest };
   return parts.map((jobs, at) => {
     const isLast = at === parts.length - 1;
     return creationOperation(owner, {
@@ -52,6 +54,7 @@ export function creationOperations(owner: Owner, creation: Creation, event?: Eve
       isFirst: at === 0,
       isLast,
       event: isLast ? event : undefined,
+      claim,
     });
   });
 }
@@ -82,14 +85,16 @@ interface CreationPart extends Creation {
   /** No further jobs of the same creation follow. */
   readonly isLast: boolean;
   readonly event?: EventReference | undefined;
+  readonly claim?: ProcessedEvent | undefined;
 }
 
 function creationOperation(owner: Owner, part: CreationPart): Operation {
-  const { batchId, create, jobs, event } = part;
+  const { batchId, create, jobs, event, claim } = part;
   return {
     batchIds: [batchId],
     jobIds: jobs.map((job) => job.id),
     event,
+    claim,
     apply(draft) {
       const batch = batchIn(draft, batchId);
       if (create === undefined) return growBatch(owner, { draft, part, batch });
@@ -128,12 +133,15 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
   return withNewJobs(owner, described, { batch: started, jobs, part });
 }
 
-/** The same creation came before: an incomplete batch gets its missing jobs, a complete one must have all of them. */
+/**
+ * The same creation came before: an incomplete batch gets its missing jobs, a complete one must have all of them. A user's call is the
+ * same by its claim; what followed from the token or the devices then stands.
+ */
 function continueBatch(
   owner: Owner,
   { draft, part, create, batch }: Step & { readonly create: NewBatchContent; readonly batch: BatchRow },
 ): Draft {
-  requireSame(batch, batchContent(create));
+  if (part.byUser === undefined) requireSame(batch, batchContent(create));
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
   if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);

@@ -32,6 +32,11 @@ export interface Operation {
   readonly jobIds: readonly string[];
   /** Absent: the operation is asked for by a direct call. */
   readonly event?: EventReference | undefined;
+  /**
+   * Of a call that may take several operations: the first of them remembers it, unless it is the last too, and none is carried out where
+   * another content has it. So nobody goes on with what another call has begun.
+   */
+  readonly claim?: ProcessedEvent | undefined;
   /** The draft with the change; the same draft when there is nothing to change. Throws when the change is not allowed. */
   apply(draft: Draft): Draft;
   /** The operation as two that follow each other, for when no transaction holds it; undefined when it cannot be split. */

@@ -35,7 +35,7 @@ export interface RequestCreationOptions extends LifecycleOptions {
  * content; LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
  *
  * Write units, for rows up to 1 KB: a batch 14 and its jobs 16 to 32 together, 6 for each; 2 for each KB of a sequence; 2 for the
- * memory of a request. Where one transaction does not hold it all, the batch says so (`creating`) until the last one.
+ * memory of a request, 4 where it takes several transactions. Where one transaction does not hold it all, the batch says so (`creating`) until the last one.
  */
 export function requestCreation(
   client: DynamoDBDocumentClient,

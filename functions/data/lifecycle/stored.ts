@@ -20,7 +20,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     async readStored(operations: readonly Operation[]): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
       const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
-      const eventIds = new Set(operations.flatMap(({ event }) => (event === undefined ? [] : [event.id])));
+      const eventIds = new Set(operations.flatMap(({ event, claim }) => [event?.id ?? [], claim?.id ?? []].flat()));
       const headKeys = { batch: headKey(lists.batch), job: headKey(lists.job) };
       const [columns, batches, jobs] = await Promise.all([
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
