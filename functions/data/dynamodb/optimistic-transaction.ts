@@ -23,8 +23,8 @@ const mostFailures = 3;
  * its transaction is conditional on everything it has read. After a conflict it reads and decides
  * again. Returns the result of the decision that was written.
  *
- * There are 12 attempts with full jitter, about 1.5 s in all. Then TooBusy is thrown. The third
- * throttled attempt throws it at once: the SDK has repeated each, so there is no time for more.
+ * After the last attempt TooBusy is thrown. 12 attempts pause for about 2 s in all, each further one for 0.25 s on average, with
+ * full jitter. The third throttled attempt throws at once: the SDK has repeated each, so there is no time for more.
  *
  * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
@@ -33,6 +33,7 @@ const mostFailures = 3;
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
   decide: () => Promise<Decision<Result>>,
+  attempts = 12,
 ): Promise<Result> {
   let decision: Decision<Result> | undefined;
   let failures = 0;
@@ -43,7 +44,7 @@ export function optimisticTransaction<Result>(
     return result;
   };
   return retry(attempt, {
-    attempts: 12,
+    attempts,
     firstMilliseconds: 20,
     longestMilliseconds: 500,
     message: 'No consistent write through all attempts.',

@@ -44,6 +44,8 @@ export interface CarryOutContext extends Owner {
   readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** How often a transaction is tried while other writers are in its way; as optimisticTransaction by default. */
+  readonly attempts?: number | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
   /** Awaited before the halves of an operation that is too large for one transaction. What it throws, the operation's task gets. */
@@ -73,7 +75,7 @@ export async function carryOut(
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
     try {
-      const progress = await optimisticTransaction(client, () => attemptSteps(context, steps));
+      const progress = await optimisticTransaction(client, () => attemptSteps(context, steps), context.attempts);
       const { done, replacedBy, refusals } = progress;
       context.onCarriedOut?.(progress.draft);
       if (replacedBy.length > 0) await context.beforeHalves?.();

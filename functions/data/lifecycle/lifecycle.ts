@@ -44,7 +44,7 @@ export interface CallOptions {
  * - is atomic: its change is made in full or not at all. Only the creation of more than 50 jobs at once takes several changes, in
  *   their order; the batch's counts are right after each.
  * - can be repeated: the same call again does only what is not done yet. After a failure, repeat the call.
- * - waits for other writers: after a conflict it tries again for about 1.5 s, then throws TooBusy. It does the same when DynamoDB
+ * - waits for other writers: after a conflict it tries again for about 2 s, then throws TooBusy. It does the same when DynamoDB
  *   throttles.
  * - If a call throws, its change was not made. The exception is a timeout or internal DynamoDB error, rethrown after the third: the
  *   change may then have been made in full; repeat the call to find out.

@@ -76,6 +76,13 @@ describe('optimisticTransaction', () => {
     expect(tokens).toHaveLength(12);
   });
 
+  it('tries as often as it may', async () => {
+    const client = interceptedClient(testClient('http://127.0.0.1:1'), () => Promise.reject(lostRace));
+    const decide = vi.fn(async () => ({ transaction: { TransactItems: [] }, result: undefined }));
+    await expect(optimisticTransaction(client, decide, 4)).rejects.toThrow(TooBusy);
+    expect(decide).toHaveBeenCalledTimes(4);
+  });
+
   it('decides again when what it read contradicts itself, and throws the third time', async () => {
     const corrupt = (times: number) => (decisions: number) => {
       if (decisions <= times) throw new CorruptData('The head lags.');

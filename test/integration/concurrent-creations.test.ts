@@ -1,0 +1,80 @@
+/** One user's creations by many senders at once: all of them contend for the same heads. */
+
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { RouteName } from '../../functions/routes.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandlers } from '../support/handlers.ts';
+import { uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+
+const { client, names } = await functionEnvironment();
+const senders = 32;
+const creationsEach = 2;
+/** Longer than a function has: all of them share this machine here. */
+const timeLimit = 100_000;
+/** Of each creation in turn. */
+const jobsOfCreation = [1, 3];
+
+const handlers = await loadHandlers(['createBatch', 'getBatch', 'listBatches', 'listJobs']);
+
+describe('POST /api/v1/batches by 32 senders at once', () => {
+  it('fails for none, leaves no gap, and shows each batch everywhere at once', {
+    timeout: timeLimit + 20_000,
+  }, async () => {
+    const user = `auth0|${randomUUID()}`;
+    const ask = async (route: RouteName & keyof typeof handlers, request: GatewayRequest) => {
+      const answer = await handlers[route](gatewayEvent(route, { userId: user, ...request }), lambdaContext(timeLimit));
+      const body = expectDocumented(route, answer);
+      expect([answer.statusCode, body]).toEqual([200, expect.anything()]);
+      // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+      return body as any;
+    };
+    const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
+    const createAndFollow = async (sender: number, count: number) => {
+      const jobs = Array.from({ length: count }, () => ({ runs: sender + 1 }));
+      const request = { project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceText(), jobs };
+      const { data: created } = await ask('createBatch', { body: request });
+      const [read, jobsOfBatch, jobsByRuns, batchesById, newest] = await Promise.all([
+        ask('getBatch', { path: { batch_id: created.id } }),
+        ask('listJobs', {
+          query: { batch_id: created.id, order_by: 'creation_order', order_by_direction: 'ASC' },
+        }),
+        ask('listJobs', { query: `min_runs=${sender + 1}&max_runs=${sender + 1}` }),
+        ask('listBatches', { query: { id: created.id } }),
+        ask('listBatches', { query: 'status=PENDING&limit=100' }),
+      ]);
+      expect(created.jobs_count).toBe(count);
+      expect(read.data).toMatchObject({ id: created.id, job_ids: idsOf(created.jobs), jobs: created.jobs });
+      expect(idsOf(jobsOfBatch.data)).toEqual(idsOf(created.jobs));
+      expect(idsOf(jobsByRuns.data)).toEqual(expect.arrayContaining(idsOf(created.jobs)));
+      expect(idsOf(batchesById.data)).toEqual([created.id]);
+      expect(idsOf(newest.data)).toContain(created.id);
+      return created.id as string;
+    };
+
+    const created = await Promise.all(
+      Array.from({ length: senders }, async (_, sender) => {
+        const ids: string[] = [];
+        for (let at = 0; at < creationsEach; at++) {
+          ids.push(await createAndFollow(sender, jobsOfCreation[at % jobsOfCreation.length]!));
+        }
+        return ids;
+      }),
+    );
+
+    const { batches, jobs } = await ownerRows(client, names, user);
+    expect(idsOf(batches).sort()).toEqual(created.flat().sort());
+    expect(batches.map(({ seq }) => seq)).toEqual(batches.map((_, at) => at));
+    expect(jobs.map(({ seq }) => seq)).toEqual(jobs.map((_, at) => at));
+    for (const { id, jobs_count } of batches) {
+      const orders = jobs.filter(({ batch_id }) => batch_id === id).map(({ creation_order }) => creation_order);
+      expect(orders).toEqual(Array.from({ length: jobs_count }, (_, at) => at));
+    }
+    expect(await recountOf(client, names, user)).toEqual([]);
+  });
+});
