@@ -113,7 +113,7 @@ export class Api extends Construct {
       const preflight = resource.addCorsPreflight({
         allowOrigins: ['*'],
         allowMethods,
-        allowHeaders: ['Authorization', 'Content-Type'],
+        allowHeaders: ['Authorization', 'Content-Type', 'Content-Encoding', 'Idempotency-Key'],
         maxAge: Duration.hours(1),
       });
       // A mock integration reads its request by a template, which fails on a binary body, also on an empty one.

@@ -77,7 +77,8 @@ describe('the routes', () => {
       ResponseParameters: {
         'method.response.header.Access-Control-Allow-Origin': "'*'",
         'method.response.header.Access-Control-Allow-Methods': `'${allowed.join()}'`,
-        'method.response.header.Access-Control-Allow-Headers': "'Authorization,Content-Type'",
+        'method.response.header.Access-Control-Allow-Headers':
+          "'Authorization,Content-Type,Content-Encoding,Idempotency-Key'",
       },
     });
   });
