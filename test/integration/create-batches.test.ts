@@ -62,6 +62,10 @@ const bodyOf = (content: Record<string, unknown> = {}) => ({
 const writes = (call: Call) => call.name === 'TransactWriteCommand';
 const newUser = () => `auth0|${randomUUID()}`;
 const key = (value: string) => ({ headers: { 'Idempotency-Key': value } });
+const keyRefused = {
+  status: 409,
+  body: { data: { description: 'The idempotency key was used before, with another body.' } },
+};
 const faultsOf = ({ body }: Answer) =>
   body.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => [loc.join('.'), type]);
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
@@ -216,7 +220,7 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     const body = bodyOf({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
     const first = await post(user, body, key('k'));
     expect(await post(user, body, key('k'))).toEqual(first);
-    expect(await post(user, bodyOf({ jobs: body.jobs, tags: ['other'] }), key('k'))).toMatchObject({ status: 409 });
+    expect(await post(user, bodyOf({ jobs: body.jobs, tags: ['other'] }), key('k'))).toMatchObject(keyRefused);
     expect((await post(user, body, key('l'))).body.data.id).not.toBe(first.body.data.id);
     expect((await post(newUser(), body, key('k'))).body.data.id).not.toBe(first.body.data.id);
     expect((await sound(user)).batches).toHaveLength(2);
@@ -333,7 +337,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const batch = await openBatch(user);
     const first = await add(user, batch.id, [{ runs: 7 }], key('k'));
     expect(await add(user, batch.id, [{ runs: 7 }], key('k'))).toEqual(first);
-    expect((await add(user, batch.id, [{ runs: 8 }], key('k'))).status).toBe(409);
+    expect(await add(user, batch.id, [{ runs: 8 }], key('k'))).toMatchObject(keyRefused);
     await lifecycle(client, names).closeBatch(user, batch.id);
     expect((await add(user, batch.id, [{ runs: 7 }], key('k'))).body.data).toMatchObject({
       open: false,

@@ -1,7 +1,7 @@
 /** The creation of batches and jobs by the calls of users, as atomic and repeatable as that by events (see lifecycle.ts). */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { CorruptData } from '../../errors.ts';
+import { AlreadyExists, CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
@@ -11,6 +11,9 @@ import { carryOut } from './carry-out.ts';
 import { type Creation, creationOperations } from './creation.ts';
 import { jobIn, type ProcessedEvent, settledBatchIn } from './draft.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
+
+/** Without a key all ids are new, so nothing can exist yet. */
+const keyUsedBefore = 'The idempotency key was used before, with another body.';
 
 /** What a call asks for: a new batch (`create`) with its jobs, or further jobs for a batch. */
 export interface RequestedCreation extends Omit<Creation, 'time' | 'byUser'> {
@@ -82,6 +85,7 @@ export function requestCreation(
       },
       [operations],
     );
+    if (error instanceof AlreadyExists) throw new AlreadyExists(keyUsedBefore, { cause: error });
     if (error !== undefined) throw error;
     const rows = requested.jobs.flatMap(({ id }) => jobs.get(id) ?? []);
     if (batch === undefined || rows.length !== requested.jobs.length) {
