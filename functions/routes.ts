@@ -212,6 +212,12 @@ export const routes = {
     entry: 'endpoints/devices/list-public-specifications',
     uses: { Devices: ['Query'] },
   },
+  listProjects: {
+    method: 'GET',
+    path: '/api/v1/projects',
+    entry: 'endpoints/projects/list-projects',
+    uses: { Columns: ['GetItem'] },
+  },
   submitQuizzes: {
     method: 'POST',
     path: '/api/v1/quizzes',

@@ -187,6 +187,11 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     foreign: foreignJob,
     anything: anyJob,
   },
+  listProjects: {
+    ways: () => ({ 'the projects': {} }),
+    foreign: () => ({}),
+    anything: () => hostileText.map((project_status) => ({ query: { project_status } })),
+  },
   submitQuizzes: {
     ways: () => ({
       quizzes: { body: { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } } },

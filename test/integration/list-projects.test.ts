@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandler } from '../support/handlers.ts';
+import { newBatch, uuid } from '../support/new-batch.ts';
+
+const { client, names } = await functionEnvironment();
+const handler = await loadHandler('listProjects');
+
+async function projectsOf(userId: string, claims: Record<string, string> = {}) {
+  const event = gatewayEvent('listProjects', { userId, claims, query: 'project_status=ACTIVE' });
+  const { data } = expectDocumented('listProjects', await handler(event, lambdaContext())) as { data: unknown };
+  return data;
+}
+
+describe('GET /api/v1/projects', () => {
+  it('lists those that the token names, otherwise those of the user’s batches', async () => {
+    const user = `auth0|${randomUUID()}`;
+    expect(await projectsOf(user)).toEqual([]);
+    const { createBatch } = lifecycle(client, names);
+    for (const number of [1, 2, 4]) await createBatch(user, newBatch(number));
+    expect(await projectsOf(user)).toEqual([uuid('c', 1), uuid('c', 2)].map((id) => ({ id, name: id })));
+    const named = [{ id: uuid('c', 7), name: 'Mine' }];
+    expect(await projectsOf(user, { projects: JSON.stringify(named) })).toEqual(named);
+    expect(await projectsOf(user, { projects: '[]' })).toEqual([]);
+    expect(await projectsOf(`auth0|${randomUUID()}`)).toEqual([]);
+  });
+});
