@@ -150,6 +150,19 @@ export const routes = {
     uses: cancellations,
     timeoutSeconds: 28,
   },
+  rebatch: {
+    method: 'POST',
+    path: '/api/v1/batches/{batch_id}/rebatch',
+    entry: 'endpoints/batches/rebatch',
+    uses: {
+      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
+      Jobs: ['BatchGetItem', 'PutItem'],
+      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+      Sequences: ['BatchGetItem', 'PutItem'],
+      Unfinished: ['SendMessage'],
+    },
+    timeoutSeconds: 28,
+  },
   cancelBatches: {
     method: 'PATCH',
     path: '/api/v1/batches/cancel',

@@ -122,7 +122,7 @@ function requireSequences(jobs: readonly JobRequest[], sequence: string | null):
 }
 
 /** Of two priorities the one that waits longer. */
-function lowerPriority(most: QueuePriority, wanted: QueuePriority | null): QueuePriority {
+export function lowerPriority(most: QueuePriority, wanted: QueuePriority | null): QueuePriority {
   const rank = (priority: QueuePriority) => QueuePriority.options.indexOf(priority);
   return wanted !== null && rank(wanted) > rank(most) ? wanted : most;
 }

@@ -3,12 +3,14 @@
  * IAM's action and resource. test/infra holds the synthesized roles to the same declarations.
  */
 
+import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { sequenceItem } from '../../functions/data/sequences.ts';
 import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -20,6 +22,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { type RouteCase, routeCases } from '../support/route-cases.ts';
+import { sequenceText } from '../support/sequence-text.ts';
 
 const { client, names } = await functionEnvironment();
 
@@ -123,6 +126,8 @@ const rowsWithoutHeads = {
 };
 
 beforeAll(async () => {
+  const Item = sequenceItem(owner, second, gzipSync(sequenceText()));
+  await client.send(new PutCommand({ TableName: names.Sequences, Item }));
   for (const [TableName, rows] of Object.entries(rowsWithoutHeads)) {
     for (const row of rows) await client.send(new PutCommand({ TableName, Item: { ...row, user_id: headless } }));
   }

@@ -95,7 +95,7 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
       });
     });
 
-/** The batches with the right numbers of jobs, the first of them open and running. */
+/** The batches with the right numbers of jobs, the first of them open and running, the second closed. */
 export function countJobs<Row extends { readonly id: string }>(
   batches: readonly Row[],
   jobs: readonly { readonly batch_id: string; readonly status: JobStatus }[],
@@ -106,6 +106,7 @@ export function countJobs<Row extends { readonly id: string }>(
     return {
       ...batch,
       ...(at === 0 && { open: true, status: 'RUNNING' as const }),
+      ...(at === 1 && { open: false }),
       jobs_count: own.length,
       jobs_count_per_status: Object.fromEntries(counts) as Record<JobStatus, number>,
     };

@@ -9,12 +9,12 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
-import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
+import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
 import { sequenceText } from './sequence-text.ts';
 
-/** What a user has: at least two batches, and jobs with results. Batches count their jobs right, and the first is open and running. */
+/** What a user has: at least two batches, and jobs with results. Batches count their jobs right, the first is open and running, and the second, which has jobs, closed. */
 export interface Belongings {
   readonly batches: readonly Pick<
     BatchRow,
@@ -259,6 +259,19 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     anything: (own) =>
       fc
         .tuple(anyBatch(own), anyQuery(Object.keys(CancelJobsQuery.shape), own.jobs[0]!.id))
+        .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
+  },
+  rebatch: {
+    ways: ({ batches: [, second] }) => ({
+      'a batch that is run again': { headers: { 'Idempotency-Key': 'again' }, path: { batch_id: second!.id } },
+    }),
+    foreign: foreignBatch,
+    anything: (own) =>
+      fc
+        .tuple(
+          fc.oneof(anyBatch(own), fc.constant({ path: { batch_id: own.batches[1]!.id } })),
+          anyQuery(Object.keys(RebatchQuery.shape), own.jobs[0]!.id),
+        )
         .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
   },
 };

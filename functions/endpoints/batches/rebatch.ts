@@ -1,0 +1,21 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { messageSender } from '../../data/message-sender.ts';
+import { rebatch } from '../../data/rebatches.ts';
+import { announceUnfinished } from '../../data/unfinished-batches.ts';
+import { queueUrl, tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { firstThatFits } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { Claims } from '../../schemas/claims.ts';
+import { operation } from './rebatch.operation.ts';
+
+const repeat = rebatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences'), {
+  beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+});
+
+export const handler = endpoint(routes.rebatch, operation, async ({ userId, path, query, headers, event }) => {
+  const call = { userId, idempotencyKey: headers['idempotency-key'] };
+  const batch = await repeat(call, path.batch_id, query, Claims.parse(event.requestContext.authorizer));
+  const { jobs, ...withoutJobs } = batch;
+  return firstThatFits(batch, withoutJobs);
+});
