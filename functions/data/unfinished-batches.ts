@@ -4,6 +4,7 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { IllegalTransition } from '../errors.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { UnfinishedBatch } from '../schemas/unfinished-batch.ts';
 import type { TableNames } from '../tables.ts';
@@ -25,20 +26,25 @@ export function announceUnfinished(sender: MessageSender): (userId: string, batc
 
 /**
  * The function that cancels an announced batch unless it has been finished since, or was never begun. Returns what it found. Throws what
- * cancelBatch throws.
+ * cancelBatch throws, but for an end that came meanwhile.
  */
 export function finishBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   options?: LifecycleOptions,
-): (userId: string, batchId: string) => Promise<'finished' | 'not begun' | 'canceled'> {
+): (userId: string, batchId: string) => Promise<'finished' | 'not begun' | 'canceled' | 'ended otherwise'> {
   const cancel = cancelBatch(client, tables, options);
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
     const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
     if (batch === undefined) return 'not begun';
     if (batch.creating !== true && batch.canceling !== true) return 'finished';
-    await cancel(userId, batchId);
-    return 'canceled';
+    try {
+      await cancel(userId, batchId);
+      return 'canceled';
+    } catch (error) {
+      if (error instanceof IllegalTransition) return 'ended otherwise';
+      throw error;
+    }
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { finishBatch } from '../../functions/data/unfinished-batches.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -91,6 +92,25 @@ describe('cancelBatch', () => {
     }
   });
 
+  it.each<BatchStatus>(['ERROR', 'CANCELED'])('ends all jobs where the batch becomes %s meanwhile', async (status) => {
+    const user = `ends meanwhile ${status}`;
+    await writer().createBatch(user, newBatch(1, { jobs: jobs(0, 100) }));
+    let done = 0;
+    const dying = interceptedClient(client, async (call: Call) => {
+      if (call.name === 'TransactWriteCommand' && done++ > 0) throw new Error('killed');
+      return call.send();
+    });
+    await expect(canceler(dying)(user, uuid('b', 1))).rejects.toThrow('killed');
+    const event = { id: 'late', digest: 'late', time: new Date().toISOString().replace('Z', '000Z') };
+    await writer().recordBatchStatus(user, uuid('b', 1), { status }, { event });
+    const finish = finishBatch(client, tables, { rowsPerBlock });
+    expect(await finish(user, uuid('b', 1))).toBe(status === 'CANCELED' ? 'canceled' : 'ended otherwise');
+    const rows = await sound(user);
+    expect(rows.batches).toMatchObject([{ status, jobs_count_per_status: { CANCELED: 100 } }]);
+    expect(rows.batches[0]).not.toHaveProperty('canceling');
+    expect(await finish(user, uuid('b', 1))).toBe('finished');
+  });
+
   it('cancels also the jobs that are added while it looks for them', async () => {
     const user = 'added meanwhile';
     const { createBatch, addJobs } = writer();
@@ -110,7 +130,8 @@ describe('cancelBatch', () => {
     const user = 'at the same time';
     const { createBatch, recordJobStatus } = writer();
     await createBatch(user, newBatch(1, { jobs: jobs(0, 12) }));
-    const finishing = jobs(0, 12).map(({ id }) => recordJobStatus(user, id, { status: 'DONE' }).catch(() => undefined));
+    // Not the last one: the batch would end by it, and could be canceled no more.
+    const finishing = jobs(0, 11).map(({ id }) => recordJobStatus(user, id, { status: 'DONE' }).catch(() => undefined));
     const [canceled] = await Promise.all([canceler()(user, uuid('b', 1)), ...finishing]);
     expect(canceled.status).toBe('CANCELED');
     const rows = await sound(user);

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { finishBatch } from '../../functions/data/unfinished-batches.ts';
@@ -474,6 +475,27 @@ describe('a creation that died on its way', () => {
     expect(batches[0]).not.toHaveProperty('creating');
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
     expect(await finish(user, announced[0]!)).toBe('finished');
+  });
+
+  it('does not go on while it is being canceled', async () => {
+    const user = newUser();
+    const call = { userId: user, idempotencyKey: 'k' };
+    const body = CreateBatchRequest.parse(bodyOf({ jobs }));
+    const dyingAfter = (most: number) => {
+      let done = 0;
+      return interceptedClient(client, async (call) => {
+        if (writes(call) && done++ >= most) throw new Error('killed');
+        return call.send();
+      });
+    };
+    await expect(createBatch(dyingAfter(2), names)(call, body, Claims.parse({}))).rejects.toThrow('killed');
+    const { id } = (await sound(user)).batches[0]!;
+    await expect(cancelBatch(dyingAfter(1), names)(user, id)).rejects.toThrow('killed');
+    expect((await sound(user)).batches).toMatchObject([{ creating: true, canceling: true }]);
+    await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
+    expect(await finishBatch(client, names)(user, id)).toBe('canceled');
+    await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
+    expect((await sound(user)).jobs).toHaveLength(100);
   });
 
   it('is announced also where its jobs and tags turn out to be too many for one transaction', async () => {

@@ -40,7 +40,8 @@ export interface Cancellation {
  * A batch that is canceled already stays as it is. Where one transaction does not hold it all, the first closes the batch and marks it
  * `canceling`. If the call dies on its way, the same call again completes it.
  *
- * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy.
+ * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy. An end that comes while it is being canceled or created
+ * stands, but its jobs are canceled all the same: nobody else would end them.
  *
  * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created together.
  */
@@ -62,7 +63,8 @@ export function cancelBatch(
       };
       const context = { client, tables, userId, lists, now, onCarriedOut };
       const [error] = await carryOut(context, [cancelOperations(cancellation)]);
-      if (error === undefined && batch !== undefined) return batch;
+      if (error === undefined && batch?.status === 'CANCELED') return batch;
+      if (error === undefined && batch !== undefined) throw endedOtherwise(batch);
       if (!(error instanceof JobsLeft)) throw error ?? new NotFound('There is no such batch.');
     }
     throw new TooBusy('Jobs were added to the batch through all attempts.');
@@ -88,8 +90,9 @@ function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {
   return onBatch(batchId, (draft, batch) => {
     if (jobIds.length < batch.jobs_count) throw new JobsLeft();
     const { status } = settledBatchIn(draft, batchId) ?? batch;
-    if (status === 'CANCELED') return draft;
-    if (isFinalBatchStatus(status)) throw new IllegalTransition(`The batch is ${status} and cannot be canceled.`);
+    const isUnfinished = batch.canceling === true || batch.creating === true;
+    if (status === 'CANCELED' && !isUnfinished) return draft;
+    if (isFinalBatchStatus(status) && !isUnfinished) throw endedOtherwise({ status });
     const closed = updateRow(batch, { open: false }, { kind: 'direct call', time: now });
     if (closed === batch && batch.canceling === true) return draft;
     return withRows(lists, draft, { batches: [{ ...closed, canceling: true, rev: batch.rev + 1 }] });
@@ -147,8 +150,15 @@ function endBatch({ lists, batchId, now }: Cancellation): Operation {
     if (batch.canceling !== true) return draft;
     const { canceling, creating, ...rest } = batch;
     const update = { status: 'CANCELED', end_datetime: now } as const;
-    return withRows(lists, draft, { batches: [updateRow<BatchRow>(rest, update, { kind: 'direct call', time: now })] });
+    const ended = isFinalBatchStatus(rest.status)
+      ? { ...rest, rev: rest.rev + 1 }
+      : updateRow<BatchRow>(rest, update, { kind: 'direct call', time: now });
+    return withRows(lists, draft, { batches: [ended] });
   });
+}
+
+function endedOtherwise({ status }: Pick<BatchRow, 'status'>): IllegalTransition {
+  return new IllegalTransition(`The batch is ${status} and cannot be canceled.`);
 }
 
 function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Operation {

@@ -144,6 +144,8 @@ function continueBatch(
   if (part.byUser === undefined) requireSame(batch, batchContent(create));
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
+  const isStopped = batch.canceling === true || isFinalBatchStatus(batch.status);
+  if (part.byUser && isStopped) throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
   if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);
   const { creating, ...complete } = batch;
   const continued = { ...(part.isLast ? complete : batch), rev: batch.rev + 1 };
