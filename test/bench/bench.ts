@@ -3,6 +3,7 @@
  *
  * - what lists and writes cost at growing sizes, by DynamoDB's own count of consumed capacity;
  * - what the same lists cost in the usual way and in PostgreSQL;
+ * - what each endpoint of users costs for one batch or job;
  * - the size of the bundles, and how long they take to start.
  *
  * It prints tables of Markdown, and writes all figures to a file as JSON.
@@ -22,8 +23,10 @@ import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { benchRows } from './bench-rows.ts';
 import { bundleTable } from './bundle-table.ts';
+import { endpointTable } from './endpoint-table.ts';
 import { comparisonTable, listGrowth, listSummary, listTable } from './list-tables.ts';
 import { measureBundles } from './measure-bundles.ts';
+import { type EndpointBench, measureEndpoints } from './measure-endpoints.ts';
 import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
 import { measurePages, type PageResult } from './measure-pages.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
@@ -35,17 +38,18 @@ const userId = 'auth0|6571f2d6c9a1b20012bench0';
 
 /**
  * `runs` of each query, `rounds` of loading every bundle, and for how long the CPU time of each
- * page is measured.
+ * page is measured; whether batches of thousands of jobs are measured.
  */
-const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000 };
-const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500 };
+const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000, large: true };
+const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500, large: false };
 
 let lastLine = 0;
 
-const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick]
+const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--only endpoints]
   --sizes  numbers of batches, a user each
   --json   where the figures go as JSON
-  --quick  sizes 100 and 10000, every query once, fewer rounds`;
+  --quick  sizes 100 and 10000, every query once, fewer rounds, no batch of 5,000 jobs
+  --only   endpoints: just the calls of users to single batches and jobs`;
 
 class Interrupted extends Error {}
 
@@ -81,7 +85,11 @@ async function main() {
   }
 }
 
-async function measureAll({ sizes, json, effort }: Options, endpoint: string, database: Postgres | undefined) {
+async function measureAll({ sizes, json, effort, only }: Options, endpoint: string, database: Postgres | undefined) {
+  const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
+  const endpoints = await collected(measureEndpoints(await connect(endpoint, 'endpoints'), effort), 'endpoints');
+  console.log(`\n${endpointTable(endpoints)}`);
+  if (only === 'endpoints') return write(json, { machine, endpoints });
   const bundles = await measureBundles(effort.rounds, (round) => progress(`bundles, round ${round}`));
   console.log(`\n${bundleTable(bundles)}`);
   const lists: ListResult[] = [];
@@ -89,19 +97,21 @@ async function measureAll({ sizes, json, effort }: Options, endpoint: string, da
   const requests: RequestResult[] = [];
   for (const size of sizes) {
     const bench = await load(endpoint, size, effort.runs, database);
-    const ofSize = await collected(measureLists(bench), size);
+    const ofSize = await collected(measureLists(bench), `${size} batches`);
     console.log(`\n${listTable(size, ofSize)}\n\n${comparisonTable(size, ofSize)}`);
     lists.push(...ofSize);
-    const pagesOfSize = await collected(measurePages(bench, effort.pageMilliseconds), size);
+    const pagesOfSize = await collected(measurePages(bench, effort.pageMilliseconds), `${size} batches`);
     console.log(`\n${pageTable(size, pagesOfSize)}`);
     pages.push(...pagesOfSize);
-    const requestsOfSize = await collected(measureRequests(bench), size);
+    const requestsOfSize = await collected(measureRequests(bench), `${size} batches`);
     console.log(`\n${requestTable(size, requestsOfSize)}`);
     requests.push(...requestsOfSize);
   }
   console.log(`\n${listGrowth(lists)}\n\n${listSummary(lists)}`);
-  const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
-  const figures = { machine, postgres: database?.version ?? null, lists, requests, bundles, pages };
+  write(json, { machine, postgres: database?.version ?? null, endpoints, lists, requests, bundles, pages });
+}
+
+function write(json: string, figures: object) {
   mkdirSync(dirname(json), { recursive: true });
   writeFileSync(json, `${JSON.stringify(figures, undefined, 2)}\n`);
   console.log(`\nAll figures: ${json}`);
@@ -109,12 +119,12 @@ async function measureAll({ sizes, json, effort }: Options, endpoint: string, da
 
 async function collected<Result extends { readonly name: string }>(
   results: AsyncIterable<Result>,
-  size: number,
+  what: string,
 ): Promise<Result[]> {
   const all: Result[] = [];
   for await (const result of results) {
     all.push(result);
-    progress(`${size} batches: ${result.name}`);
+    progress(`${what}: ${result.name}`);
   }
   return all;
 }
@@ -123,6 +133,7 @@ interface Options {
   readonly sizes: readonly number[];
   readonly json: string;
   readonly effort: typeof thorough;
+  readonly only: string | undefined;
 }
 
 function options(): Options {
@@ -131,13 +142,15 @@ function options(): Options {
       sizes: { type: 'string' },
       json: { type: 'string', default: '.local/bench.json' },
       quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
     },
   });
   const sizes = (values.sizes ?? (values.quick ? '100,10000' : '100,10000,100000')).split(',').map(Number);
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new SetupProblem(`Sizes are whole numbers from 100 on.\n${usage}`);
   }
-  return { sizes, json: values.json, effort: values.quick ? quick : thorough };
+  if (values.only !== undefined && values.only !== 'endpoints') throw new SetupProblem(usage);
+  return { sizes, json: values.json, effort: values.quick ? quick : thorough, only: values.only };
 }
 
 async function comparison(): Promise<Postgres | undefined> {
@@ -149,7 +162,8 @@ async function comparison(): Promise<Postgres | undefined> {
   return postgres(url);
 }
 
-async function load(endpoint: string, size: number, runs: number, database: Postgres | undefined): Promise<Bench> {
+/** A client that is measured, and tables of their own. */
+async function connect(endpoint: string, prefix: string): Promise<EndpointBench> {
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient({
       endpoint,
@@ -157,8 +171,14 @@ async function load(endpoint: string, size: number, runs: number, database: Post
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
   );
+  const tables = await createTables(client, `${prefix}-`);
+  return { client, measure: measuredClient(client), tables, userId };
+}
+
+async function load(endpoint: string, size: number, runs: number, database: Postgres | undefined): Promise<Bench> {
+  const connection = await connect(endpoint, String(size));
+  const { client, tables } = connection;
   const rows = benchRows(userId, size);
-  const tables = await createTables(client as never, `${size}-`);
   for (const [list, ofList] of [[batchList, rows.batches] as const, [jobList, rows.jobs] as const]) {
     await loadList(client, tables, {
       list,
@@ -172,7 +192,7 @@ async function load(endpoint: string, size: number, runs: number, database: Post
     progress(`${size} batches: loading PostgreSQL`);
     await database.load(size, rows);
   }
-  return { client, measure: measuredClient(client), tables, userId, size, rows, runs, postgres: database };
+  return { ...connection, size, rows, runs, postgres: database };
 }
 
 /** One line that is overwritten where the terminal allows it, otherwise a new line every ten seconds. */

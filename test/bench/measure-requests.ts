@@ -2,12 +2,10 @@ import { type CallOptions, lifecycle } from '../../functions/data/lifecycle/life
 import { submitQuizzes } from '../../functions/data/quizzes.ts';
 import { getResultsKey } from '../../functions/data/results.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
-import type { Cost } from '../support/measured-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import type { BenchRows } from './bench-rows.ts';
 import type { Bench } from './measure-lists.ts';
-
-type Units = Pick<Cost, 'calls' | 'depth' | 'readUnits' | 'writeUnits'>;
+import { dearest, judge, type Units } from './units.ts';
 
 /** What one kind of write, or a small read, costs for a user with `size` batches. */
 export interface RequestResult {
@@ -186,13 +184,13 @@ export async function* measureRequests(bench: Bench): AsyncGenerator<RequestResu
       size: bench.size,
       cost,
       ...(events !== false && { withEvent: dearest(byEvent) }),
-      ...judged(budget, cost),
+      ...judge(budget, cost),
     };
   }
   const between = (units.get('createBatch, 50 jobs') ?? Number.NaN) - (units.get('createBatch, 10 jobs') ?? Number.NaN);
   const each = { writeUnits: between / 40 };
   const budget = { writeUnits: jobUnits };
-  yield { name: 'each further job of a new batch', size: bench.size, cost: each, ...judged(budget, each) };
+  yield { name: 'each further job of a new batch', size: bench.size, cost: each, ...judge(budget, each) };
 }
 
 function repositoriesOf({ client, tables, userId, rows }: Bench) {
@@ -225,15 +223,4 @@ function subjectsOf({ batches, jobs, largeBatchId }: BenchRows): Subject[] {
     pendingBatch: place(pending, number),
     pendingJob: place(pendingJobs, number),
   }));
-}
-
-function dearest(costs: readonly Units[]): Units {
-  const most = (what: keyof Units) => Math.max(...costs.map((cost) => cost[what]));
-  return { calls: most('calls'), depth: most('depth'), readUnits: most('readUnits'), writeUnits: most('writeUnits') };
-}
-
-function judged(budget: Partial<Units> | undefined, cost: Partial<Units>) {
-  if (budget === undefined) return {};
-  const met = Object.entries(budget).every(([what, most]) => (cost[what as keyof Units] ?? Number.NaN) <= most);
-  return { budget, met };
 }

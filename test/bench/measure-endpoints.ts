@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { getBatchDetails } from '../../functions/data/batch-details.ts';
+import { closeBatch, setTags } from '../../functions/data/batch-updates.ts';
+import { getBatch } from '../../functions/data/batches.ts';
+import { cancelJobs } from '../../functions/data/cancellations.ts';
+import { listDevices } from '../../functions/data/devices.ts';
+import { cancelJob } from '../../functions/data/job-updates.ts';
+import { getJob, listJobs } from '../../functions/data/jobs.ts';
+import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
+import { listProjects } from '../../functions/data/projects.ts';
+import { getResultsKey } from '../../functions/data/results.ts';
+import { getSequence } from '../../functions/data/sequences.ts';
+import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
+import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { loadDevices } from '../support/load-devices.ts';
+import type { Measure } from '../support/measured-client.ts';
+import { uuid } from '../support/new-batch.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+import { dearest, judge, type Units } from './units.ts';
+
+export interface EndpointBench {
+  readonly client: DynamoDBDocumentClient;
+  readonly measure: Measure;
+  readonly tables: TableNames;
+  readonly userId: string;
+}
+
+/** What one kind of call of a user costs. */
+export interface EndpointResult {
+  readonly name: string;
+  /** The dearest one measured. */
+  readonly cost: Units;
+  readonly budget?: Partial<Units>;
+  readonly met?: boolean;
+}
+
+/** A batch as it was created for one measurement, with the ids of its jobs. */
+interface Subject {
+  readonly id: string;
+  readonly jobIds: readonly string[];
+}
+
+interface EndpointCase {
+  readonly name: string;
+  readonly budget?: Partial<Units>;
+  /** Jobs of the open batch that it is measured on; by default none. */
+  readonly jobs?: number;
+  /** Jobs of the batch that it creates, and returns. */
+  readonly creates?: number;
+  readonly run: (endpoints: ReturnType<typeof endpointsOf>, subject: Subject) => Promise<unknown>;
+}
+
+const runs = 3;
+/** A larger batch is created once: further cases are measured on it. */
+const mostRepeated = 100;
+const batchUnits = 16;
+const jobUnits = 10;
+const sequenceUnits = 2;
+/** A page of the jobs of one batch, with the half unit that a strongly consistent counter costs. */
+const pageUnits = 11;
+let keys = 0;
+
+const creationBudget = (jobs: number) => ({ writeUnits: batchUnits + sequenceUnits + jobs * jobUnits });
+
+const cases: readonly EndpointCase[] = [
+  {
+    name: 'createBatch, open, no jobs',
+    budget: creationBudget(0),
+    creates: 0,
+    run: ({ create }) => create(0),
+  },
+  ...[1, 4, 50, 5_000].map(
+    (jobs): EndpointCase => ({
+      name: `createBatch, ${jobs} job${jobs === 1 ? '' : 's'}`,
+      budget: creationBudget(jobs),
+      creates: jobs,
+      run: ({ create }) => create(jobs),
+    }),
+  ),
+  {
+    name: 'createBatch, 1 job, Idempotency-Key',
+    run: ({ create }) => create(1, `key ${keys++}`),
+  },
+  ...[1, 10, 50].map(
+    (jobs): EndpointCase => ({
+      name: `addJobs, ${jobs} job${jobs === 1 ? '' : 's'}`,
+      jobs: 3,
+      run: ({ add }, { id }) => add(id, jobs),
+    }),
+  ),
+  ...[3, 100, 5_000].map(
+    (jobs): EndpointCase => ({
+      name: `getBatch, ${jobs} jobs`,
+      jobs,
+      run: ({ details }, { id }) => details(id),
+    }),
+  ),
+  { name: 'getBatchStatus', jobs: 3, run: ({ batch }, { id }) => batch(id) },
+  { name: 'getJob', jobs: 3, run: ({ job }, { jobIds: [id] }) => job(id!) },
+  { name: 'getJobStatus', jobs: 3, run: ({ jobStatus }, { jobIds: [id] }) => jobStatus(id!) },
+  { name: 'getResultsLink', jobs: 3, run: ({ resultsKey }, { jobIds: [id] }) => resultsKey(id!) },
+  {
+    name: 'listJobs?batch_id=, 100 jobs',
+    budget: { readUnits: pageUnits },
+    jobs: 100,
+    run: ({ jobsOf }, { id }) => jobsOf(id),
+  },
+  { name: 'listDevices', run: ({ devices }) => devices() },
+  { name: 'listProjects', run: ({ projects }) => projects() },
+  { name: 'setTags, 1 new tag', jobs: 3, run: ({ tag }, { id }) => tag(id, ['measured']) },
+  { name: 'closeBatch', jobs: 3, run: ({ close }, { id }) => close(id) },
+  { name: 'cancelJob', jobs: 3, run: ({ cancelJob }, { jobIds: [id] }) => cancelJob(id!) },
+  { name: 'cancelJobs, 50 jobs', jobs: 50, run: ({ cancelJobs }, { id }) => cancelJobs(id) },
+  ...[1, 4, 50, 5_000].map(
+    (jobs): EndpointCase => ({
+      name: `cancelBatch, ${jobs} job${jobs === 1 ? '' : 's'}`,
+      jobs,
+      run: ({ cancel }, { id }) => cancel(id),
+    }),
+  ),
+];
+
+/**
+ * Measures what the endpoints of users do for a user who has batches already: rows of about 0.8 KB, sequences below 1 KB once gzipped. Batches of
+ * thousands of jobs are measured if `large`.
+ */
+export async function* measureEndpoints(
+  bench: EndpointBench,
+  { large }: { readonly large: boolean },
+): AsyncGenerator<EndpointResult> {
+  await loadDevices(bench.client, bench.tables);
+  const endpoints = endpointsOf(bench);
+  await endpoints.create(1);
+  const createdLarge = new Map<number, Subject>();
+  for (const { name, budget, jobs = 0, creates, run } of cases) {
+    const isLarge = (creates ?? jobs) > mostRepeated;
+    if (isLarge && !large) continue;
+    const costs: Units[] = [];
+    while (costs.length < (isLarge ? 1 : runs)) {
+      const subject = createdLarge.get(jobs) ?? (await endpoints.create(jobs));
+      const { value, cost } = await bench.measure(() => run(endpoints, subject));
+      if (isLarge && creates !== undefined) createdLarge.set(creates, value as Subject);
+      costs.push(cost);
+    }
+    const cost = dearest(costs);
+    yield { name, cost, ...judge(budget, cost) };
+  }
+}
+
+/** What each endpoint does after its input was read, for this user. */
+function endpointsOf({ client, tables, userId }: EndpointBench) {
+  const createNew = createBatch(client, tables);
+  const addTo = addJobs(client, tables);
+  const detailsOf = getBatchDetails(client, tables);
+  const batchOf = getBatch(client, tables);
+  const jobOf = getJob(client, tables);
+  const sequenceOf = getSequence(client, tables);
+  const jobsOfBatch = listJobs(client, tables);
+  const keyOf = getResultsKey(client, tables);
+  const projectsOf = listProjects(client, tables);
+  const tagsOf = setTags(client, tables);
+  const closeOne = closeBatch(client, tables);
+  const cancelOne = cancelBatch(client, tables);
+  const cancelOneJob = cancelJob(client, tables);
+  const cancelAllJobs = cancelJobs(client, tables);
+  return {
+    async create(jobs: number, idempotencyKey?: string): Promise<Subject> {
+      const body = CreateBatchRequest.parse({
+        project_id: uuid('c', 1),
+        device_type: 'FRESNEL',
+        sequence_builder: sequenceOfAKilobyte,
+        open: true,
+        configuration: { note: 'x'.repeat(250) },
+        jobs: jobRequests(jobs),
+      });
+      const batch = await createNew({ userId, idempotencyKey }, body, Claims.parse({}));
+      return { id: batch.id, jobIds: batch.jobs?.map(({ id }) => id) ?? [] };
+    },
+    add: (batchId: string, jobs: number) => addTo({ userId }, batchId, AddJobsRequest.parse(jobRequests(jobs))),
+    details: (batchId: string) => detailsOf(userId, batchId),
+    batch: (batchId: string) => batchOf(userId, batchId),
+    job: (jobId: string) => Promise.all([jobOf(userId, jobId), sequenceOf(userId, jobId)]),
+    jobStatus: (jobId: string) => jobOf(userId, jobId),
+    jobsOf: (batchId: string) =>
+      jobsOfBatch(userId, {
+        batch_id: [batchId],
+        limit: 100,
+        offset: 0,
+        order_by: 'creation_order',
+        order_by_direction: 'ASC',
+      }),
+    resultsKey: (jobId: string) => keyOf(userId, jobId),
+    devices: listDevices(client, tables),
+    projects: () => projectsOf(userId, Claims.parse({})),
+    tag: (batchId: string, tags: string[]) => tagsOf(userId, batchId, tags),
+    close: (batchId: string) => closeOne(userId, batchId),
+    cancel: (batchId: string) => cancelOne(userId, batchId),
+    cancelJob: (jobId: string) => cancelOneJob(userId, jobId),
+    cancelJobs: (batchId: string) => cancelAllJobs(userId, batchId, CancelJobsQuery.parse({})),
+  };
+}
+
+const sequenceOfAKilobyte = sequenceText({
+  name: randomBytes(500).toString('hex'),
+  variables: { note: { type: 'float', value: [0] } },
+});
+
+function jobRequests(count: number) {
+  return Array.from({ length: count }, () => ({ runs: 100, variables: { note: 'x'.repeat(300) } }));
+}
