@@ -275,6 +275,24 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     expect(await create(call, otherwise, Claims.parse({}))).toMatchObject({ id });
   });
 
+  it.each(['Batches', 'Jobs', 'Columns'] as const)(
+    'answers with it though it is made while %s is read',
+    async (table) => {
+      const call = { userId: newUser(), idempotencyKey: 'k' };
+      const body = CreateBatchRequest.parse(bodyOf());
+      let made: { id: string } | undefined;
+      const disturbed = interceptedClient(client, async (read) => {
+        const { RequestItems = {} } = read.input as { RequestItems?: object };
+        if (made === undefined && Object.hasOwn(RequestItems, names[table])) {
+          made = await createBatch(client, names)(call, body, Claims.parse({}));
+        }
+        return read.send();
+      });
+      const { id } = await createBatch(disturbed, names)(call, body, Claims.parse({}));
+      expect(made).toMatchObject({ id });
+    },
+  );
+
   it('answers with the batch as it is now', async () => {
     const user = newUser();
     const { body } = await post(user, bodyOf({ open: true }), key('k'));

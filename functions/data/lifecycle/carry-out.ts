@@ -1,15 +1,17 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns } from '../../errors.ts';
-import { isUnavailable } from '../dynamodb/aws-errors.ts';
+import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
 import {
   changesNothing,
   type Draft,
   emptyDraft,
   fits,
+  jobIn,
   type Operation,
   type Owner,
   type ProcessedEvent,
+  settledBatchIn,
 } from './draft.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
@@ -67,6 +69,7 @@ export async function carryOut(
 ): Promise<(Error | undefined)[]> {
   const { client } = context;
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
+  const readAgain = new Set<Operation>();
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
     oneByOne: [],
@@ -75,7 +78,11 @@ export async function carryOut(
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
     try {
-      const progress = await optimisticTransaction(client, () => attemptSteps(context, steps), context.attempts);
+      const progress = await optimisticTransaction(
+        client,
+        () => attemptSteps(context, steps, readAgain),
+        context.attempts,
+      );
       const { done, replacedBy, refusals } = progress;
       context.onCarriedOut?.(progress.draft);
       if (replacedBy.length > 0) await context.beforeHalves?.();
@@ -119,7 +126,11 @@ export function stopsOwner(error: Error): boolean {
 }
 
 /** Decides as many of the steps as one transaction holds. */
-async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): Promise<Decision<Progress>> {
+async function attemptSteps(
+  context: CarryOutContext,
+  steps: readonly Step[],
+  readAgain: Set<Operation>,
+): Promise<Decision<Progress>> {
   const { client, tables, lists, now } = context;
   const { readStored, requireHeads, readBlocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
@@ -128,6 +139,10 @@ async function attemptSteps(context: CarryOutContext, steps: readonly Step[]): P
   for (const { operation, task } of steps) {
     if (!refusals.has(task)) {
       const next = decide(draft, operation);
+      if (operation.claim !== undefined && !readAgain.has(operation) && mayBeTorn(draft, operation, next)) {
+        readAgain.add(operation);
+        throw new Contention('The same call may be under way.');
+      }
       if (next instanceof Error) refusals.set(task, next);
       else if (fits(next)) draft = next;
       else if (changesNothing(draft)) {
@@ -160,6 +175,15 @@ function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/**
+ * Whether what was read may be torn: rows and memory are read side by side, and the same call may have written them in between. Then
+ * rows are there that no call seems to have made, or the other way round. No transaction finds that out, for none is made.
+ */
+function mayBeTorn(draft: Draft, { batchIds, jobIds }: Operation, next: Draft | Error): boolean {
+  if (next !== draft) return next instanceof Error;
+  return batchIds.some((id) => !settledBatchIn(draft, id)) || jobIds.some((id) => !jobIn(draft, id));
 }
 
 /** Throws AlreadyExists when another event had this id. */
