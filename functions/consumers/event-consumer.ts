@@ -13,6 +13,7 @@ import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from 
 import { inputFaults } from '../schemas/input-faults.ts';
 import { jsonBody } from '../schemas/json-body.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
+import { oldestAge } from './oldest-age.ts';
 
 export interface EventConsumerOptions {
   /** The queue whose messages are consumed. */
@@ -97,7 +98,11 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
         delay(Math.max(timeLeft(), 0), undefined, { ref: false }),
       ]);
       const failed = Records.filter((record) => !done.has(record));
-      addToRequestLog({ failed: failed.length, EventAge: oldestAge(Records), ...(faults.length > 0 && { faults }) });
+      addToRequestLog({
+        failed: failed.length,
+        EventAge: oldestAge(Records.map((record) => originOf(record).sent_at)),
+        ...(faults.length > 0 && { faults }),
+      });
       writeRequestLog(level);
       return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
     });
@@ -181,12 +186,6 @@ function originOf({ messageId, attributes, messageAttributes }: SQSRecord) {
     group_id: readCarried('group_id') ?? attributes.MessageGroupId ?? messageId,
     sent_at: readCarried('sent_at') ?? attributes.SentTimestamp,
   };
-}
-
-/** Seconds since the oldest of the messages was sent. */
-function oldestAge(records: readonly SQSRecord[]): number {
-  const oldest = Math.min(...records.map((record) => Number(originOf(record).sent_at)));
-  return Math.max(0, Math.round((Date.now() - oldest) / 1000));
 }
 
 /** What the service refuses on purpose stays refused. But what is missing may come, and what is busy may pass. */

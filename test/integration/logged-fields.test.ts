@@ -21,7 +21,12 @@ const others = ['type', 'record.status', 'errorType', 'errorMessage', 'stale_rea
 /** Nothing listens there. */
 const nobody = 'http://127.0.0.1:9/';
 
-const fields: Record<string, Set<string>> = { functions: new Set(), authorizer: new Set(), consumers: new Set() };
+const fields: Record<string, Set<string>> = {
+  functions: new Set(),
+  authorizer: new Set(),
+  consumers: new Set(),
+  finishBatches: new Set(),
+};
 
 beforeAll(async () => {
   await functionEnvironment();
@@ -74,6 +79,13 @@ beforeAll(async () => {
       await consumer.handler({ Records: [record] } as unknown as SQSEvent, lambdaContext());
     }
   });
+  await collect('finishBatches', async () => {
+    const { handler } = await import('../../functions/consumers/finish-batches.ts');
+    const body = JSON.stringify({ user_id: userId, batch_id: randomUUID() });
+    const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now() - 60_000) };
+    const record = { messageId: 'm', body, attributes, messageAttributes: {} };
+    await handler({ Records: [record, { ...record, body: 'unreadable' }] } as unknown as SQSEvent, lambdaContext());
+  });
 });
 
 /** The names of all fields that are logged meanwhile, as Logs Insights writes those of objects and lists: `faults.0.error.name`. */
@@ -108,13 +120,26 @@ describe.each(['functions', 'authorizer', 'consumers'])('the saved queries on th
   });
 });
 
+describe('finishBatches', () => {
+  it('logs its faults as the other consumers do, so that the same queries find them', () => {
+    for (const name of ['message_id', 'disposition', 'error.name', 'error.message']) {
+      expect([...fields.finishBatches!]).toContain(`faults.0.${name}`);
+    }
+  });
+});
+
 describe('the metric filters on the logs of functions', () => {
   const filters = ofType('AWS::Logs::MetricFilter').filter(({ path }) => !path.startsWith('Api/AccessLog/'));
 
   it.each(filters)('read a field that is logged: $path', ({ properties, path }) => {
     const [, field] = /\$\.(\w+)/.exec(properties.FilterPattern)!;
-    const kind = path.startsWith('Consumers/') ? 'consumers' : path.includes('Authorizer') ? 'authorizer' : 'functions';
+    const [kind] = [
+      path.startsWith('Consumers/FinishBatches') && 'finishBatches',
+      path.startsWith('Consumers/') && 'consumers',
+      path.includes('Authorizer') && 'authorizer',
+      'functions',
+    ].filter((each) => each !== false);
     expect(filters.length).toBeGreaterThan(3);
-    expect([...fields[kind]!]).toContain(field);
+    expect([...fields[kind!]!]).toContain(field);
   });
 });

@@ -230,7 +230,8 @@ describe('finishBatches', () => {
     const [row] = await itemsOfOwner(client, names.Batches, user_id);
     await client.send(new PutCommand({ TableName: names.Batches, Item: { ...row, canceling: true } }));
     calls.clear();
-    const Records = [{ messageId: 'message', body: JSON.stringify({ user_id, batch_id: row!.id }) }];
+    const attributes = { SentTimestamp: '1795230000000' };
+    const Records = [{ messageId: 'message', body: JSON.stringify({ user_id, batch_id: row!.id }), attributes }];
     const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);
     expect([...calls].sort()).toEqual(declared(otherFunctions.finishBatches.uses).sort());
