@@ -210,7 +210,8 @@ function describeDifference(difference: Difference): string {
   switch (kind) {
     case 'row': {
       const attributes = Object.entries(difference.expected).map(
-        ([name, expected]) => `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(expected)}`,
+        ([name, expected]) =>
+          `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(expected)}`,
       );
       const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
       return `${difference.table} ${key}: ${attributes.join('; ')}${reason}`;
@@ -220,7 +221,9 @@ function describeDifference(difference: Difference): string {
       const expected = Object.entries(difference.expected).filter(([name]) => name !== 'dictionaries');
       const attributes = expected
         .filter(([name, value]) => found[name] !== value)
-        .map(([name, value]) => `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(value)}`);
+        .map(
+          ([name, value]) => `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(value)}`,
+        );
       return `${key}: ${attributes.join('; ') || 'wrong dictionaries'}`;
     }
     case 'block':
