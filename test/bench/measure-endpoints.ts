@@ -10,11 +10,12 @@ import { getJob, listJobs } from '../../functions/data/jobs.ts';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { listProjects } from '../../functions/data/projects.ts';
+import { rebatch } from '../../functions/data/rebatches.ts';
 import { getResultsKey } from '../../functions/data/results.ts';
 import { getSequence } from '../../functions/data/sequences.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
-import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
+import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import type { Measure } from '../support/measured-client.ts';
@@ -49,6 +50,8 @@ interface EndpointCase {
   readonly budget?: Partial<Units>;
   /** Jobs of the open batch that it is measured on; by default none. */
   readonly jobs?: number;
+  /** Whether that batch is closed before. */
+  readonly closed?: true;
   /** Jobs of the batch that it creates, and returns. */
   readonly creates?: number;
   readonly run: (endpoints: ReturnType<typeof endpointsOf>, subject: Subject) => Promise<unknown>;
@@ -113,6 +116,14 @@ const cases: readonly EndpointCase[] = [
   { name: 'listProjects', run: ({ projects }) => projects() },
   { name: 'setTags, 1 new tag', jobs: 3, run: ({ tag }, { id }) => tag(id, ['measured']) },
   { name: 'closeBatch', jobs: 3, run: ({ close }, { id }) => close(id) },
+  ...[4, 50].map(
+    (jobs): EndpointCase => ({
+      name: `rebatch, ${jobs} jobs`,
+      jobs,
+      closed: true,
+      run: ({ repeat }, { id }) => repeat(id),
+    }),
+  ),
   { name: 'cancelJob', jobs: 3, run: ({ cancelJob }, { jobIds: [id] }) => cancelJob(id!) },
   { name: 'cancelJobs, 50 jobs', jobs: 50, run: ({ cancelJobs }, { id }) => cancelJobs(id) },
   ...[1, 4, 50, 5_000].map(
@@ -136,12 +147,13 @@ export async function* measureEndpoints(
   const endpoints = endpointsOf(bench);
   await endpoints.create(1);
   const createdLarge = new Map<number, Subject>();
-  for (const { name, budget, jobs = 0, creates, run } of cases) {
+  for (const { name, budget, jobs = 0, closed, creates, run } of cases) {
     const isLarge = (creates ?? jobs) > mostRepeated;
     if (isLarge && !large) continue;
     const costs: Units[] = [];
     while (costs.length < (isLarge ? 1 : runs)) {
       const subject = createdLarge.get(jobs) ?? (await endpoints.create(jobs));
+      if (closed) await endpoints.close(subject.id);
       const { value, cost } = await bench.measure(() => run(endpoints, subject));
       if (isLarge && creates !== undefined) createdLarge.set(creates, value as Subject);
       costs.push(cost);
@@ -164,6 +176,7 @@ function endpointsOf({ client, tables, userId }: EndpointBench) {
   const projectsOf = listProjects(client, tables);
   const tagsOf = setTags(client, tables);
   const closeOne = closeBatch(client, tables);
+  const repeatBatch = rebatch(client, tables);
   const cancelOne = cancelBatch(client, tables);
   const cancelOneJob = cancelJob(client, tables);
   const cancelAllJobs = cancelJobs(client, tables);
@@ -198,6 +211,7 @@ function endpointsOf({ client, tables, userId }: EndpointBench) {
     projects: () => projectsOf(userId, Claims.parse({})),
     tag: (batchId: string, tags: string[]) => tagsOf(userId, batchId, tags),
     close: (batchId: string) => closeOne(userId, batchId),
+    repeat: (batchId: string) => repeatBatch({ userId }, batchId, RebatchQuery.parse({}), Claims.parse({})),
     cancel: (batchId: string) => cancelOne(userId, batchId),
     cancelJob: (jobId: string) => cancelOneJob(userId, jobId),
     cancelJobs: (batchId: string) => cancelAllJobs(userId, batchId, CancelJobsQuery.parse({})),
