@@ -224,23 +224,30 @@ function jsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
 
 /** As it is sent: what a reader takes, not what it makes of it. */
 function inputSchema(schema: z.ZodMiniType) {
-  return z.toJSONSchema(schema, {
-    io: 'input',
-    // A JSON object that is taken as it is: its metadata says what it is.
-    unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema }) => {
-      useInclusiveBounds(jsonSchema);
-      const fields = fieldDescriptions(zodSchema);
-      if (fields === undefined) return;
-      delete jsonSchema.fields;
-      // Members may share a schema, and then its JSON Schema: each gets a copy of its own.
-      jsonSchema.properties = Object.fromEntries(
-        Object.entries(jsonSchema.properties ?? {}).map(([name, member]) => {
-          return [name, { ...(member as object), description: fields[name] }];
-        }),
-      ) as never;
-    },
-  });
+  return describeMembers(
+    z.toJSONSchema(schema, {
+      io: 'input',
+      // A JSON object that is taken as it is: its metadata says what it is.
+      unrepresentable: 'any',
+      override: ({ jsonSchema }) => useInclusiveBounds(jsonSchema),
+    }),
+  );
+}
+
+/**
+ * The same JSON Schema, each object's `fields` as the descriptions of its members. Only afterwards: while schemas are converted, those
+ * of members may still be empty.
+ */
+function describeMembers<Json>(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(describeMembers) as Json;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { fields, ...rest } = schema as Record<string, unknown>;
+  const described = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, describeMembers(value)]));
+  if (fields === undefined) return described as Json;
+  const members = Object.entries((described.properties ?? {}) as Record<string, object>);
+  const descriptions = fields as Readonly<Record<string, string>>;
+  const properties = members.map(([name, member]) => [name, { ...member, description: descriptions[name] }]);
+  return { ...described, properties: Object.fromEntries(properties) } as Json;
 }
 
 /** Bounds as people write them; those of what a number can hold are left out. */
