@@ -48,3 +48,8 @@ export function fromMicroseconds(value: number): string {
 export function toMicroseconds(canonical: string): number {
   return Date.parse(`${canonical.slice(0, 23)}Z`) * 1000 + Number(canonical.slice(23, 26));
 }
+
+/** The later of two canonical times. */
+export function later(time: string, other: string | undefined): string {
+  return other !== undefined && other > time ? other : time;
+}

@@ -5,6 +5,7 @@
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
+import { later } from '../../timestamp.ts';
 import { isFinalBatchStatus } from './update-row.ts';
 
 /**
@@ -37,9 +38,4 @@ function hasEnded({ open, creating, canceling, jobs_count, jobs_count_per_status
   if (jobs_count === 0) return written_at.open !== undefined;
   const { PENDING, RUNNING, CANCELING } = jobs_count_per_status;
   return PENDING + RUNNING + CANCELING === 0;
-}
-
-/** The later of two canonical times. */
-export function later(time: string, other: string | undefined): string {
-  return other !== undefined && other > time ? other : time;
 }

@@ -3,7 +3,7 @@ import { IllegalTransition } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
-import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
+import { fromMicroseconds, later, toMicroseconds } from '../../timestamp.ts';
 
 /**
  * The stages of a life. A status moves to any later stage (events may be lost or late). Between two statuses of the same stage the
@@ -92,7 +92,8 @@ export function updateRow<Row extends BatchRow | JobRow>(
   const at = effectiveTime(row, source);
   const given = Object.entries(update).filter(([, value]) => value !== undefined);
   const winning = given.filter(([field, value]) => wins(row, { field, value, at, byEvent }));
-  const updated_at = updateTime(row, fromMicroseconds(at));
+  // The time of the latest update, whether or not any of its values won: so it is the same for the same events in any order.
+  const updated_at = later(row.updated_at, fromMicroseconds(at));
   const isLater = byEvent && given.length > 0 && updated_at > row.updated_at;
   if (winning.length === 0 && !isLater) return row;
   return {
@@ -102,14 +103,6 @@ export function updateRow<Row extends BatchRow | JobRow>(
     updated_at,
     rev: row.rev + 1,
   };
-}
-
-/**
- * The time of the latest update, whether or not any of its values won. So it is the same for the same events in any order, and it
- * never moves back.
- */
-function updateTime({ updated_at }: BatchRow | JobRow, moment: string): string {
-  return moment > updated_at ? moment : updated_at;
 }
 
 /** An event's own time. For a direct call the present, or the row's latest update where a sender's clock is ahead of ours. */

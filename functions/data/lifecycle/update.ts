@@ -2,9 +2,9 @@ import { CorruptData, IllegalTransition, type InputFault, InvalidInput, NotFound
 import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import { later } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIn, type EventReference, jobIn, type Operation, settledBatchIn, withRows } from './draft.ts';
-import { later } from './settle.ts';
 import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 interface UpdateRequest<Update> {
