@@ -23,7 +23,7 @@ type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[T
 /**
  * What a function may do, and nothing more. It becomes the function's IAM policy and its environment: the names of the tables,
  * the URLs of the queues, the name of the results bucket. A transaction needs the actions of its parts. `Results` is the
- * bucket's prefix of results: a function that signs links to them must name it.
+ * bucket's prefix of results: a function that reads them or signs links to them must name it.
  */
 export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
   Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & { Results?: readonly 'GetObject'[] };
@@ -120,6 +120,19 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
     uses: { Batches: ['GetItem'] },
+  },
+  getFullResults: {
+    method: 'GET',
+    path: '/api/v1/batches/{batch_id}/full_results',
+    entry: 'endpoints/batches/get-full-results',
+    uses: {
+      Batches: ['GetItem'],
+      Jobs: ['BatchGetItem'],
+      'Jobs/by_batch': ['Query'],
+      Columns: listReads,
+      Results: ['GetObject'],
+    },
+    timeoutSeconds: 28,
   },
   closeBatch: {
     method: 'PATCH',

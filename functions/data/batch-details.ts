@@ -54,7 +54,7 @@ export function getBatchDetails(
       if (job_ids.length !== total) throw new StaleRead('The number of jobs changed.');
       return { ...batch, sequence_builder, job_ids };
     }
-    const jobs = agrees(batch, items) ? [...items] : await readAgain(userId, items);
+    const jobs = countsAgree(batch, items) ? [...items] : await readAgain(userId, items);
     return { ...batch, sequence_builder, job_ids: jobs.map(({ id }) => id), jobs };
   }
 
@@ -67,7 +67,7 @@ export function getBatchDetails(
 }
 
 /** Whether the jobs are as many in each status as their batch counts. */
-function agrees({ jobs_count_per_status }: Batch, jobs: readonly Job[]): boolean {
+export function countsAgree({ jobs_count_per_status }: Batch, jobs: readonly Pick<Job, 'status'>[]): boolean {
   const counts = Map.groupBy(jobs, ({ status }) => status);
   return Object.entries(jobs_count_per_status).every(
     ([status, count]) => (counts.get(status as Job['status'])?.length ?? 0) === count,

@@ -34,7 +34,7 @@ export function success(value: unknown): Reply {
 
 /** The first of these values that one response can hold. Throws when it can hold none. */
 export function firstThatFits(...values: readonly unknown[]): Reply {
-  const reply = values.map(success).find((each) => fitsLambdaResponse(successReply(200, each).body));
+  const reply = values.map(success).find(fitsOneAnswer);
   if (reply === undefined) throw new Error('The answer is larger than a response may be.');
   return reply;
 }
@@ -74,12 +74,17 @@ export function proxyResult({ status, headers, body }: HttpReply, requestId: str
 }
 
 /** Lambda returns at most 6 MB, in which the body is a JSON string; the rest is left for the headers. */
-const maxBytes = 6 * 1024 * 1024 - 16 * 1024;
+export const maximumBodyBytes = 6 * 1024 * 1024 - 16 * 1024;
+
+/** Whether Lambda can return this reply. */
+export function fitsOneAnswer(reply: Reply): boolean {
+  return fitsLambdaResponse(successReply(200, reply).body);
+}
 
 /** Whether Lambda can return this body. */
 export function fitsLambdaResponse(body: string): boolean {
   // A UTF-16 unit of well-formed text takes at most three bytes: three of UTF-8, or an escape of two.
-  return body.length * 3 <= maxBytes || Buffer.byteLength(JSON.stringify(body)) <= maxBytes;
+  return body.length * 3 <= maximumBodyBytes || Buffer.byteLength(JSON.stringify(body)) <= maximumBodyBytes;
 }
 
 /**
@@ -94,7 +99,7 @@ export function pageReply(query: { offset: number; limit: number }, { items, tot
     items.map((item) => JSON.stringify(item)),
     { total, start: offset, end },
   );
-  if (!fitsLambdaResponse(successReply(200, reply).body)) {
+  if (!fitsOneAnswer(reply)) {
     const msg = 'The page is larger than a response may be: ask for fewer items';
     throw new InvalidInput([{ loc: ['query', 'limit'], msg, type: 'page_too_large' }]);
   }

@@ -274,6 +274,17 @@ const linkChecks: Check[] = [
   },
   {
     area: 'results',
+    promise: 'the results of a batch come in one answer',
+    async run(deployment) {
+      const jobId = await deployment.jobWithResults();
+      const { batch_id } = await listed(deployment, `/api/v2/jobs/${jobId}`);
+      const answer = await call(deployment, `/api/v1/batches/${batch_id}/full_results`);
+      expectAnswer(answer, 200);
+      ok(answer.body.data[jobId].counter);
+    },
+  },
+  {
+    area: 'results',
     promise: 'a changed link is refused',
     async run() {
       const link = new URL(issuedLink().link);

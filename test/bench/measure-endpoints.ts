@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { getBatchDetails } from '../../functions/data/batch-details.ts';
+import { listResultsKeys } from '../../functions/data/batch-results.ts';
 import { closeBatch, setTags } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
 import { cancelJobs } from '../../functions/data/cancellations.ts';
@@ -106,6 +107,13 @@ const cases: readonly EndpointCase[] = [
   { name: 'getJob', jobs: 3, run: ({ job }, { jobIds: [id] }) => job(id!) },
   { name: 'getJobStatus', jobs: 3, run: ({ jobStatus }, { jobIds: [id] }) => jobStatus(id!) },
   { name: 'getResultsLink', jobs: 3, run: ({ resultsKey }, { jobIds: [id] }) => resultsKey(id!) },
+  ...[3, 100, 5_000].map(
+    (jobs): EndpointCase => ({
+      name: `getFullResults, ${jobs} jobs`,
+      jobs,
+      run: ({ resultsKeys }, { id }) => resultsKeys(id),
+    }),
+  ),
   {
     name: 'listJobs?batch_id=, 100 jobs',
     budget: { readUnits: pageUnits },
@@ -173,6 +181,7 @@ function endpointsOf({ client, tables, userId }: EndpointBench) {
   const sequenceOf = getSequence(client, tables);
   const jobsOfBatch = listJobs(client, tables);
   const keyOf = getResultsKey(client, tables);
+  const keysOf = listResultsKeys(client, tables);
   const projectsOf = listProjects(client, tables);
   const tagsOf = setTags(client, tables);
   const closeOne = closeBatch(client, tables);
@@ -207,6 +216,7 @@ function endpointsOf({ client, tables, userId }: EndpointBench) {
         order_by_direction: 'ASC',
       }),
     resultsKey: (jobId: string) => keyOf(userId, jobId),
+    resultsKeys: (batchId: string) => keysOf(userId, batchId),
     devices: listDevices(client, tables),
     projects: () => projectsOf(userId, Claims.parse({})),
     tag: (batchId: string, tags: string[]) => tagsOf(userId, batchId, tags),

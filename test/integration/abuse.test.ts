@@ -15,25 +15,34 @@ import { loadDevices } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
+import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
-afterAll(() => sink.stop());
+const results = await startResultsStore();
+afterAll(async () => {
+  await sink.stop();
+  await results.stop();
+});
 const handlers = await loadHandlers(routesWithToken);
 
 const userId = 'auth0|alice';
 const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 3 })[0] as Value;
 const plainBatches = sample(batchRows(userId, 30));
-const jobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 40));
+const jobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 40)).map((job) => ({
+  ...job,
+  results_key: `results/${userId}/${job.id}.json`,
+}));
 const batches = countJobs(plainBatches, jobs);
 
 beforeAll(async () => {
   await loadList(client, names, { list: batchList, userId, rows: batches });
   await loadList(client, names, { list: jobList, userId, rows: jobs });
   await loadDevices(client, names);
+  for (const { results_key } of jobs) await results.put(results_key, { counter: { '000': 8 } });
 });
 
 async function ask(route: RouteWithToken, request: GatewayRequest) {

@@ -22,6 +22,7 @@ import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
+import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 /** The functions' time limit, in milliseconds. */
@@ -30,7 +31,11 @@ const timeLimit = 15_000;
 const { client, names } = await functionEnvironment();
 const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
-afterAll(() => proxy.stop());
+const results = await startResultsStore();
+afterAll(async () => {
+  await proxy.stop();
+  await results.stop();
+});
 
 /** Freshly loaded, so that no earlier failure has used up the attempts that the SDK allows itself. */
 function endpoints(): Promise<Handlers> {
@@ -66,6 +71,7 @@ beforeAll(async () => {
   for (const { userId } of cases) {
     await loadList(client, names, { list: batchList, userId, rows: batchesOf(userId) });
     await loadList(client, names, { list: jobList, userId, rows: jobsOf(userId) });
+    for (const { id, results_key } of jobsOf(userId)) await results.put(results_key, { counter: { [id]: 1 } });
   }
 });
 

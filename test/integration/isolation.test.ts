@@ -15,6 +15,7 @@ import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
+import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken, type UserRequest } from '../support/route-cases.ts';
 
 const owner = 'auth0|alice';
@@ -39,7 +40,11 @@ const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ h
   answer(await pass());
 });
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
-afterAll(() => recorder.stop());
+const results = await startResultsStore();
+afterAll(async () => {
+  await recorder.stop();
+  await results.stop();
+});
 
 const handlers = await loadHandlers(routesWithToken);
 
@@ -82,18 +87,21 @@ beforeAll(async () => {
   ] as const) {
     await loadList(client, names, { list: batchList, userId, rows: batches });
     await loadList(client, names, { list: jobList, userId, rows: jobs });
+    for (const { id, results_key } of jobs) await results.put(results_key, { counter: { [id]: 1 } });
   }
 });
 
 /** The whole answer, but for the name of the request, and what it took. */
 async function ask(route: RouteWithToken, request: UserRequest, userId = intruder) {
   asked.length = 0;
+  results.requests.length = 0;
   const { statusCode, headers, body } = await handlers[route](
     gatewayEvent(route, { ...request, userId }),
     lambdaContext(),
   );
   const { 'X-Request-Id': _, ...others } = headers as Record<string, string>;
-  return { statusCode, headers: others, body, operations: asked.map(({ operation }) => operation).sort() };
+  const operations = [...asked.map(({ operation }) => operation), ...results.requests].sort();
+  return { statusCode, headers: others, body, operations };
 }
 
 /** The answer says nothing of the owner beyond what the request itself said, and nothing of the owner's was asked for. */
@@ -102,6 +110,7 @@ function expectNothingOf({ body, headers }: Awaited<ReturnType<typeof ask>>, req
   const sent = JSON.stringify(request.body ?? '');
   for (const secret of secrets) if (!sent.includes(secret)) expect(text).not.toContain(secret);
   for (const { body: sent } of asked) expect(sent).not.toContain(JSON.stringify(owner));
+  for (const request of results.requests) expect(request).not.toContain(owner);
 }
 
 const unknownId = '00000000-0000-4000-8000-00000000abcd';
@@ -260,6 +269,20 @@ describe('getResultsLink', () => {
     const query = { user_id: owner, principalId: owner, job_id: job };
     const answer = await ask('getResultsLink', { path: { job_id: job }, query });
     expect(answer).toEqual(await ask('getResultsLink', { path: { job_id: unknownId }, query }));
+  });
+});
+
+describe('getFullResults', () => {
+  it('reads the results of the owner alone', async () => {
+    const path = { batch_id: theirs.jobs[0]!.batch_id };
+    const { body } = await ask('getFullResults', { path }, owner);
+    const idsOf = theirs.jobs.filter(({ batch_id }) => batch_id === path.batch_id).map(({ id }) => id);
+    expect(Object.keys(JSON.parse(body).data)).toEqual(idsOf);
+    expect(results.requests).toHaveLength(idsOf.length);
+    const answer = await ask('getFullResults', { path });
+    expect(answer.statusCode).toBe(404);
+    expectNothingOf(answer);
+    expect(results.requests).toEqual([]);
   });
 });
 

@@ -3,6 +3,9 @@ import { type HttpServer, startHttpServer } from '../../infra/local/http-server.
 
 /** A request on its way. */
 export interface PassingRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
   readonly response: ServerResponse;
@@ -25,11 +28,11 @@ export function startPassingServer(
   ) => Promise<void>,
 ): Promise<HttpServer> {
   return startHttpServer(0, async (incoming, response) => {
-    const { method, headers } = incoming;
+    const { method = 'GET', url: target = '/', headers } = incoming;
     const body = await collect(incoming);
     const pass = () =>
       new Promise<PassedAnswer>((resolve, reject) => {
-        const upstream = requestUpstream(endpoint, { method, headers }, (answer) => {
+        const upstream = requestUpstream(new URL(target, endpoint), { method, headers }, (answer) => {
           const done = (content: Buffer) =>
             resolve({ status: answer.statusCode ?? 500, headers: answer.headers, body: content });
           collect(answer).then(done, reject);
@@ -37,7 +40,7 @@ export function startPassingServer(
         upstream.on('error', reject);
         upstream.end(body);
       });
-    await handle({ headers, body, response }, pass, (answer) =>
+    await handle({ method, target, headers, body, response }, pass, (answer) =>
       response.writeHead(answer.status, answer.headers).end(answer.body),
     );
   });

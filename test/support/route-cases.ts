@@ -154,6 +154,13 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     foreign: foreignBatch,
     anything: anyBatch,
   },
+  getFullResults: {
+    ways: ({ batches: [batch] }) => ({ 'the results of a batch': { path: { batch_id: batch!.id } } }),
+    // Of the third batch's few jobs, and of the fifth's, far apart, the statuses are not those that it counts: they are read again by their ids.
+    moreCalls: ({ batches }) => batches.slice(2, 5).map(({ id }) => ({ path: { batch_id: id } })),
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
   getBatchStatus: {
     ways: ({ batches: [batch] }) => ({ 'the status of a batch': { path: { batch_id: batch!.id } } }),
     foreign: foreignBatch,

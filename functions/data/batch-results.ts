@@ -1,0 +1,178 @@
+import { addAbortSignal, type Readable } from 'node:stream';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { CorruptData, DependencyFailed } from '../errors.ts';
+import { isJsonObject } from '../json-text.ts';
+import { isResultsKeyOf } from '../results-key.ts';
+import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import type { TableNames } from '../tables.ts';
+import { countsAgree } from './batch-details.ts';
+import { getBatch } from './batches.ts';
+import { translateErrors } from './dynamodb/aws-errors.ts';
+import { queryAll } from './dynamodb/reads.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
+import type { ListOptions } from './lists/reader.ts';
+import { selectJobs } from './selected-jobs.ts';
+
+const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: true });
+
+/**
+ * The function that finds the keys of the results of a batch's jobs, by job, in creation order; jobs without results are left out;
+ * undefined when the user has no such batch. The jobs are read from an index, and again by their ids, strongly consistent, where the
+ * index lags behind the batch's own counts: so whoever has seen that a job is DONE finds its results.
+ *
+ * Read units: 1 for the batch, 0.1 for each KB of its jobs; where the index lags, one for each job besides.
+ */
+export function listResultsKeys(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  options: ListOptions = {},
+): (userId: string, batchId: string) => Promise<ReadonlyMap<string, string> | undefined> {
+  const batchOf = getBatch(client, tables);
+  const jobsOf = selectJobs(client, tables, options);
+  return async (userId, batchId) => {
+    const [batch, items] = await Promise.all([
+      batchOf(userId, batchId),
+      queryAll(client, {
+        table: tables.Jobs,
+        index: 'by_batch',
+        partition: { user_id: userId, batch_id: batchId },
+        sortKey: 'creation_order',
+        range: 'all',
+        consistent: false,
+        pageLimit: options.pageLimit,
+      }),
+    ]);
+    if (batch === undefined) return undefined;
+    const indexed = items.map((item) => storedRow(JobWithResults, item, jobRowDefaults));
+    const jobs = countsAgree(batch, indexed) ? indexed : (await jobsOf(userId, batchId, {})).jobs;
+    return new Map(jobs.flatMap(({ id, results_key }) => (results_key === null ? [] : [[id, results_key]])));
+  };
+}
+
+export interface ResultsDocuments {
+  /** The JSON text of each document as it was uploaded, by job, in the order of the keys. */
+  readonly documents: ReadonlyMap<string, string>;
+  /** Jobs whose results were never uploaded. */
+  readonly missing: readonly string[];
+}
+
+/** Objects that are read at the same time: fewer than the SDK's connections. */
+const parallelReads = 32;
+
+/** How often an object is read whose content breaks off on its way. The SDK itself repeats only what fails before that. */
+const bodyAttempts = 3;
+
+/**
+ * The function that reads results documents from the bucket, by the keys of their jobs; undefined when together they have more than
+ * `mostBytes`. Sizes come before contents: nothing beyond that limit is downloaded. One GET of S3 for each document.
+ *
+ * The returned function throws CorruptData for a key that is not below the user's own prefix, and for a document that is no JSON object.
+ */
+export function readResults(
+  bucket: string,
+  client = s3Client(),
+): (userId: string, keys: ReadonlyMap<string, string>, mostBytes: number) => Promise<ResultsDocuments | undefined> {
+  return async (userId, keys, mostBytes) => {
+    const texts = new Map<string, string | undefined>();
+    const waiting = keys.entries();
+    const end = new AbortController();
+    let bytes = 0;
+
+    const readWaiting = async () => {
+      for (const [jobId, key] of waiting) {
+        if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');
+        texts.set(jobId, await readDocument(jobId, key));
+      }
+    };
+    const readDocument = async (jobId: string, key: string) => {
+      for (let attempt = 1; ; attempt++) {
+        const object = await openObject(key);
+        if (object === undefined) return undefined;
+        if (attempt === 1) bytes += object.length;
+        if (bytes > mostBytes) throw new TooManyBytes();
+        try {
+          return documentText(jobId, await object.content());
+        } catch (error) {
+          if (!(error instanceof DependencyFailed) || attempt === bodyAttempts) throw error;
+        }
+      }
+    };
+    const openObject = async (Key: string) => {
+      const command = new GetObjectCommand({ Bucket: bucket, Key });
+      const { ContentLength: length, Body } = await unlessMissing(client.send(command, { abortSignal: end.signal }));
+      if (Body === undefined) return undefined;
+      addAbortSignal(end.signal, Body as Readable);
+      if (length === undefined) throw new DependencyFailed('S3 did not say how long an object is.');
+      const content = () => Body.transformToByteArray().catch(brokenOff);
+      return { length, content };
+    };
+
+    try {
+      await Promise.all(Array.from({ length: parallelReads }, readWaiting));
+    } catch (error) {
+      if (error instanceof TooManyBytes) return undefined;
+      throw error;
+    } finally {
+      end.abort();
+    }
+    const found = [...keys.keys()].map((jobId) => [jobId, texts.get(jobId)] as const);
+    return {
+      documents: new Map(found.flatMap(([jobId, text]) => (text === undefined ? [] : [[jobId, text]]))),
+      missing: found.filter(([, text]) => text === undefined).map(([jobId]) => jobId),
+    };
+  };
+}
+
+class TooManyBytes extends Error {}
+
+/** Answers with nothing for an object that does not exist. To a role that may not list the bucket, S3 calls it AccessDenied. */
+async function unlessMissing<Answer extends object>(call: Promise<Answer>): Promise<Partial<Answer>> {
+  try {
+    return await translateErrors(call);
+  } catch (error) {
+    if (error instanceof Error && (error.name === 'AccessDenied' || error.name === 'NoSuchKey')) return {};
+    throw error;
+  }
+}
+
+function brokenOff(cause: unknown): never {
+  throw new DependencyFailed('The content of an object broke off.', { cause });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Throws CorruptData unless the content is a JSON object. What the parser says of it is not handed on: it quotes the content. */
+function documentText(jobId: string, content: Uint8Array): string {
+  const text = jsonText(content);
+  if (text === undefined || !isJsonObject(text)) {
+    throw new CorruptData(`The results of the job ${jobId} are not a JSON object.`);
+  }
+  return text;
+}
+
+function jsonText(content: Uint8Array): string | undefined {
+  try {
+    const text = utf8.decode(content);
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A read takes at most 3 attempts of 2 s each; so does the content of an object that stops on its way. */
+function s3Client(): S3Client {
+  return new S3Client({
+    maxAttempts: 3,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: 2_000,
+      throwOnRequestTimeout: true,
+      socketTimeout: 2_000,
+    },
+  });
+}

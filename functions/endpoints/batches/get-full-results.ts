@@ -1,0 +1,30 @@
+import { listResultsKeys, readResults } from '../../data/batch-results.ts';
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { requiredEnv, tableNames } from '../../env.ts';
+import { InvalidInput, NotFound } from '../../errors.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { fitsOneAnswer, maximumBodyBytes, type Reply } from '../../http/reply.ts';
+import { addToRequestLog } from '../../request-log.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-full-results.operation.ts';
+
+const keysOf = listResultsKeys(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
+const read = readResults(requiredEnv('RESULTS_BUCKET'));
+
+export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path }) => {
+  const keys = await keysOf(userId, path.batch_id);
+  if (keys === undefined) throw new NotFound('There is no such batch.');
+  const { documents, missing } = (await read(userId, keys, maximumBodyBytes)) ?? refuseSize();
+  if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
+  const reply = objectOf(documents);
+  return fitsOneAnswer(reply) ? reply : refuseSize();
+});
+
+function objectOf(documents: ReadonlyMap<string, string>): Reply {
+  return { data: `{${[...documents].map(([jobId, text]) => `"${jobId}":${text}`).join()}}` };
+}
+
+function refuseSize(): never {
+  const msg = 'The results of this batch exceed one answer: get each job’s by /api/v1/jobs/{job_id}/results_link';
+  throw new InvalidInput([{ loc: ['path', 'batch_id'], msg, type: 'results_too_large' }]);
+}

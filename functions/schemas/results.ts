@@ -1,0 +1,13 @@
+import * as z from 'zod/mini';
+import { Uuid } from './values.ts';
+
+/** What devices upload for a job. The service hands it on as it is, whatever it holds besides. */
+const ResultsDocument = z
+  .record(z.string(), z.unknown())
+  .register(z.globalRegistry, { id: 'ResultsDocument', examples: [{ counter: { '000': 8, '001': 3 } }] });
+
+/** Documents by the ids of their jobs. */
+export const ResultsOfJobs = z.record(Uuid, ResultsDocument).register(z.globalRegistry, {
+  id: 'ResultsOfJobs',
+  examples: [{ '22afe093-6443-4460-bab2-60b21ccf278f': { counter: { '000': 8, '001': 3 } } }],
+});

@@ -1,0 +1,319 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { listResultsKeys } from '../../functions/data/batch-results.ts';
+import { jobList } from '../../functions/data/columns/lists.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { maximumBodyBytes } from '../../functions/http/reply.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { loadList } from '../support/load-list.ts';
+import { measuredClient } from '../support/measured-client.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { startResultsStore } from '../support/results-store.ts';
+import { testClient } from '../support/test-client.ts';
+
+const { client, names } = await functionEnvironment();
+const store = await startResultsStore();
+afterAll(() => store.stop());
+const { handler } = await import('../../functions/endpoints/batches/get-full-results.ts');
+
+const passOn = store.handle;
+const { createBatch, recordJobStatus } = lifecycle(client, names);
+const counter = { '000': 8, '001': 3 };
+let batchNumber = 0;
+let userId = '';
+let batchId = '';
+beforeEach(() => {
+  store.requests.length = 0;
+  store.handle = passOn;
+  userId = `auth0|alice ${++batchNumber}`;
+  batchId = uuid('b', batchNumber);
+});
+
+const jobId = (number: number) => uuid('a', number);
+const keyOf = (id: string) => `results/${userId}/${id}.json`;
+
+/** A batch with a job for each of the documents; of null there are no results, and of undefined no object. */
+async function createBatchOf(documents: readonly unknown[]) {
+  await createBatch(userId, newBatch(batchNumber, { jobs: documents.map((_, at) => newJob(at)) }));
+  for (const [at, document] of documents.entries()) {
+    if (document === null) continue;
+    if (document !== undefined) await store.put(keyOf(jobId(at)), document);
+    await recordJobStatus(userId, jobId(at), { status: 'DONE', results_key: keyOf(jobId(at)) });
+  }
+}
+
+const found = (text: string) => ({
+  status: 200,
+  headers: { 'content-length': String(Buffer.byteLength(text)) },
+  body: Buffer.from(text),
+});
+
+const ask = (user = userId, batch_id = batchId, milliseconds?: number) =>
+  handler(gatewayEvent('getFullResults', { userId: user, path: { batch_id } }), lambdaContext(milliseconds));
+
+async function dataOf(answer: ReturnType<typeof ask>) {
+  const { statusCode, body } = await answer;
+  expect(statusCode).toBe(200);
+  return JSON.parse(body).data;
+}
+
+describe('GET /api/v1/batches/{batch_id}/full_results', () => {
+  it('answers with the documents of the jobs that have one, in creation order', async () => {
+    await createBatchOf([{ counter }, null, { counter: { 1: 2 }, raw: ['1', '1'] }]);
+    const event = gatewayEvent('getFullResults', { userId, path: { batch_id: batchId } });
+    const { statusCode, headers, body } = await handler(event, lambdaContext());
+    expect({ statusCode, headers }).toEqual({
+      statusCode: 200,
+      headers: {
+        'Content-Type': 'application/json',
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+        'X-Request-Id': event.requestContext.requestId,
+        'Access-Control-Allow-Origin': '*',
+      },
+    });
+    const data = `{"${jobId(0)}":{"counter":{"000":8,"001":3}},"${jobId(2)}":{"counter":{"1":2},"raw":["1","1"]}}`;
+    expect(body).toBe(`{"status":"success","message":"OK.","code":"200","data":${data}}`);
+    expect(store.requests.toSorted()).toEqual([0, 2].map((at) => `GET ${keyOf(jobId(at))}`));
+  });
+
+  it('hands a document on as it is: numbers, the order of its members, spaces', async () => {
+    const text = '\n{ "b": 1.50, "2": 12345678901234567890, "1": {"é": "\\u00e9"} }\n';
+    await createBatchOf([text]);
+    const { body } = await ask();
+    expect(body).toContain(`{"${jobId(0)}":${text}}`);
+  });
+
+  it('answers with an empty object where no job has results', async () => {
+    await createBatchOf([null, null]);
+    expect(await dataOf(ask())).toEqual({});
+    expect(store.requests).toEqual([]);
+  });
+
+  it('leaves out results that were never uploaded', async () => {
+    await createBatchOf([{ counter }, undefined]);
+    expect(await dataOf(ask())).toEqual({ [jobId(0)]: { counter } });
+  });
+
+  it('answers for another user’s batch byte for byte as for none, and asks S3 for nothing', async () => {
+    await createBatchOf([{ counter }]);
+    const foreign = await ask('auth0|mallory');
+    const unknown = await ask('auth0|mallory', uuid('b', 999_999));
+    expect([foreign.statusCode, unknown.statusCode]).toEqual([404, 404]);
+    expect(foreign.body).toBe(unknown.body);
+    expect(await ask(userId, jobId(0))).toMatchObject({ statusCode: 404, body: unknown.body });
+    expect(store.requests).toEqual([]);
+  });
+
+  it('refuses what is no id', async () => {
+    const { statusCode, body } = await ask(userId, 'x');
+    expect(statusCode).toBe(422);
+    expect(JSON.parse(body).detail).toMatchObject([{ loc: ['path', 'batch_id'], type: 'uuid_parsing' }]);
+  });
+
+  it.each([
+    ['no JSON', '{"counter":'],
+    ['empty', ''],
+    ['a list', '[{"secret":1}]'],
+    ['a text', '"secret"'],
+    ['null', 'null'],
+    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an object and more', '{"secret":1},"x":{}'],
+  ])('fails on a document that is %s: that is never the caller’s fault', async (_, document) => {
+    await createBatchOf([{ counter }, document]);
+    const { statusCode, body } = await ask();
+    expect(statusCode).toBe(500);
+    expect(body).not.toContain('secret');
+  });
+
+  it('reads nothing that lies among the results of another user', async () => {
+    const key = 'results/auth0|bob/1.json';
+    await store.put(key, { counter });
+    const { readResults } = await import('../../functions/data/batch-results.ts');
+    const reading = readResults('results-bucket')('auth0|alice', new Map([[jobId(0), key]]), 1_000);
+    await expect(reading).rejects.toMatchObject({ name: 'CorruptData' });
+    expect(store.requests).toEqual([]);
+  });
+});
+
+describe('results that exceed one answer', () => {
+  const ofLength = (length: number) => JSON.stringify({ raw: 'x'.repeat(length - '{"raw":""}'.length) });
+
+  async function expectRefusal() {
+    const { statusCode, body } = await ask();
+    expect(statusCode).toBe(422);
+    expect(JSON.parse(body).detail).toEqual([
+      {
+        loc: ['path', 'batch_id'],
+        msg: expect.stringContaining('/api/v1/jobs/{job_id}/results_link'),
+        type: 'results_too_large',
+      },
+    ]);
+  }
+
+  it('are refused with a hint, and no more of them is read than needed', async () => {
+    await createBatchOf(Array.from({ length: 60 }, () => undefined));
+    store.handle = async (_, __, answer) => answer(found(ofLength(2 ** 20)));
+    await expectRefusal();
+    expect(store.requests.length).toBeLessThan(45);
+  });
+
+  it('are refused before they are read', async () => {
+    await createBatchOf([undefined]);
+    store.handle = async ({ response }) => {
+      response.writeHead(200, { 'Content-Length': String(maximumBodyBytes + 1) }).write('{');
+    };
+    await expectRefusal();
+  });
+
+  it('are refused where they exceed it only once they are escaped', async () => {
+    await createBatchOf([JSON.stringify({ raw: '"'.repeat(2 * 2 ** 20) })]);
+    await expectRefusal();
+  });
+
+  it('are answered up to the last byte that fits', async () => {
+    const frame = { status: 'success', message: 'OK.', code: '200', data: { [jobId(0)]: { raw: '' } } };
+    const length = maximumBodyBytes - JSON.stringify(JSON.stringify(frame)).length + '{"raw":""}'.length;
+    await createBatchOf([ofLength(length)]);
+    expect((await dataOf(ask()))[jobId(0)].raw).toHaveLength(length - '{"raw":""}'.length);
+    await store.put(keyOf(jobId(0)), ofLength(length + 1));
+    await expectRefusal();
+  });
+});
+
+describe('a batch of 5,000 jobs', () => {
+  it('is answered, with a few reads of S3 at a time', async () => {
+    await createBatch(userId, newBatch(batchNumber, { open: true }));
+    const jobs = Array.from({ length: 5_000 }, (_, seq) => ({
+      id: jobId(seq),
+      parent_id: null,
+      batch_id: batchId,
+      project_id: uuid('c', 1),
+      user_id: userId,
+      status: 'DONE' as const,
+      runs: 1,
+      origin: 'CLIENT' as const,
+      creation_order: seq,
+      created_at: '2026-03-01T00:00:00.000000Z',
+      updated_at: '2026-03-01T00:00:00.000000Z',
+      start_timestamp: null,
+      end_timestamp: null,
+      variables: null,
+      errors: null,
+      results_key: keyOf(jobId(seq)),
+      seq,
+      rev: 1,
+      written_at: {},
+    }));
+    await loadList(client, names, { list: jobList, userId, rows: jobs });
+    let [reading, most] = [0, 0];
+    store.handle = async (_, __, answer) => {
+      most = Math.max(most, ++reading);
+      await delay(2);
+      reading--;
+      answer(found(JSON.stringify({ counter })));
+    };
+    // The batch does not count these jobs: as where the index lags behind, they are read by their ids, too.
+    const data = await dataOf(ask(userId, batchId, 28_000));
+    expect(Object.keys(data)).toEqual(jobs.map(({ id }) => id));
+    expect(store.requests).toHaveLength(5_000);
+    expect(most).toBeGreaterThan(16);
+    expect(most).toBeLessThanOrEqual(32);
+  });
+});
+
+describe('listResultsKeys', () => {
+  const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
+
+  it.each<[string, (items: Record<string, unknown>[]) => Record<string, unknown>[]]>([
+    ['knows none of the jobs yet', () => []],
+    [
+      'holds their statuses of before',
+      (items) => items.map((item) => ({ ...item, status: 'RUNNING', results_key: null })),
+    ],
+    ['misses a job', (items) => items.slice(1)],
+  ])('finds all results although the index %s', async (_, before) => {
+    await createBatchOf([undefined, undefined, null]);
+    const lagging = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      return isIndexRead(call) ? { ...output, Items: before(output.Items as Record<string, unknown>[]) } : output;
+    });
+    const keys = await listResultsKeys(lagging, names)(userId, batchId);
+    expect([...(keys ?? [])]).toEqual([0, 1].map((at) => [jobId(at), keyOf(jobId(at))]));
+  });
+
+  it('follows the index from page to page', async () => {
+    await createBatchOf([undefined, undefined, undefined, null, undefined]);
+    const keys = await listResultsKeys(client, names, { pageLimit: 2 })(userId, batchId);
+    expect([...(keys?.keys() ?? [])]).toEqual([0, 1, 2, 4].map(jobId));
+  });
+
+  it('costs the batch and what the index holds of its jobs', async () => {
+    await createBatchOf([undefined, undefined, null]);
+    const measured = testClient(String(process.env.AWS_ENDPOINT_URL_DYNAMODB));
+    const measure = measuredClient(measured);
+    const { cost } = await measure(() => listResultsKeys(measured, names)(userId, batchId));
+    expect([cost.readUnits, cost.depth]).toEqual([1.5, 1]);
+  });
+});
+
+describe('a fault of S3', () => {
+  const error =
+    (status: number, code: string): typeof store.handle =>
+    async (_, __, answer) =>
+      answer({
+        status,
+        headers: { 'content-type': 'application/xml' },
+        body: Buffer.from(`<Error><Code>${code}</Code><Message>injected</Message></Error>`),
+      });
+  const faults: Record<string, [number, typeof store.handle]> = {
+    'an internal error': [500, error(500, 'InternalError')],
+    'a slowdown': [429, error(503, 'SlowDown')],
+    'a dropped connection': [504, async ({ response }) => void response.destroy()],
+    'half a document': [
+      500,
+      async ({ response }, pass) => {
+        const { status, headers, body } = await pass();
+        response.writeHead(status, headers).write(body.subarray(0, body.length / 2));
+        await delay(5);
+        response.destroy();
+      },
+    ],
+    'a document that stops on its way': [
+      500,
+      async ({ response }, pass) => {
+        const { status, headers, body } = await pass();
+        response.writeHead(status, headers).write(body.subarray(0, body.length / 2));
+      },
+    ],
+    silence: [504, async () => undefined],
+  };
+
+  it.each(Object.entries(faults))('is not noticed where it passes: %s', async (_, [, fault]) => {
+    await createBatchOf([{ counter }, { counter }]);
+    let struck = false;
+    store.handle = (request, ...rest) => {
+      if (struck || !request.target.includes(jobId(1))) return passOn(request, ...rest);
+      struck = true;
+      return fault(request, ...rest);
+    };
+    expect(await dataOf(ask(userId, batchId, 28_000))).toEqual({ [jobId(0)]: { counter }, [jobId(1)]: { counter } });
+    expect(struck).toBe(true);
+  });
+
+  it.each(Object.entries(faults))('is an honest failure where it lasts: %s', async (_, [status, fault]) => {
+    await createBatchOf([{ counter }, { counter }]);
+    store.handle = (request, ...rest) => (request.target.includes(jobId(1)) ? fault : passOn)(request, ...rest);
+    const { statusCode, body } = await ask(userId, batchId, 28_000);
+    expect(statusCode).toBe(status);
+    expect(body).not.toMatch(/injected|S3|000/);
+  });
+
+  it.each(['NoSuchBucket', 'InvalidAccessKeyId'])('that is a mistake of the deployment is a 500: %s', async (code) => {
+    await createBatchOf([{ counter }]);
+    store.handle = error(code === 'NoSuchBucket' ? 404 : 403, code);
+    expect((await ask()).statusCode).toBe(500);
+  });
+});
