@@ -68,7 +68,7 @@ export const queues = {
     consumer: { function: 'applyWaitingEvents', batchSize: 10, concurrency: 2 },
   },
   /**
-   * Batches whose creation or cancellation takes several transactions: announced before the first of these, and looked at ten
+   * Batches whose creation, cancellation or end takes several transactions: announced before the first of these, and looked at ten
    * minutes later, in case the function that was at it died.
    */
   Unfinished: {

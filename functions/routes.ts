@@ -273,7 +273,8 @@ export const otherFunctions = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
+      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Unfinished: ['SendMessage'],
       WaitingEvents: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
     },
@@ -284,11 +285,12 @@ export const otherFunctions = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'],
+      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Unfinished: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
     },
   },
-  /** Cancels the batches on the queue `Unfinished` that are still unfinished. */
+  /** Cancels or ends the batches on the queue `Unfinished` that are still unfinished. */
   finishBatches: {
     entry: 'consumers/finish-batches',
     uses: {

@@ -6,6 +6,7 @@ import { documentClient } from '../data/dynamodb/client.ts';
 import { stopsOwner } from '../data/lifecycle/carry-out.ts';
 import { lifecycle } from '../data/lifecycle/lifecycle.ts';
 import { type MessageSender, messageSender } from '../data/message-sender.ts';
+import { announceUnfinished } from '../data/unfinished-batches.ts';
 import { queueUrl, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
@@ -58,7 +59,9 @@ const firstWaitSeconds = 10;
  * Those of them that were applied change nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
-  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
+  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'), {
+    beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+  });
   const deadLetters = messageSender(queueUrl('Events/dead_letters'));
 
   return ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> =>

@@ -10,9 +10,9 @@ import { fromMicroseconds } from '../timestamp.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { type CancellationOptions, cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
+import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
 import { carryOut } from './lifecycle/carry-out.ts';
-import { jobIn } from './lifecycle/draft.ts';
+import { settledJobIn } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { isFinalJob } from './lifecycle/update-row.ts';
 import { selectJobs } from './selected-jobs.ts';
@@ -27,7 +27,7 @@ type Reasons = Readonly<Record<string, string>>;
 export function cancelBatches(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  options?: CancellationOptions,
+  options?: LifecycleOptions,
 ): (userId: string, batchIds: readonly string[]) => Promise<{ batches: Batch[]; errors: Reasons }> {
   const cancel = cancelBatch(client, tables, options);
   return async (userId, batchIds) => {
@@ -73,7 +73,7 @@ export function cancelJobs(
         lists,
         now,
         onCarriedOut(draft) {
-          for (const id of jobIds) rows.set(id, jobIn(draft, id) ?? (rows.get(id) as JobRow));
+          for (const id of jobIds) rows.set(id, settledJobIn(draft, id) ?? (rows.get(id) as JobRow));
         },
       },
       [operations],

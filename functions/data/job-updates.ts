@@ -7,7 +7,7 @@ import { fromMicroseconds } from '../timestamp.ts';
 import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { cancelJob as cancelJobOperation } from './lifecycle/cancel.ts';
-import { jobIn } from './lifecycle/draft.ts';
+import { settledJobIn } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 
@@ -24,6 +24,6 @@ export function cancelJob(
   const change = requestChange(client, tables, options);
   return async (userId, jobId) => {
     const draft = await change(userId, [cancelJobOperation(lists, { jobId, now: fromMicroseconds(now() * 1000) })]);
-    return storedRow(JobOfRow, { ...jobIn(draft, jobId) });
+    return storedRow(JobOfRow, { ...settledJobIn(draft, jobId) });
   };
 }

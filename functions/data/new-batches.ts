@@ -15,7 +15,8 @@ import { getBatchDetails, mostJobsShown } from './batch-details.ts';
 import { batchOf } from './batches.ts';
 import { listDevices } from './devices.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { type RequestCreationOptions, requestCreation } from './lifecycle/request-creation.ts';
+import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { requestCreation } from './lifecycle/request-creation.ts';
 
 /** Who asks, and by which call where it may be repeated. */
 export interface CreationCall {
@@ -36,7 +37,7 @@ export interface CreationCall {
 export function createBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Devices'>,
-  options?: RequestCreationOptions,
+  options?: LifecycleOptions,
 ): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
   const devices = listDevices(client, tables);
@@ -91,7 +92,7 @@ export function createBatch(
 export function addJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
-  options?: RequestCreationOptions,
+  options?: LifecycleOptions,
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
   const detailsOf = getBatchDetails(client, tables, options);

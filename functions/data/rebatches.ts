@@ -14,7 +14,8 @@ import { mostJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { type RequestCreationOptions, requestCreation } from './lifecycle/request-creation.ts';
+import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { requestCreation } from './lifecycle/request-creation.ts';
 import { type CreationCall, lowerPriority } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 
@@ -37,7 +38,7 @@ const sequencesAtOnce = 100;
 export function rebatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
-  options: RequestCreationOptions = {},
+  options: LifecycleOptions = {},
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
   const { rowsPerBlock } = options;
   const get = getBatch(client, tables);

@@ -1,6 +1,6 @@
 /**
- * What becomes of a batch whose creation or cancellation died on its way: it is announced on a queue before the first of several
- * transactions, and canceled ten minutes later where it is still unfinished.
+ * What becomes of a batch whose creation, cancellation or end died on its way: it is announced on a queue before the first of several
+ * transactions. Ten minutes later it is canceled where it is still unfinished, or its jobs are ended where it has ended otherwise.
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -10,7 +10,8 @@ import type { UnfinishedBatch } from '../schemas/unfinished-batch.ts';
 import type { TableNames } from '../tables.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { cancelBatch } from './lifecycle/cancel.ts';
-import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { type LifecycleOptions, lifecycle } from './lifecycle/lifecycle.ts';
+import { hasJobsToEnd } from './lifecycle/settle.ts';
 import type { MessageSender } from './message-sender.ts';
 
 /** Longer than any function runs. */
@@ -25,20 +26,26 @@ export function announceUnfinished(sender: MessageSender): (userId: string, batc
 }
 
 /**
- * The function that cancels an announced batch unless it has been finished since, or was never begun. Returns what it found. Throws what
- * cancelBatch throws, but for an end that came meanwhile.
+ * The function that finishes an announced batch unless that was done since, or it was never begun: it cancels one that is half created
+ * or half canceled, and ends the jobs of one that has ended. Returns what it did. Throws what cancelBatch throws, but for an end that
+ * came meanwhile.
  */
 export function finishBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   options?: LifecycleOptions,
-): (userId: string, batchId: string) => Promise<'finished' | 'not begun' | 'canceled' | 'ended otherwise'> {
+): (userId: string, batchId: string) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
   const cancel = cancelBatch(client, tables, options);
+  const { endJobs } = lifecycle(client, tables, options);
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
     const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
     if (batch === undefined) return 'not begun';
-    if (batch.creating !== true && batch.canceling !== true) return 'finished';
+    if (batch.creating !== true && batch.canceling !== true) {
+      if (!hasJobsToEnd(batch)) return 'finished';
+      await endJobs(userId, batchId);
+      return 'ended';
+    }
     try {
       await cancel(userId, batchId);
       return 'canceled';

@@ -43,6 +43,10 @@ export const JobRow = z.extend(JobOfRow, {
   /** Grows with every write of the row: the condition of the next one. */
   rev: Count,
   written_at: WrittenAt,
+  /** What was said of the job, while its end follows from that of its batch (see lifecycle/settle.ts). */
+  unsettled: z.exactOptional(
+    z.strictObject({ status: JobStatus, updated_at: Timestamp, errors: z.nullable(z.array(z.string())) }),
+  ),
 });
 export type JobRow = z.infer<typeof JobRow>;
 

@@ -4,11 +4,14 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { finishBatch } from '../../functions/data/unfinished-batches.ts';
 import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { createTables } from '../support/create-tables.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
@@ -38,6 +41,7 @@ beforeAll(async () => {
     COLUMNS_TABLE: tables.Columns,
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
+    UNFINISHED_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
   });
   ({ handler } = await import('../../functions/consumers/apply-events.ts'));
   ({ handler: waitingHandler } = await import('../../functions/consumers/apply-waiting-events.ts'));
@@ -400,6 +404,102 @@ describe('applyEvents', () => {
     expect(await logOf(() => deliver([created()]))).not.toHaveProperty('faults');
   });
 
+  describe('that ends a batch', () => {
+    const ids = (count: number) => Array.from({ length: count }, (_, at) => uuid('a', at + 1));
+    const createWith = (count: number) => created({ open: true, jobs: ids(count).map((id) => ({ id, runs: 1 })) });
+    const end = (status = 'TIMED_OUT', second = 9) => event('batch.updated', second, { batch_id: batchId, status });
+    const announced = () => sink.messages.filter(({ queue }) => queue === 'unfinished');
+    const sound = async () => {
+      expect(await recountOf(client, tables, user)).toEqual([]);
+      return rows();
+    };
+
+    /** Breaks the user's transactions after the first ones. Returns how many there were since. */
+    const breakWritesAfter = (most: number) => {
+      let writes = 0;
+      proxy.plan(user, {
+        from: 1,
+        times: Number.POSITIVE_INFINITY,
+        async strike(pass, response, { headers }) {
+          const isWrite = String(headers['x-amz-target']).endsWith('TransactWriteItems');
+          if (isWrite && writes++ >= most) return void response.destroy();
+          const answer = await pass();
+          response.writeHead(answer.status, answer.headers).end(answer.body);
+        },
+      });
+      return () => writes;
+    };
+
+    it.each(['CANCELED', 'TIMED_OUT', 'ERROR'])('as %s ends its jobs in the same transaction', async (status) => {
+      await deliver([createWith(3), event('job.updated', 1, { job_id: jobId, status: 'DONE' })]);
+      const writes = breakWritesAfter(Number.POSITIVE_INFINITY);
+      expect(await deliver([end(status)])).toEqual([]);
+      expect(writes()).toBe(1);
+      const { batches, jobs } = await sound();
+      expect(batches).toMatchObject([
+        { status, open: false, jobs_count_per_status: { DONE: 1, CANCELED: 2, PENDING: 0 } },
+      ]);
+      expect(jobs.map((job) => job.status)).toEqual(['DONE', 'CANCELED', 'CANCELED']);
+      expect(jobs.map((job) => job.rev)).toEqual([1, 1, 1]);
+      expect(announced()).toEqual([]);
+    });
+
+    it('ends it with the jobs that the same delivery creates', async () => {
+      expect(await deliver([createWith(3), end()])).toEqual([]);
+      expect((await sound()).jobs.map((job) => job.status)).toEqual(Array(3).fill('CANCELED'));
+    });
+
+    it('lets a late event end a job otherwise', async () => {
+      await deliver([createWith(2), end()]);
+      const results_key = `results/${user}/1.json`;
+      expect(await deliver([event('job.updated', 5, { job_id: jobId, status: 'DONE', results_key })])).toEqual([]);
+      const { batches, jobs } = await sound();
+      expect(jobs).toMatchObject([{ status: 'DONE', results_key, errors: null }, { status: 'CANCELED' }]);
+      expect(batches).toMatchObject([{ status: 'TIMED_OUT', jobs_count_per_status: { DONE: 1, CANCELED: 1 } }]);
+      expect(deadLetters()).toEqual([]);
+    });
+
+    it('goes on where it died when the event is delivered again, whatever happened meanwhile', async () => {
+      for (let most = 0, finished = false; !finished; most++) {
+        user = `${user} ${most}`;
+        await deliver([createWith(150)]);
+        sink.messages.length = 0;
+        const message = end();
+        const writes = breakWritesAfter(most);
+        finished = (await deliver([message])).length === 0;
+        await proxy.quiet(user);
+        proxy.plan(user);
+        expect(writes()).toBeGreaterThanOrEqual(most);
+        expect(announced().map(({ body }) => JSON.parse(body))).toEqual([{ user_id: user, batch_id: batchId }]);
+        const { batches, jobs } = await sound();
+        if (most > 0) expect(batches).toMatchObject([{ status: 'TIMED_OUT', open: false }]);
+        if (!finished) expect(jobs.some(({ status }) => status === 'PENDING')).toBe(true);
+        await deliver([event('job.updated', 8, { job_id: jobId, status: 'RUNNING' })]);
+        expect(await deliver([message])).toEqual([]);
+        const { jobs: ended } = await sound();
+        expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
+      }
+    });
+
+    it('is finished ten minutes later where the event is not delivered again', async () => {
+      await deliver([createWith(100)]);
+      let writes = 0;
+      const dying = interceptedClient(client, async (call) => {
+        if (call.name === 'TransactWriteCommand' && writes++ > 0) throw new Error('killed');
+        return call.send();
+      });
+      await expect(lifecycle(dying, tables).recordBatchStatus(user, batchId, { status: 'ERROR' })).rejects.toThrow(
+        'killed',
+      );
+      const finish = finishBatch(client, tables);
+      expect(await finish(user, batchId)).toBe('ended');
+      const { batches, jobs } = await sound();
+      expect(batches).toMatchObject([{ status: 'ERROR', jobs_count_per_status: { CANCELED: 100 } }]);
+      expect(new Set(jobs.map(({ errors }) => errors?.join()))).toEqual(new Set(['The batch failed.']));
+      expect(await finish(user, batchId)).toBe('finished');
+    });
+  });
+
   it('changes nothing when an event is repeated', async () => {
     const history = [
       created({ open: true }),
@@ -428,7 +528,7 @@ describe('applyEvents', () => {
   it('gives the same rows for a history in any order, with any times, however often its events arrive', async () => {
     const size = 14;
     /** Each update has its own second: a later status may have an earlier time. */
-    const history = (owner: string, seconds: readonly number[]) => {
+    const history = (owner: string, seconds: readonly number[], end: string) => {
       let updates = 0;
       const of = (type: string, data: Record<string, unknown>) => ({
         ...event(type, seconds[updates]!, data, { user_id: owner }),
@@ -442,7 +542,7 @@ describe('applyEvents', () => {
         of('batch.updated', { batch_id: batchId, status: 'RUNNING', device_status: 'UP' }),
         of('batch.updated', { batch_id: batchId, start_datetime: '2026-03-01T00:00:11Z', tags: ['b'] }),
         of('batch.updated', { batch_id: batchId, open: false }),
-        of('batch.updated', { batch_id: batchId, status: 'DONE', end_datetime: '2026-03-01T00:00:50Z' }),
+        of('batch.updated', { batch_id: batchId, status: end, end_datetime: '2026-03-01T00:00:50Z' }),
         of('job.updated', { job_id: jobs[0], status: 'RUNNING', start_timestamp: '2026-03-01T00:00:12Z' }),
         of('job.updated', { job_id: jobs[0], errors: ['slow'] }),
         of('job.updated', { job_id: jobs[0], status: 'DONE', errors: [], end_timestamp: '2026-03-01T00:00:25Z' }),
@@ -473,11 +573,12 @@ describe('applyEvents', () => {
         ),
         fc.shuffledSubarray([...Array(size).keys()], { minLength: size }),
         fc.array(fc.nat(size - 1), { maxLength: 5 }),
-        async (seconds, order, repeated) => {
+        fc.constantFrom('DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'),
+        async (seconds, order, repeated, end) => {
           const [one, other] = [`${user} ${runs++}`, `${user} ${runs++}`];
-          const all = history(other, seconds);
+          const all = history(other, seconds, end);
           const bodies = [...order, ...repeated].map((at) => all[at]);
-          expect(await outcome(other, bodies)).toEqual(await outcome(one, history(one, seconds)));
+          expect(await outcome(other, bodies)).toEqual(await outcome(one, history(one, seconds, end)));
         },
       ),
       { numRuns: 15, seed },

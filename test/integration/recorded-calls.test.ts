@@ -219,6 +219,11 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       event('job.updated', 4, { job_id: uuid('a', 1), status: 'RUNNING' }),
       event('batch.updated', 5, { batch_id: uuid('b', 2) }),
       event('no.such.event', 6, {}),
+      event('jobs.added', 6, {
+        batch_id,
+        jobs: Array.from({ length: 30 }, (_, at) => ({ id: uuid('a', 9 + at), runs: 1 })),
+      }),
+      event('batch.updated', 7, { batch_id, status: 'TIMED_OUT' }),
     ];
     for (const [index, each] of events.entries()) {
       const Records = [
@@ -232,7 +237,8 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       await handler({ Records } as unknown as SQSEvent, lambdaContext());
     }
     for (const { queue } of sink.messages) {
-      calls.add(`${queue === 'waiting' ? 'WaitingEvents' : 'Events/dead_letters'} SendMessage`);
+      const name = { waiting: 'WaitingEvents', unfinished: 'Unfinished' }[queue] ?? 'Events/dead_letters';
+      calls.add(`${name} SendMessage`);
     }
     expect([...calls].sort()).toEqual(declared(otherFunctions[name].uses).sort());
   });

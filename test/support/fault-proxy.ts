@@ -1,9 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type PassedAnswer, startPassingServer } from './passing-server.ts';
+import { type PassedAnswer, type PassingRequest, startPassingServer } from './passing-server.ts';
 
 /** What the proxy does with a request. `pass` sends it to DynamoDB. */
-export type Strike = (pass: () => Promise<PassedAnswer>, response: ServerResponse) => Promise<void>;
+export type Strike = (
+  pass: () => Promise<PassedAnswer>,
+  response: ServerResponse,
+  request: PassingRequest,
+) => Promise<void>;
 
 /** Which of a user's requests are struck: `times` of them, beginning with number `from` (the first is 1). */
 interface Plan {
@@ -40,7 +44,7 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     if (of.plan === undefined || number < of.plan.from || number >= of.plan.from + of.plan.times) {
       return answer(await pass());
     }
-    await of.plan.strike(pass, request.response);
+    await of.plan.strike(pass, request.response, request);
   });
   return {
     url: server.url,

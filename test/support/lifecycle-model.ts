@@ -87,7 +87,7 @@ function modelJob(row: JobRow): ModelJob {
   };
 }
 
-const done = (state: Model): Result => ({ state: settled(state), outcome: 'done' });
+const done = (state: Model): Result => ({ state: settle(endJobs(state)), outcome: 'done' });
 const refused = (state: Model, outcome: string): Result => ({ state, outcome });
 
 const finalBatch = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];
@@ -99,7 +99,25 @@ const batchMoves: Record<string, readonly string[]> = {
 };
 const finalJob = ['DONE', 'ERROR', 'CANCELED'];
 
-function settled({ batches, jobs }: Model): Model {
+/** Of a batch that was canceled, timed out or failed as a whole, the jobs that have not ended end with it. */
+function endJobs({ batches, jobs }: Model): Model {
+  const reasons: Record<string, readonly string[] | undefined> = {
+    ERROR: ['The batch failed.'],
+    TIMED_OUT: ['The batch timed out.'],
+    CANCELED: [],
+  };
+  const saidStatus = new Map(batches.map(([id, batch]) => [id, batch.saidStatus]));
+  return {
+    batches,
+    jobs: jobs.map(([id, job]) => {
+      const errors = reasons[saidStatus.get(job.batch)!];
+      if (errors === undefined || finalJob.includes(job.status)) return [id, job];
+      return [id, { ...job, status: 'CANCELED', errors: job.errors?.length || !errors.length ? job.errors : errors }];
+    }),
+  };
+}
+
+function settle({ batches, jobs }: Model): Model {
   const statusOf = new Map(jobs.map(([id, { status }]) => [id, status]));
   const visible = (batch: ModelBatch) => {
     const statuses = batch.jobs.map((id) => statusOf.get(id)!);
@@ -210,6 +228,8 @@ const recordBatch = fc
         'CANCELING' as const,
         'DONE' as const,
         'ERROR' as const,
+        'TIMED_OUT' as const,
+        'CANCELED' as const,
         'PENDING' as const,
       ),
     ),
@@ -222,11 +242,11 @@ const recordBatch = fc
       perform: (writer, userId) =>
         writer.recordBatchStatus(userId, id, given({ status, start_datetime: start, end_datetime: end })),
       apply: (state) =>
-        changedBatch(state, id, (batch) =>
-          may(batchMoves, batch.status, status)
-            ? { ...batch, ...given({ saidStatus: status, start, end }) }
-            : undefined,
-        ),
+        changedBatch(state, id, (batch) => {
+          if (!may(batchMoves, batch.status, status)) return undefined;
+          const after = { ...batch, ...given({ saidStatus: status, start, end }) };
+          return batch.open && finalBatch.includes(status ?? '') ? { ...after, open: false, closedLater: true } : after;
+        }),
       toString: () => `recordBatch(${number}, ${status}, ${start}, ${end})`,
     };
   });

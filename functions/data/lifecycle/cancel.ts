@@ -8,24 +8,10 @@ import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
 import { carryOut } from './carry-out.ts';
-import { batchIn, type Draft, jobIn, type Operation, settledBatchIn, withRows } from './draft.ts';
+import { batchIn, type Draft, type Operation, settledBatchIn, settledJobIn, withJobs, withRows } from './draft.ts';
+import { changeJobs, JobsLeft, jobsInOneTransaction, mostAttempts, onBatch } from './end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
-import { recount } from './update.ts';
 import { isFinalBatchStatus, isFinalJob, updateRow } from './update-row.ts';
-
-/** As many as fit into one transaction with the columns that their status and times are in. */
-const jobsAtOnce = 30;
-
-/** So few fit into one transaction with their batch, wherever their columns are. */
-const jobsInOneTransaction = 20;
-
-/** How often jobs may be added between finding them and closing the batch. */
-const mostAttempts = 5;
-
-export interface CancellationOptions extends LifecycleOptions {
-  /** Awaited before the first of what may be several transactions, so that someone else can complete what a crash leaves half-done. */
-  readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
-}
 
 export interface Cancellation {
   readonly lists: OwnerLists;
@@ -48,7 +34,7 @@ export interface Cancellation {
 export function cancelBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  { now = Date.now, rowsPerBlock, beforeSeveral }: CancellationOptions = {},
+  { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
 ): (userId: string, batchId: string) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);
   const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
@@ -71,18 +57,16 @@ export function cancelBatch(
   };
 }
 
-/** A job was added after the jobs were found. */
-class JobsLeft extends Error {}
-
 function cancelOperations(cancellation: Cancellation): Operation[] {
   return [closeBatch(cancellation), ...cancelJobsOperations(cancellation), endBatch(cancellation)];
 }
 
 /** Cancels those of the jobs that have not ended. Their batch, if it is closed and has no other unfinished job, ends by it. */
-export function cancelJobsOperations(cancellation: Cancellation): Operation[] {
-  const { jobIds } = cancellation;
-  return Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
-    cancelJobs(cancellation, jobIds.slice(part * jobsAtOnce, (part + 1) * jobsAtOnce)),
+export function cancelJobsOperations({ lists, batchId, jobIds, now }: Cancellation): Operation[] {
+  return changeJobs(lists, { batchId, jobIds }, (job) =>
+    isFinalJob(job)
+      ? job
+      : updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now }),
   );
 }
 
@@ -99,29 +83,6 @@ function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {
   });
 }
 
-function cancelJobs(cancellation: Cancellation, jobIds: readonly string[]): Operation {
-  const { lists, batchId, now } = cancellation;
-  return {
-    ...onBatch(batchId, (draft, batch) => {
-      let counted = batch;
-      const jobs = jobIds.flatMap((id) => {
-        const job = jobIn(draft, id);
-        if (job === undefined || isFinalJob(job)) return [];
-        const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
-        counted = recount(counted, job, canceled);
-        return [canceled];
-      });
-      return jobs.length === 0 ? draft : withRows(lists, draft, { batches: [counted], jobs });
-    }),
-    jobIds,
-    halves() {
-      if (jobIds.length < 2) return undefined;
-      const middle = jobIds.length >> 1;
-      return [cancelJobs(cancellation, jobIds.slice(0, middle)), cancelJobs(cancellation, jobIds.slice(middle))];
-    },
-  };
-}
-
 /** Cancels one job; its batch, if it is closed and this was its last job, ends by it. A job that is canceled already stays as it is. */
 export function cancelJob(
   lists: OwnerLists,
@@ -131,14 +92,14 @@ export function cancelJob(
     batchIds: [],
     jobIds: [jobId],
     apply(draft) {
-      const job = jobIn(draft, jobId);
+      const job = settledJobIn(draft, jobId);
       if (job === undefined) throw new NotFound('There is no such job.');
       if (job.status === 'CANCELED') return draft;
       if (isFinalJob(job)) throw new IllegalTransition(`The job is ${job.status} and cannot be canceled.`);
       const batch = batchIn(draft, job.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
       const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
-      return withRows(lists, draft, { batches: [recount(batch, job, canceled)], jobs: [canceled] });
+      return withJobs(lists, draft, { batch, jobs: [canceled] });
     },
   };
 }
@@ -159,16 +120,4 @@ function endBatch({ lists, batchId, now }: Cancellation): Operation {
 
 function endedOtherwise({ status }: Pick<BatchRow, 'status'>): IllegalTransition {
   return new IllegalTransition(`The batch is ${status} and cannot be canceled.`);
-}
-
-function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Operation {
-  return {
-    batchIds: [batchId],
-    jobIds: [],
-    apply(draft) {
-      const batch = batchIn(draft, batchId);
-      if (batch === undefined) throw new NotFound('There is no such batch.');
-      return apply(draft, batch);
-    },
-  };
 }

@@ -15,6 +15,7 @@ import {
   type Operation,
   type Owner,
   type ProcessedEvent,
+  withJobs,
   withRows,
   withSequences,
 } from './draft.ts';
@@ -184,22 +185,20 @@ function withNewJobs(
   { batch, jobs, part }: { readonly batch: BatchRow; readonly jobs: readonly NewJob[]; readonly part: CreationPart },
 ): Draft {
   const { time, sequences } = part;
-  const counts = batch.jobs_count_per_status;
-  const grown: BatchRow = {
-    ...batch,
-    jobs_count: batch.jobs_count + jobs.length,
-    jobs_count_per_status: { ...counts, PENDING: counts.PENDING + jobs.length },
-  };
   const rows: JobRow[] = [];
   let head = draft.heads.job;
   for (const job of jobs) {
     const creation_order = batch.jobs_count + rows.length;
-    const make = (place: NewPlace) => newJobRow(grown, job, { ...place, creation_order });
+    const make = (place: NewPlace) => newJobRow(batch, job, { ...place, creation_order });
     const [row, headAfter] = placeRow({ head, list: lists.job, time, make });
     rows.push(row);
     head = headAfter;
   }
-  const written = withRows(lists, draft, { batches: [grown], jobs: rows, heads: { ...draft.heads, job: head } });
+  const heads = { ...draft.heads, job: head };
+  const written =
+    rows.length === 0
+      ? withRows(lists, draft, { batches: [batch] })
+      : withJobs(lists, draft, { batch, jobs: rows, heads });
   const ids = rows.map(({ id }) => id);
   return withSequences(written, ids, sequences);
 }

@@ -1,11 +1,12 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import { later } from '../../timestamp.ts';
 import { blockEdits, type RowChange } from '../columns/column-items.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { settle, unsettle } from './settle.ts';
+import { settle, settleJob, unsettle, unsettleJob } from './settle.ts';
 
 /** Whose rows are written, and how they are listed. */
 export interface Owner {
@@ -93,11 +94,56 @@ export function settledBatchIn(draft: Draft, id: string): BatchRow | undefined {
   return draft.batches.get(id) ?? draft.stored.batches.get(id);
 }
 
+/** The job as it was said to be, for operations to change: withJobs settles it again. */
 export function jobIn(draft: Draft, id: string): JobRow | undefined {
+  const job = settledJobIn(draft, id);
+  return job && unsettleJob(job);
+}
+
+/** The job as users see it. */
+export function settledJobIn(draft: Draft, id: string): JobRow | undefined {
   return draft.jobs.get(id) ?? draft.stored.jobs.get(id);
 }
 
-/** The draft with these rows as they are to be, batches settled. */
+/**
+ * The draft with these jobs of a batch as they are to be, settled by it and counted in it. That they are updated is no update of the
+ * batch itself: its `updated_at` stays, unless it settles by them.
+ */
+export function withJobs(
+  lists: OwnerLists,
+  draft: Draft,
+  {
+    batch,
+    jobs,
+    heads = draft.heads,
+  }: { readonly batch: BatchRow; readonly jobs: readonly JobRow[]; readonly heads?: Draft['heads'] },
+): Draft {
+  const settled = jobs.map((job) => settleJob(job, batch));
+  const counted = jobs.reduce(
+    (counting, said, at) =>
+      count(counting, { before: settledJobIn(draft, said.id), said, after: settled[at] as JobRow }),
+    batch,
+  );
+  return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: settled, heads });
+}
+
+/** The batch after a change of one of its jobs; the same object where neither its counts nor `jobs_updated_at` change. */
+function count(
+  batch: BatchRow,
+  { before, said, after }: { readonly before: JobRow | undefined; readonly said: JobRow; readonly after: JobRow },
+): BatchRow {
+  const counts = { ...batch.jobs_count_per_status };
+  counts[after.status] += 1;
+  if (before === undefined) {
+    return { ...batch, jobs_count: batch.jobs_count + 1, jobs_count_per_status: counts };
+  }
+  const jobs_updated_at = later(said.updated_at, batch.jobs_updated_at);
+  if (after.status === before.status && jobs_updated_at === batch.jobs_updated_at) return batch;
+  counts[before.status] -= 1;
+  return { ...batch, jobs_count_per_status: counts, jobs_updated_at, rev: batch.rev + 1 };
+}
+
+/** The draft with these rows as they are to be, batches settled. Jobs go in with their batch, by withJobs. */
 export function withRows(
   lists: OwnerLists,
   draft: Draft,

@@ -4,16 +4,19 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type InputFault, InvalidInput } from '../../errors.ts';
+import { type InputFault, InvalidInput, TooBusy } from '../../errors.ts';
 import type { NewBatch } from '../../schemas/batch.ts';
 import type { NewJob } from '../../schemas/job.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { listJobIds } from '../jobs.ts';
 import { carryOut } from './carry-out.ts';
 import { creationOperations } from './creation.ts';
 import type { EventReference, Operation, Owner } from './draft.ts';
+import { endJobsOperations, JobsLeft, jobsInOneTransaction, mostAttempts } from './end-jobs.ts';
 import { eventOperations } from './event-operations.ts';
+import { endsJobs } from './settle.ts';
 import type { LifecycleTables } from './transaction.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 import type { BatchUpdate, JobUpdate } from './update-row.ts';
@@ -27,6 +30,11 @@ export interface LifecycleOptions {
   readonly rowsPerBlock?: number;
   /** Tests write lists of other descriptions. */
   readonly lists?: OwnerLists;
+  /**
+   * Awaited before a change of a batch that may take several transactions, so that someone else can complete what a crash leaves
+   * half-done.
+   */
+  readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
 }
 
 /** A batch to create, and when (by default now). */
@@ -41,8 +49,9 @@ export interface CallOptions {
 
 /**
  * Every function
- * - is atomic: its change is made in full or not at all. Only the creation of more than 50 jobs at once takes several changes, in
- *   their order; the batch's counts are right after each.
+ * - is atomic: its change is made in full or not at all. Only the creation of more than 50 jobs at once, and the end of a batch with more
+ *   than 20, take several changes, in their order; the batch's counts are right after each. A batch that ends is closed and has its
+ *   status first, then its jobs end.
  * - can be repeated: the same call again does only what is not done yet. After a failure, repeat the call.
  * - waits for other writers: after a conflict it tries again for about 2 s, then throws TooBusy. It does the same when DynamoDB
  *   throttles.
@@ -52,6 +61,8 @@ export interface CallOptions {
  * A change that an event asks for takes effect at the event's time. So the same events leave the same rows, whatever order they
  * arrive in:
  * - If two events set the same field, the later time wins; of equal times, the later arrival.
+ * - An end of a batch ends its jobs, and their ends end it; what an event says of either itself wins over what follows from the other,
+ *   whenever it comes (see settle.ts). So a job that an ended batch has made CANCELED is still DONE once its own event says so.
  * - An event that would move a status backwards changes no status and is no error. Only a second, different final status is: it
  *   throws IllegalTransition.
  * - Jobs may be added to a batch that was closed later than the event.
@@ -61,7 +72,8 @@ export interface CallOptions {
  * of the same id throws AlreadyExists. After that time, a repeated event still changes nothing that a newer event has set.
  *
  * Write units, for rows up to 1 KB:
- * - a status with a time: 10 for a batch, 16 for a job (18 with both times);
+ * - a status with a time: 10 for a batch, 16 for a job (18 with both times); a batch that ends with its jobs: 6 more for each, and 6
+ *   more for each 30 that were created together;
  * - a batch: 14, and 2 for each tag;
  * - the jobs of one call: 16 to 32 together, and 6 for each.
  * Changes made together share what they have in common.
@@ -69,10 +81,11 @@ export interface CallOptions {
 export function lifecycle(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeSeveral }: LifecycleOptions = {},
 ) {
   const present = () => fromMicroseconds(now() * 1000);
   const ownerOf = (userId: string): Owner => ({ userId, lists });
+  const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
 
   return {
     createBatches,
@@ -96,8 +109,9 @@ export function lifecycle(
 
     /**
      * Records what became of a batch. Statuses only move forward: PENDING, then RUNNING and PAUSED in turns, then CANCELING, then
-     * DONE, CANCELED, TIMED_OUT or ERROR for ever; steps may be skipped. Throws NotFound, and IllegalTransition for a move backward
-     * or out of a final status.
+     * DONE, CANCELED, TIMED_OUT or ERROR for ever; steps may be skipped. These close the batch; of the jobs that have not ended, the
+     * last three make CANCELED ones (see settle.ts). Throws NotFound, and IllegalTransition for a move backward or out of a final
+     * status.
      */
     async recordBatchStatus(
       userId: string,
@@ -105,7 +119,13 @@ export function lifecycle(
       update: Pick<BatchUpdate, 'status' | 'start_datetime' | 'end_datetime' | 'device_status'>,
       { event }: CallOptions = {},
     ): Promise<void> {
-      await carryOutOne(userId, [updateBatch(lists, { id: batchId, update, now: present(), event })]);
+      const operations = [updateBatch(lists, { id: batchId, update, now: present(), event })];
+      throwFirst(await carryOutTasks(userId, [{ operations, endedBatch: endedBatch(batchId, update) }]));
+    },
+
+    /** Ends the jobs of a batch that has ended, where a call that ended it died on its way. Throws NotFound. */
+    async endJobs(userId: string, batchId: string): Promise<void> {
+      throwFirst(await carryOutTasks(userId, [{ operations: [], endedBatch: batchId }]));
     },
 
     /** Replaces a batch's tags. Throws NotFound. */
@@ -150,15 +170,13 @@ export function lifecycle(
       if (others.length > 0) throw new RangeError('Only events of one owner can be applied together.');
       const tasks = events.map((event) => {
         try {
-          return { operations: eventOperations(ownerOf(userId), event, now()), error: undefined };
+          const ended = event.type === 'batch.updated' ? endedBatch(event.data.batch_id, event.data) : undefined;
+          return { operations: eventOperations(ownerOf(userId), event, now()), endedBatch: ended, error: undefined };
         } catch (error) {
-          return { operations: [], error: error as Error };
+          return { operations: [], endedBatch: undefined, error: error as Error };
         }
       });
-      const errors = await carryOutTasks(
-        userId,
-        tasks.map(({ operations }) => operations),
-      );
+      const errors = await carryOutTasks(userId, tasks);
       return tasks.map(({ error }, at) => error ?? errors[at]);
     },
   };
@@ -182,18 +200,50 @@ export function lifecycle(
     const tasks = batches.map(({ jobs, created_at, ...create }, at) => {
       requireDistinct(jobs, [...loc, 'jobs']);
       const creation = { batchId: create.id, create, jobs, time: created_at ?? time };
-      return creationOperations(ownerOf(userId), creation, at === batches.length - 1 ? event : undefined);
+      return {
+        operations: creationOperations(ownerOf(userId), creation, at === batches.length - 1 ? event : undefined),
+      };
     });
     throwFirst(await carryOutTasks(userId, tasks));
   }
 
   async function carryOutOne(userId: string, operations: readonly Operation[]): Promise<void> {
-    throwFirst(await carryOutTasks(userId, [operations]));
+    throwFirst(await carryOutTasks(userId, [{ operations }]));
   }
 
-  function carryOutTasks(userId: string, tasks: readonly (readonly Operation[])[]): Promise<(Error | undefined)[]> {
-    return carryOut({ ...ownerOf(userId), client, tables, now }, tasks);
+  /** As carryOut does; with a task that ends a batch, its jobs end, in the same transaction where it holds them. */
+  async function carryOutTasks(userId: string, tasks: readonly Task[]): Promise<(Error | undefined)[]> {
+    const context = { ...ownerOf(userId), client, tables, now };
+    const withJobs = (some: readonly Task[]) => Promise.all(some.map((task) => operationsOf(userId, task)));
+    const errors = await carryOut(context, await withJobs(tasks));
+    for (let attempt = 1; attempt < mostAttempts; attempt++) {
+      const left = [...errors.keys()].filter((at) => errors[at] instanceof JobsLeft);
+      if (left.length === 0) break;
+      const again = await carryOut(context, await withJobs(left.map((at) => tasks[at] as Task)));
+      for (const [place, at] of left.entries()) errors[at] = again[place];
+    }
+    return errors.map((error) => (error instanceof JobsLeft ? new TooBusy(error.message) : error));
   }
+
+  async function operationsOf(
+    userId: string,
+    { operations, endedBatch: batchId }: Task,
+  ): Promise<readonly Operation[]> {
+    if (batchId === undefined) return operations;
+    const jobIds = await jobIdsOf(userId, batchId);
+    if (jobIds.length > jobsInOneTransaction) await beforeSeveral?.(userId, batchId);
+    return [...operations, ...endJobsOperations(lists, { batchId, jobIds })];
+  }
+}
+
+/** Operations that follow each other, and the batch that they end with its jobs, if they do. */
+interface Task {
+  readonly operations: readonly Operation[];
+  readonly endedBatch?: string | undefined;
+}
+
+function endedBatch(batchId: string, { status }: Pick<BatchUpdate, 'status'>): string | undefined {
+  return status !== undefined && endsJobs(status) ? batchId : undefined;
 }
 
 function throwFirst(errors: readonly (Error | undefined)[]): void {

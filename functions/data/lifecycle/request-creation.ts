@@ -9,7 +9,7 @@ import { fromMicroseconds } from '../../timestamp.ts';
 import { ownerLists } from '../columns/lists.ts';
 import { carryOut } from './carry-out.ts';
 import { type Creation, creationOperations } from './creation.ts';
-import { jobIn, type ProcessedEvent, settledBatchIn } from './draft.ts';
+import { type ProcessedEvent, settledBatchIn, settledJobIn } from './draft.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
@@ -25,11 +25,6 @@ export interface RequestedCreation extends Omit<Creation, 'time' | 'byUser'> {
 export interface CreatedRows {
   readonly batch: BatchRow;
   readonly jobs: readonly JobRow[];
-}
-
-export interface RequestCreationOptions extends LifecycleOptions {
-  /** Awaited before the first of several transactions, so that someone else can complete or cancel what a crash leaves half-done. */
-  readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
 }
 
 /**
@@ -49,7 +44,7 @@ const attempts = 60;
 export function requestCreation(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
-  { now = Date.now, rowsPerBlock, beforeSeveral }: RequestCreationOptions = {},
+  { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const lists = ownerLists(rowsPerBlock);
   return async (userId, { request, ...requested }) => {
@@ -78,7 +73,7 @@ export function requestCreation(
         onCarriedOut(draft) {
           batch = settledBatchIn(draft, batchId);
           for (const { id } of requested.jobs) {
-            const job = jobIn(draft, id);
+            const job = settledJobIn(draft, id);
             if (job !== undefined) jobs.set(id, job);
           }
         },

@@ -1,12 +1,23 @@
 /**
- * Settling: the one rule by which a batch ends because its jobs have ended. What settling derives never overwrites what was said of
- * the batch: the row keeps that aside, every operation works on it, and the rule is applied anew to the result. So the same events
- * leave the same rows in any order, and an end that an event says wins over the derived one.
+ * Settling: the two rules by which one end follows from another. A batch ends because its jobs have ended, and jobs end because their
+ * batch has ended. What settling derives never overwrites what was said of the row: the row keeps that aside, every operation works on
+ * it, and the rules are applied anew to the result. So the same events leave the same rows in any order, and an end that an event says
+ * wins over the derived one.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
-import { later } from '../../timestamp.ts';
-import { isFinalBatchStatus } from './update-row.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { BatchStatus } from '../../schemas/values.ts';
+import { fromMicroseconds, later } from '../../timestamp.ts';
+import { isFinalBatchStatus, isFinalJob } from './update-row.ts';
+
+/** The ends of a batch as a whole that end its jobs, and what the jobs then say. */
+const endsOfJobs = { CANCELED: null, TIMED_OUT: ['The batch timed out.'], ERROR: ['The batch failed.'] } as const;
+
+/** Whether a batch that gets this status ends its jobs. */
+export function endsJobs(status: BatchStatus): status is keyof typeof endsOfJobs {
+  return Object.hasOwn(endsOfJobs, status);
+}
 
 /**
  * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all of its jobs are. Exceptions:
@@ -25,6 +36,38 @@ export function settle(batch: BatchRow): BatchRow {
     updated_at: later(updated_at, jobs_updated_at),
     unsettled: { status, updated_at },
   };
+}
+
+/**
+ * A job that has not ended is CANCELED once its batch was canceled, timed out or failed as a whole: nobody will run it. CANCELED,
+ * because of the job itself nothing is known to have failed; `errors` says why, unless a user knows by having canceled. Where the job
+ * was said to have ended itself, before or after its batch, that stands: it may have results. A batch that is DONE as a whole ends no
+ * job: it says that they have ended, and how, they say themselves.
+ *
+ * It is updated when its batch ended, if that is later than its own last update.
+ */
+export function settleJob(job: JobRow, { status, written_at }: BatchRow): JobRow {
+  if (isFinalJob(job) || !endsJobs(status)) return job;
+  const { updated_at, errors } = job;
+  const reasons = endsOfJobs[status];
+  return {
+    ...job,
+    status: 'CANCELED',
+    updated_at: written_at.status === undefined ? updated_at : later(updated_at, fromMicroseconds(written_at.status)),
+    errors: errors?.length || reasons === null ? errors : [...reasons],
+    unsettled: { status: job.status, updated_at, errors },
+  };
+}
+
+/** Whether the batch ends its jobs, but some of them have not been settled since. */
+export function hasJobsToEnd({ status, jobs_count_per_status: counts }: BatchRow): boolean {
+  return endsJobs(status) && counts.PENDING + counts.RUNNING + counts.CANCELING > 0;
+}
+
+/** The job as it was said to be. */
+export function unsettleJob(job: JobRow): JobRow {
+  const { unsettled, ...row } = job;
+  return unsettled === undefined ? job : { ...row, ...unsettled };
 }
 
 /** The batch as it was said to be. */

@@ -2,10 +2,19 @@ import { CorruptData, IllegalTransition, type InputFault, InvalidInput, NotFound
 import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import { later } from '../../timestamp.ts';
+import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { batchIn, type EventReference, jobIn, type Operation, settledBatchIn, withRows } from './draft.ts';
-import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
+import {
+  batchIn,
+  type EventReference,
+  jobIn,
+  type Operation,
+  settledBatchIn,
+  settledJobIn,
+  withJobs,
+  withRows,
+} from './draft.ts';
+import { type BatchUpdate, isFinalBatchStatus, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 interface UpdateRequest<Update> {
   readonly id: string;
@@ -15,6 +24,7 @@ interface UpdateRequest<Update> {
   readonly event?: EventReference | undefined;
 }
 
+/** The operation that updates a batch. One that ends it closes it too. Its jobs are for endJobsOperations (see end-jobs.ts) to end. */
 export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdate>): Operation {
   const { id, update, event } = request;
   return {
@@ -25,7 +35,8 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
       const before = batchIn(draft, id);
       if (before === undefined) throw new NotFound('There is no such batch.');
       if (event === undefined) requireStatusOf(settledBatchIn(draft, id) as BatchRow, update.status);
-      const after = updateRow(before, update, sourceOf(request));
+      const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
+      const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(request));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
     },
   };
@@ -41,12 +52,12 @@ export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>):
     apply(draft) {
       const before = jobIn(draft, id);
       if (before === undefined) throw new NotFound('There is no such job.');
+      if (event === undefined) requireStatusOf(settledJobIn(draft, id) as JobRow, update.status);
       const after = updateRow(before, update, sourceOf(request));
       if (after === before) return draft;
       const batch = batchIn(draft, before.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${id} is missing.`);
-      const counted = recount(batch, before, after);
-      return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: [after] });
+      return withJobs(lists, draft, { batch, jobs: [after] });
     },
   };
 }
@@ -55,23 +66,13 @@ function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
   return event === undefined ? { kind: 'direct call', time: now } : { kind: 'event', time: event.time };
 }
 
-/** Throws IllegalTransition when a settled batch has another status: to a direct call, a derived end is as final as any other. */
-function requireStatusOf({ id, status, unsettled }: BatchRow, next: BatchUpdate['status']): void {
+/** Throws IllegalTransition when a settled row has another status: to a direct call, a derived end is as final as any other. */
+function requireStatusOf(
+  { id, status, unsettled }: BatchRow | JobRow,
+  next: BatchStatus | JobStatus | undefined,
+): void {
   if (unsettled === undefined || next === undefined || next === status) return;
   throw new IllegalTransition(`${id} is ${status} and cannot become ${next}.`);
-}
-
-/**
- * The batch after an update of one of its jobs; the same object when neither its counts nor the time of its jobs' latest update
- * change. That is no update of the batch itself: `updated_at` stays, unless the batch settles by it.
- */
-export function recount(batch: BatchRow, before: JobRow, after: JobRow): BatchRow {
-  const jobs_updated_at = later(after.updated_at, batch.jobs_updated_at);
-  if (after.status === before.status && jobs_updated_at === batch.jobs_updated_at) return batch;
-  const counts = { ...batch.jobs_count_per_status };
-  counts[before.status] -= 1;
-  counts[after.status] += 1;
-  return { ...batch, jobs_count_per_status: counts, jobs_updated_at, rev: batch.rev + 1 };
 }
 
 /**

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
-import { type Draft, settledBatchIn } from '../../../../functions/data/lifecycle/draft.ts';
+import { type Draft, settledBatchIn, settledJobIn } from '../../../../functions/data/lifecycle/draft.ts';
+import { endJobsOperations } from '../../../../functions/data/lifecycle/end-jobs.ts';
 import { eventOperations } from '../../../../functions/data/lifecycle/event-operations.ts';
 import { updateBatch, updateJob } from '../../../../functions/data/lifecycle/update.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
@@ -24,6 +25,18 @@ const job = (draft: Draft, number: number, status: JobStatus, second = 1) =>
 const batch = (draft: Draft, update: Parameters<typeof updateBatch>[1]['update'], second = 1) =>
   updateBatch(owner.lists, { id, update, now: at(second) }).apply(draft);
 const shown = (draft: Draft) => settledBatchIn(draft, id)!;
+/** The first two jobs. */
+const jobsOf = (draft: Draft) => [1, 2].map((number) => settledJobIn(draft, newJob(number).id)!);
+const endAt = (second: number, status: BatchStatus) => ({
+  type: 'batch.updated',
+  time: at(second),
+  data: { batch_id: id, status },
+});
+const jobEvent = (number: number, status: JobStatus) => ({
+  type: 'job.updated',
+  time: at(1),
+  data: { job_id: newJob(number).id, status },
+});
 
 describe('settling', () => {
   it('ends a closed batch with its last job, at that time', () => {
@@ -84,13 +97,64 @@ describe('settling', () => {
     expect(shown(job(late, 3, 'DONE', 30))).toMatchObject({ status: 'DONE', updated_at: at(30) });
   });
 
-  it('leaves the same batch for the same events in any order', () => {
+  it.each([
+    ['CANCELED', null],
+    ['TIMED_OUT', ['The batch timed out.']],
+    ['ERROR', ['The batch failed.']],
+  ] as const)('closes a batch that an event says is %s, and cancels its unfinished jobs', (status, errors) => {
+    const running = job(job(created(true), 1, 'DONE', 1), 2, 'RUNNING', 2);
+    const ended = applyEvents(running, [endAt(7, status)]);
+    expect(shown(ended)).toMatchObject({ status, open: false, jobs_count_per_status: { DONE: 1, CANCELED: 1 } });
+    expect(jobsOf(ended)).toMatchObject([
+      { status: 'DONE', updated_at: at(1), errors: null },
+      { status: 'CANCELED', updated_at: at(7), end_timestamp: null, errors },
+    ]);
+  });
+
+  it('keeps the errors that a job has of its own', () => {
+    const update = { errors: ['lost atoms'] };
+    const failing = updateJob(owner.lists, { id: newJob(1).id, update, now: at(1) }).apply(created(false));
+    expect(jobsOf(applyEvents(failing, [endAt(7, 'ERROR')]))).toMatchObject([
+      { errors: ['lost atoms'] },
+      { errors: ['The batch failed.'] },
+    ]);
+  });
+
+  it('ends no job of a batch that is DONE as a whole: their own ends are on their way', () => {
+    const done = applyEvents(created(true), [endAt(7, 'DONE')]);
+    expect(shown(done)).toMatchObject({ status: 'DONE', open: false, jobs_count_per_status: { PENDING: 2 } });
+  });
+
+  it('lets the end that an event says of a job win, but no direct call', () => {
+    const ended = applyEvents(created(false), [endAt(7, 'TIMED_OUT')]);
+    const done = applyEvents(ended, [{ ...jobEvent(1, 'DONE'), time: at(9) }, jobEvent(2, 'RUNNING')]);
+    expect(jobsOf(done)).toMatchObject([
+      { status: 'DONE', errors: null, updated_at: at(9) },
+      { status: 'CANCELED', updated_at: at(7) },
+    ]);
+    expect(jobsOf(done)[0]).not.toHaveProperty('unsettled');
+    expect(shown(done)).toMatchObject({ status: 'TIMED_OUT', jobs_count_per_status: { DONE: 1, CANCELED: 1 } });
+    expect(() => job(ended, 1, 'DONE')).toThrow(IllegalTransition);
+    expect(() => job(ended, 1, 'RUNNING')).toThrow(IllegalTransition);
+    expect(jobsOf(job(ended, 1, 'CANCELED'))[0]).toMatchObject({ status: 'CANCELED' });
+  });
+
+  it('ends a job that comes late for a batch that has ended', () => {
+    const ended = applyEvents(created(true), [endAt(20, 'TIMED_OUT')]);
+    const added = { type: 'jobs.added', time: at(10), data: { batch_id: id, jobs: [{ id: newJob(3).id, runs: 1 }] } };
+    const late = applyEvents(ended, [added]);
+    expect(late.jobs.get(newJob(3).id)).toMatchObject({ status: 'CANCELED', updated_at: at(20) });
+    expect(shown(late)).toMatchObject({ jobs_count: 3, jobs_count_per_status: { CANCELED: 3, PENDING: 0 } });
+    expect(() => applyEvents(ended, [{ ...added, time: at(21) }])).toThrow(IllegalTransition);
+  });
+
+  it('leaves the same batch and jobs for the same events in any order', () => {
     const seconds = fc.integer({ min: 1, max: 9 });
     const ofBatch = fc.record({
       time: seconds.map(at),
       data: fc.oneof(
         fc.constant({ batch_id: id, open: false }),
-        fc.constantFrom<BatchStatus>('RUNNING', 'PAUSED', 'ERROR').map((status) => ({ batch_id: id, status })),
+        fc.constantFrom<BatchStatus>('RUNNING', 'PAUSED', 'TIMED_OUT').map((status) => ({ batch_id: id, status })),
       ),
     });
     const ofJob = fc.record({
@@ -112,11 +176,13 @@ describe('settling', () => {
     );
     fc.assert(
       fc.property(fc.boolean(), bothOrders, (open, [given, shuffled]) => {
-        const { rev: _, ...batchOf } = shown(applyEvents(created(open), given));
-        const { rev: __, ...other } = shown(applyEvents(created(open), shuffled));
+        const [rows, other] = [given, shuffled].map((events) => {
+          const draft = applyEvents(created(open), events);
+          return [shown(draft), ...jobsOf(draft)].map(({ rev: _, ...row }) => row);
+        });
         // Times at which two statuses contradict each other are the sender's: the one that arrives later counts.
         fc.pre(!hasTie(given));
-        expect(other).toEqual(batchOf);
+        expect(other).toEqual(rows);
       }),
       { numRuns: 2_000 },
     );
@@ -131,12 +197,13 @@ function hasTie(events: readonly { readonly time: string; readonly data: object 
 function applyEvents(draft: Draft, events: readonly { type: string; time: string; data: unknown }[]): Draft {
   return applyAll(
     draft,
-    events.flatMap((event, number) =>
-      eventOperations(
+    events.flatMap((event, number) => [
+      ...eventOperations(
         owner,
         LifecycleEvent.parse({ id: `e-${number}`, user_id: owner.userId, ...event }),
         Date.parse('2026-04-01T00:00:00Z'),
       ),
-    ),
+      ...endJobsOperations(owner.lists, { batchId: id, jobIds: [newJob(1).id, newJob(2).id] }),
+    ]),
   );
 }

@@ -1,0 +1,93 @@
+/** Ends the jobs of a batch that has ended, and holds what all changes of many jobs of one batch have in common. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { NotFound } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+import { batchIn, type Draft, type Operation, settledJobIn, withJobs } from './draft.ts';
+import { hasJobsToEnd, settleJob, unsettleJob } from './settle.ts';
+
+/** As many as fit into one transaction with the columns that their status and times are in. */
+const jobsAtOnce = 30;
+
+/** So few fit into one transaction with their batch, wherever their columns are. */
+export const jobsInOneTransaction = 20;
+
+/** How often jobs may be added between finding them and closing the batch. */
+export const mostAttempts = 5;
+
+/** A job was added after the jobs were found. */
+export class JobsLeft extends Error {}
+
+/** Some jobs of a batch, as they were found. */
+export interface JobsOfBatch {
+  readonly batchId: string;
+  readonly jobIds: readonly string[];
+}
+
+/**
+ * Ends those of a batch's jobs that its end ends (see settle.ts), or that were ended by an earlier report of this end. The last
+ * operation throws JobsLeft where a job was not among those found: then find them again.
+ */
+export function endJobsOperations(lists: OwnerLists, jobs: JobsOfBatch): Operation[] {
+  const settleAgain = (job: JobRow, batch: BatchRow) => {
+    const said = unsettleJob(job);
+    return isDeepStrictEqual(settleJob(said, batch), job) ? job : { ...said, rev: said.rev + 1 };
+  };
+  const requireEnded = onBatch(jobs.batchId, (draft, batch) => {
+    if (hasJobsToEnd(batch)) throw new JobsLeft();
+    return draft;
+  });
+  return [...changeJobs(lists, jobs, settleAgain), requireEnded];
+}
+
+/** Changes the jobs in parts, each of which fits into one transaction in nearly every case. `change` returns the same job to pass it over. */
+export function changeJobs(
+  lists: OwnerLists,
+  { batchId, jobIds }: JobsOfBatch,
+  change: (job: JobRow, batch: BatchRow) => JobRow,
+): Operation[] {
+  return Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
+    changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(part * jobsAtOnce, (part + 1) * jobsAtOnce) }, change),
+  );
+}
+
+function changeSomeJobs(
+  lists: OwnerLists,
+  { batchId, jobIds }: JobsOfBatch,
+  change: (job: JobRow, batch: BatchRow) => JobRow,
+): Operation {
+  return {
+    ...onBatch(batchId, (draft, batch) => {
+      const jobs = jobIds.flatMap((id) => {
+        const job = settledJobIn(draft, id);
+        const changed = job && change(job, batch);
+        return changed === undefined || changed === job ? [] : [changed];
+      });
+      return jobs.length === 0 ? draft : withJobs(lists, draft, { batch, jobs });
+    }),
+    jobIds,
+    halves() {
+      if (jobIds.length < 2) return undefined;
+      const middle = jobIds.length >> 1;
+      return [
+        changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(0, middle) }, change),
+        changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(middle) }, change),
+      ];
+    },
+  };
+}
+
+/** An operation on a batch as it was said to be. It throws NotFound without the batch. */
+export function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Operation {
+  return {
+    batchIds: [batchId],
+    jobIds: [],
+    apply(draft) {
+      const batch = batchIn(draft, batchId);
+      if (batch === undefined) throw new NotFound('There is no such batch.');
+      return apply(draft, batch);
+    },
+  };
+}
