@@ -1,0 +1,19 @@
+/** A certificate of receiver.example, signed by itself, and its key: tests of webhooks speak TLS with it. Valid until 2126. */
+
+export const receiverCertificate = `-----BEGIN CERTIFICATE-----
+MIIBqTCCAVCgAwIBAgIUInvvBBfeu7odreYRLw4yRQa0BBowCgYIKoZIzj0EAwIw
+GzEZMBcGA1UEAwwQcmVjZWl2ZXIuZXhhbXBsZTAgFw0yNjExMjExNjMwMjdaGA8y
+MTI2MTAyODE2MzAyN1owGzEZMBcGA1UEAwwQcmVjZWl2ZXIuZXhhbXBsZTBZMBMG
+ByqGSM49AgEGCCqGSM49AwEHA0IABFLDwuJ9tWxQyw6CZjpV/Ns55dqtiuEzzJTb
+bV3GbdTIka34dx1D6mXx43/v/8ZR6rGudgRzWFCu7+iSKN3FNoejcDBuMB0GA1Ud
+DgQWBBT7c1pVDNh3HJL17loxumzRiKmgMDAfBgNVHSMEGDAWgBT7c1pVDNh3HJL1
+7loxumzRiKmgMDAbBgNVHREEFDASghByZWNlaXZlci5leGFtcGxlMA8GA1UdEwEB
+/wQFMAMBAf8wCgYIKoZIzj0EAwIDRwAwRAIgd9CuHl6AyQ+T4aJBPlJeb78NbIQ3
+0FTe0sEV6CBKJXICIAjSS4eBIYszSKDl9UrQL7pbAlltHFTNYwe4m03CdmHe
+-----END CERTIFICATE-----`;
+
+export const receiverKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7IOqL5hOPivZl2Fe
+pP7V7i4r8qJAzgOT8oqV4xU4H2yhRANCAARSw8LifbVsUMsOgmY6VfzbOeXarYrh
+M8yU221dxm3UyJGt+HcdQ+pl8eN/7//GUeqxrnYEc1hQru/okijdxTaH
+-----END PRIVATE KEY-----`;
