@@ -209,7 +209,10 @@ describe('postWebhook', () => {
     const closed = Promise.withResolvers<void>();
     const port = await listen(
       createTcpServer((socket) => {
-        socket.on('error', () => undefined).on('close', closed.resolve).resume();
+        socket
+          .on('error', () => undefined)
+          .on('close', () => closed.resolve())
+          .resume();
         socket.write('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
       }),
     );
