@@ -14,14 +14,14 @@ import { type LifecycleOptions, lifecycle } from './lifecycle/lifecycle.ts';
 import { hasJobsToEnd } from './lifecycle/settle.ts';
 import type { MessageSender } from './message-sender.ts';
 
-/** Longer than any function runs. */
-const delaySeconds = 600;
+/** Longer than any function runs: what is still at work is not unfinished. */
+export const unfinishedDelaySeconds = 600;
 
 /** The function that announces a batch. Throws when the queue does not take the message. */
 export function announceUnfinished(sender: MessageSender): (userId: string, batchId: string) => Promise<void> {
   return (user_id, batch_id) => {
     const message: UnfinishedBatch = { user_id, batch_id };
-    return sender.send({ body: JSON.stringify(message), attributes: {}, delaySeconds });
+    return sender.send({ body: JSON.stringify(message), attributes: {}, delaySeconds: unfinishedDelaySeconds });
   };
 }
 

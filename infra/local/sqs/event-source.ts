@@ -8,8 +8,8 @@ import type { Message, Queue } from './queue.ts';
 /** As many invocations at a time as one machine does well, where the template allows more. */
 const mostInvocations = 4;
 
-/** Here a second stands for a minute of a queue's visibility timeout, and of a message's delay. */
-export const queueTimeFactor = 60;
+/** Here a second stands for a minute of a queue's visibility timeout. */
+const visibilityFactor = 60;
 
 /**
  * Delivers a queue's messages to a function as SQS's event source mappings do: in batches, again after the visibility
@@ -17,7 +17,7 @@ export const queueTimeFactor = 60;
  */
 export function startEventSource(source: EventSourceDefinition, queue: Queue, target: LambdaFunction): () => void {
   const concurrency = Math.min(source.maximumConcurrency ?? mostInvocations, mostInvocations);
-  const visibilityTimeout = (queue.definition.visibilityTimeoutSeconds * 1000) / queueTimeFactor;
+  const visibilityTimeout = (queue.definition.visibilityTimeoutSeconds * 1000) / visibilityFactor;
   let running = 0;
   let stopped = false;
   let pollIsDue = false;

@@ -3,7 +3,6 @@ import { SetupProblem } from '../../setup-problem.ts';
 import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
-import { queueTimeFactor } from './event-source.ts';
 import { md5 } from './md5.ts';
 import { createQueue, InvalidMessage, messageLimit, type Queue } from './queue.ts';
 
@@ -17,6 +16,9 @@ export interface QueueService extends HttpServer {
   /** The queue with this ARN or URL; throws SetupProblem when there is none. */
   find(arnOrUrl: string): Queue;
 }
+
+/** Here six seconds stand for a minute of a message's delay, so that a delay that outlasts every function on AWS does so here. */
+export const delayFactor = 10;
 
 interface SendMessageRequest {
   readonly QueueUrl: string;
@@ -87,7 +89,7 @@ function sendMessage(queue: Queue, parameters: SendMessageRequest) {
     attributes: Object.fromEntries(
       Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue]),
     ),
-    delay: (DelaySeconds * 1000) / queueTimeFactor,
+    delay: (DelaySeconds * 1000) / delayFactor,
     ...(MessageGroupId !== undefined && { groupId: MessageGroupId }),
     ...(MessageDeduplicationId !== undefined && { deduplicationId: MessageDeduplicationId }),
   });

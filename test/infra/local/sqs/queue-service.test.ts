@@ -1,8 +1,18 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unfinishedDelaySeconds } from '../../../../functions/data/unfinished-batches.ts';
+import { type FunctionDescription, otherFunctions, routes } from '../../../../functions/routes.ts';
 import { isAllowed } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
-import { type QueueService, startQueueService } from '../../../../infra/local/sqs/queue-service.ts';
+import { delayFactor, type QueueService, startQueueService } from '../../../../infra/local/sqs/queue-service.ts';
+
+describe('delayFactor', () => {
+  it('lets the announcement of an unfinished batch come later than any function runs', () => {
+    const functions: FunctionDescription[] = [...Object.values(routes), ...Object.values(otherFunctions)];
+    const longest = Math.max(...functions.map(({ timeoutSeconds }) => timeoutSeconds ?? 15));
+    expect(unfinishedDelaySeconds / delayFactor).toBeGreaterThan(longest);
+  });
+});
 
 describe('startQueueService', () => {
   let service: QueueService;
