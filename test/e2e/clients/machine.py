@@ -31,24 +31,33 @@ class Machine:
 
     def report(self, event_type, **data):
         """Sends one event and waits until it has been applied."""
-        event = {
+        self.send([self.event(event_type, **data)])
+
+    def event(self, event_type, **data):
+        return {
             "id": str(uuid4()),
             "type": event_type,
-            "time": datetime.now(timezone.utc).isoformat(),
+            "time": now(),
             "user_id": self.user["userId"],
             "data": data,
         }
-        answer = requests.post(f"{self.stack.baseUrl}/_local/events", json=event).json()
-        assert answer["accepted"] == 1, answer
 
-    def start(self, job_id):
-        self.report("job.updated", job_id=job_id, status="RUNNING", start_timestamp=now())
+    def send(self, events):
+        answer = requests.post(f"{self.stack.baseUrl}/_local/events", json=events).json()
+        assert answer["accepted"] == len(events), answer
 
-    def finish(self, job_id, **results):
-        """Uploads the results, by default only `counts`, and ends the job."""
-        key = f"results/{self.user['userId']}/{job_id}.json"
-        self.upload(key, results or {"counter": counts})
-        self.report("job.updated", job_id=job_id, status="DONE", end_timestamp=now(), results_key=key)
+    def start(self, *job_ids):
+        self.send([self.event("job.updated", job_id=each, status="RUNNING", start_timestamp=now()) for each in job_ids])
+
+    def finish(self, *job_ids, **results):
+        """Uploads the results, by default only `counts`, and ends the jobs."""
+        events = []
+        for job_id in job_ids:
+            key = f"results/{self.user['userId']}/{job_id}.json"
+            self.upload(key, results or {"counter": counts})
+            data = {"status": "DONE", "end_timestamp": now(), "results_key": key}
+            events.append(self.event("job.updated", job_id=job_id, **data))
+        self.send(events)
 
     def fail(self, job_id, *errors):
         self.report("job.updated", job_id=job_id, status="ERROR", end_timestamp=now(), errors=list(errors))
@@ -78,10 +87,10 @@ class Machine:
         def work():
             try:
                 while not done.wait(0.2):
-                    for job in self.pending_jobs(project_id):
-                        self.start(job["id"])
-                        self.finish(job["id"], **results)
-                        runs[job["id"]] += 1
+                    if job_ids := [job["id"] for job in self.pending_jobs(project_id)]:
+                        self.start(*job_ids)
+                        self.finish(*job_ids, **results)
+                        runs.update(job_ids)
             except Exception as fault:
                 faults.append(fault)
 

@@ -158,12 +158,12 @@ def test_a_body_that_is_not_compressed(client):
     assert client.create_batch(sequence(), [{"runs": 1}]).jobs_count == 1
 
 
-@pytest.mark.parametrize("count", [101, 1_000])
-def test_many_jobs_at_once(client, count):
-    batch = client.create_batch(sequence(), [{"runs": index + 1} for index in range(count)])
-    assert batch.jobs_count == count
+# The most that a call may have are created in Pulser's suite alone.
+def test_more_jobs_than_an_answer_holds(client):
+    batch = client.create_batch(sequence(), [{"runs": index + 1} for index in range(101)])
+    assert batch.jobs_count == 101
     jobs = batch.ordered_jobs
-    assert [job.runs for job in jobs] == list(range(1, count + 1))
+    assert [job.runs for job in jobs] == list(range(1, 102))
     assert [job.id for job in client.get_batch(batch.id).ordered_jobs] == [job.id for job in jobs]
 
 
