@@ -3,7 +3,8 @@
 Run again only for a new version of Pulser: `pip install pulser==1.9.1 && python infra/local/demo/make-device-specs.py`.
 
 device-specs.json maps each device type to a text, Pulser's abstract representation of the device, which clients get
-unchanged. The QPU has Pulser's AnalogDevice under its own name. The emulators accept whatever Pulser's MockDevice does.
+unchanged. The QPU has Pulser's AnalogDevice under its own name. The emulators accept whatever Pulser's MockDevice does, with
+at most as many atoms as the worker in infra/local/emulator simulates.
 """
 
 import json
@@ -13,7 +14,8 @@ from pathlib import Path
 from pulser import AnalogDevice, MockDevice
 from pulser.json.abstract_repr.deserializer import deserialize_device
 
-devices = {"FRESNEL": AnalogDevice, "EMU_FREE": MockDevice, "EMU_SV": MockDevice, "EMU_MPS": MockDevice}
+emulator = replace(MockDevice, max_atom_num=12)
+devices = {"FRESNEL": AnalogDevice, "EMU_FREE": emulator, "EMU_SV": emulator, "EMU_MPS": emulator}
 
 specs = {}
 for device_type, model in devices.items():

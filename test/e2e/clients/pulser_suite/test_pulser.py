@@ -76,7 +76,7 @@ def test_the_devices_are_those_that_were_announced(connection):
     devices = connection.fetch_available_devices()
     assert devices["FRESNEL"] == replace(AnalogDevice, name="FRESNEL")
     for _, device_type in emulators:
-        assert devices[device_type] == replace(MockDevice, name=device_type)
+        assert devices[device_type] == replace(MockDevice, name=device_type, max_atom_num=12)
 
 
 class TestQpu:

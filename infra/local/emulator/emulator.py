@@ -1,0 +1,78 @@
+"""Runs jobs of the local stack, or of a stack on AWS, by simulation: a worker for each device type.
+
+Finds the local stack by `.local/stack.json`. A stack on AWS needs --base-url and --token-endpoint, and in the environment
+DEVICE_CLIENT_ID and DEVICE_CLIENT_SECRET. Ctrl-C ends it: what it was running can be claimed again at once.
+"""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+
+from service import Refusal, Service
+from worker import Worker
+
+SPECS = json.loads((Path(__file__).parent.parent / "demo" / "device-specs.json").read_text(encoding="utf-8"))
+
+
+def main() -> None:
+    options = read_options()
+    # Simulations run side by side: each takes one core.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    service = connect(options)
+    problems: list[str] = []
+
+    def work(device_type: str) -> None:
+        name = f"{socket.gethostname()}-{os.getpid()}"
+        try:
+            Worker(service, device_type, SPECS[device_type], name, options.job_seconds, stopping).work()
+        except Refusal as refusal:
+            problems.append(f"{device_type}: the service refuses this worker ({refusal}).")
+            stopping.set()
+
+    workers = [threading.Thread(target=work, args=[each], daemon=True) for each in options.device_type or SPECS]
+    for worker in workers:
+        worker.start()
+    stopping.wait()
+    for worker in workers:
+        worker.join(timeout=10)
+    sys.exit("\n".join(problems) or 0)
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device-type", action="append", choices=SPECS, help="repeatable; otherwise all of them")
+    parser.add_argument("--job-seconds", type=float, default=600, help="the longest simulation (600)")
+    parser.add_argument("--stack", type=Path, default=Path(".local/stack.json"), help="the local stack's description")
+    parser.add_argument("--base-url", help="of a stack on AWS: its output ApiUrl")
+    parser.add_argument("--token-endpoint", help="of a stack on AWS: its issuer's, for client_credentials")
+    options = parser.parse_args()
+    if (options.base_url is None) != (options.token_endpoint is None):
+        parser.error("--base-url and --token-endpoint belong together")
+    return options
+
+
+def connect(options: argparse.Namespace) -> Service:
+    if options.base_url is not None:
+        try:
+            credentials = os.environ["DEVICE_CLIENT_ID"], os.environ["DEVICE_CLIENT_SECRET"]
+        except KeyError as missing:
+            sys.exit(f"{missing.args[0]} is missing in the environment.")
+        return Service(options.base_url, options.token_endpoint, *credentials)
+    try:
+        stack = json.loads(options.stack.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        sys.exit(f"{options.stack} is not there: start the local stack first (npm start).")
+    device = stack["device"]
+    return Service(stack["baseUrl"], stack["tokenEndpoint"], device["username"], device["password"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+import threading
+
+from service import Conflict, Refusal, Service, Unreachable
+
+
+class Heartbeats:
+    """Keeps a lease alive from a thread of its own, and learns whether the running job is still wanted."""
+
+    def __init__(self, service: Service, lease: str, seconds: float):
+        self.job_id: str | None = None
+        self._service = service
+        self._lease = lease
+        self._seconds = seconds
+        self._is_lost = False
+        self._canceled: str | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> "Heartbeats":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    def is_over(self) -> bool:
+        """Whether nobody waits for the running job any more: it was canceled, or the lease is lost."""
+        return self._is_lost or self._canceled == self.job_id
+
+    def _beat(self) -> None:
+        while not self._ended.wait(self._seconds):
+            job_id = self.job_id
+            try:
+                answer = self._service.call("POST", f"/api/v1/leases/{self._lease}/heartbeat", {"job_id": job_id})
+                if answer.data["cancel"]:
+                    self._canceled = job_id
+            except Conflict:
+                self._is_lost = True
+                return
+            except (Refusal, Unreachable):
+                continue

@@ -1,0 +1,154 @@
+"""Simulates one job with Pulser and QuTiP: documents in, the results document out. Knows nothing of the service."""
+
+import json
+from contextlib import contextmanager
+
+from jsonschema import ValidationError
+from pulser import Sequence
+from pulser.backend import Backend, BitStrings
+from pulser.devices import Device
+from pulser.json.abstract_repr.deserializer import deserialize_device
+from pulser_simulation import QutipBackendV2, QutipConfig
+
+MOST_ATOMS = 12
+MOST_SHOTS = 1_000_000
+DEFAULT_SHOTS = 100
+
+# What QutipConfig takes from a batch's backend_configuration. Members for other emulators are passed over.
+KNOWN_MEMBERS = {
+    "default_evaluation_times",
+    "default_num_shots",
+    "initial_state",
+    "interaction_matrix",
+    "n_trajectories",
+    "noise_model",
+    "observables",
+    "prefer_device_noise_model",
+    "sampling_rate",
+    "solver",
+    "with_modulation",
+}
+
+# The state that reads as 1 in each measurement basis. QuTiP cannot infer it where atoms have three levels.
+ONE_STATES = {"ground-rydberg": "r", "digital": "h", "XY": "d"}
+
+
+class InputFault(Exception):
+    """The job cannot run, however often it is tried: its text is for the user."""
+
+
+def simulate(batch: dict, job: dict, specs: str) -> dict:
+    """The results document of a job, as a claim describes it, on the device that `specs` specifies.
+
+    The stand-in for a QPU takes what the QPU would take, and answers with a `counter` alone. Emulators also answer with
+    `serialised_results`, the text that Pulser reads back. Raises InputFault.
+    """
+    device = deserialize_device(specs)
+    is_qpu = isinstance(device, Device)
+    sequence = read_sequence(job["sequence"] or batch["sequence_builder"], job["variables"])
+    atoms = len(sequence.register.qubit_ids)
+    if atoms > MOST_ATOMS:
+        raise InputFault(f"The register has {atoms} atoms: this emulator simulates at most {MOST_ATOMS}.")
+    if is_qpu:
+        sequence = adapt_to_qpu(sequence, device, job["runs"])
+    config, counted = read_config(None if is_qpu else batch["backend_configuration"], job["runs"], sequence)
+    with blame_input("The sequence cannot be simulated"):
+        results = QutipBackendV2(sequence, config=config).run()
+        document = {"counter": results.get_result(counted.tag, 1.0)}
+        if not is_qpu:
+            document["serialised_results"] = results.to_abstract_repr()
+        return document
+
+
+def read_sequence(text: str, variables: dict | None) -> Sequence:
+    """The sequence, built with the job's variables and measured."""
+    with blame_input("The sequence cannot be read"):
+        sequence = Sequence.from_abstract_repr(text)
+    if sequence.is_parametrized() or sequence.is_register_mappable():
+        with blame_input("The sequence cannot be built with the job's variables"):
+            sequence = sequence.build(**(variables or {}))
+    if not sequence.is_measured():
+        bases = sequence.get_addressed_bases()
+        if len(bases) != 1:
+            raise InputFault(f"The sequence is not measured, and addresses {len(bases)} bases: end it with measure().")
+        with blame_input("The sequence cannot be measured"):
+            sequence.measure(bases[0])
+    return sequence
+
+
+def adapt_to_qpu(sequence: Sequence, device: Device, runs: int | None) -> Sequence:
+    """The sequence on this very device; refuses what the QPU would refuse."""
+    if runs is not None and runs > device.max_runs:
+        raise InputFault(f"{runs} runs: {device.name} takes at most {device.max_runs}.")
+    with blame_input(f"The sequence cannot run on {device.name}"):
+        if sequence.device != device:
+            sequence = sequence.with_new_device(device, strict=True)
+        Backend.validate_sequence(sequence, mimic_qpu=True)
+    return sequence
+
+
+def read_config(text: str | None, runs: int | None, sequence: Sequence) -> tuple[QutipConfig, BitStrings]:
+    """What to observe and how, and which observable gives the counter. The job's runs go before the configuration's shots."""
+    with blame_input("The backend_configuration cannot be read"):
+        config = QutipConfig(observables=[BitStrings()], default_num_shots=DEFAULT_SHOTS)
+        if text is not None:
+            members = json.loads(text)
+            if not isinstance(members, dict):
+                raise InputFault("The backend_configuration is not a JSON object.")
+            known = {name: members[name] for name in KNOWN_MEMBERS & members.keys()}
+            config = QutipConfig.from_abstract_repr(json.dumps({**json.loads(config.to_abstract_repr()), **known}))
+        if runs is not None:
+            config = config.with_changes(default_num_shots=runs)
+    counted = find_final_bitstrings(config)
+    if counted is None:
+        counted = BitStrings(evaluation_times=[1.0], tag_suffix="final")
+        config = config.with_changes(observables=[*config.observables, counted])
+    for each in config.observables:
+        if isinstance(each, BitStrings):
+            each.one_state = each.one_state or ONE_STATES[sequence.get_measurement_basis()]
+            if (shots := each.num_shots or config.default_num_shots) > MOST_SHOTS:
+                raise InputFault(f"{shots} shots: this emulator takes at most {MOST_SHOTS}.")
+    return config, counted
+
+
+def find_final_bitstrings(config: QutipConfig) -> BitStrings | None:
+    for each in config.observables:
+        times = config.default_evaluation_times if each.evaluation_times is None else each.evaluation_times
+        if isinstance(each, BitStrings) and (times == "Full" if isinstance(times, str) else 1.0 in times):
+            return each
+    return None
+
+
+@contextmanager
+def blame_input(what: str):
+    """Pulser refuses input with exceptions of many classes. What only the machine lacks goes on as it is."""
+    try:
+        yield
+    except (InputFault, OSError, ImportError):
+        raise
+    except MemoryError:
+        raise InputFault(f"{what}: it needs more memory than this emulator has.") from None
+    except Exception as error:
+        raise InputFault(f"{what}: {describe(error)}") from error
+
+
+def describe(error: Exception) -> str:
+    """The error in one line, and what of the document it is about."""
+    if isinstance(error, ValidationError):
+        fault = find_cause(error)
+        is_word = fault.validator in ("const", "enum") or len(fault.message) > 200
+        text = f"{fault.json_path}: {f'{fault.instance!r:.100} is not valid' if is_word else fault.message}"
+    elif isinstance(error, KeyError):
+        text = f"{error} is missing"
+    else:
+        text = str(error) or type(error).__name__
+    text = " ".join(text.split())
+    return text if len(text) <= 500 else f"{text[:500]} …"
+
+
+def find_cause(error: ValidationError) -> ValidationError:
+    """Of the schema's alternatives, the first fault in the one that has the fewest."""
+    alternatives: dict[int, list[ValidationError]] = {}
+    for each in error.context:
+        alternatives.setdefault(each.relative_schema_path[0], []).append(each)
+    return find_cause(min(alternatives.values(), key=len)[0]) if alternatives else error

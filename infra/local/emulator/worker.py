@@ -1,0 +1,107 @@
+"""A worker: claims batches for one device type, runs their jobs in order, reports each. It may die at any moment."""
+
+import hashlib
+import json
+import threading
+from datetime import datetime, timezone
+
+from child import ChildDied, run_in_child
+from heartbeats import Heartbeats
+from service import Conflict, Refusal, Service, Unreachable, upload
+
+RETRY_SECONDS = 5
+
+
+class Worker:
+    def __init__(
+        self,
+        service: Service,
+        device_type: str,
+        specs: str,
+        name: str,
+        job_seconds: float,
+        stopping: threading.Event,
+    ):
+        self._service = service
+        self._device_type = device_type
+        self._device = f"/api/v1/devices/{device_type}"
+        self._specs = specs
+        self._name = name
+        self._job_seconds = job_seconds
+        self._stopping = stopping
+
+    def work(self) -> None:
+        """Until `stopping` is set. Raises Refusal where the service lets this worker announce or claim nothing."""
+        announced = False
+        while not self._stopping.is_set():
+            try:
+                if not announced:
+                    self._service.call("PUT", self._device, {"status": "UP", "specs": self._specs})
+                    self._log("waits for work.")
+                    announced = True
+                claim, retry_after = self._service.call("POST", f"{self._device}/claim", {"worker": self._name})
+                if claim is None:
+                    self._stopping.wait(retry_after)
+                else:
+                    self._run_batch(claim)
+            except Unreachable as problem:
+                self._log(f"cannot reach the service ({problem}), and tries again in {RETRY_SECONDS} s.")
+                announced = False
+                self._stopping.wait(RETRY_SECONDS)
+
+    def _run_batch(self, claim: dict) -> None:
+        """Runs the batch's jobs until it is done, the lease is lost, or the worker stops."""
+        lease, batch = claim["lease"], claim["batch"]
+        answer = {"job": claim["job"], "done": False}
+        try:
+            with Heartbeats(self._service, lease, claim["heartbeat_seconds"]) as heartbeats:
+                while not answer["done"] and not self._stopping.is_set():
+                    if answer["job"] is not None:
+                        answer = self._run_job(lease, batch, answer["job"], heartbeats)
+                    elif not self._stopping.wait(answer["retry_after"]):
+                        # An open batch, which may get more jobs.
+                        answer = self._call(lease, "next")
+                if not answer["done"]:
+                    self._service.call("DELETE", f"/api/v1/leases/{lease}")
+        except Conflict:
+            self._log(f"lost batch {batch['id']}: it ended, or another worker goes on with it.")
+        except (ChildDied, Refusal) as problem:
+            # Nothing keeps the lease alive from here on: the batch can be claimed again within a minute.
+            self._log(f"gives up batch {batch['id']}: {problem}")
+
+    def _run_job(self, lease: str, batch: dict, job: dict, heartbeats: Heartbeats) -> dict:
+        """Runs and reports a job; the answer tells the next one. Raises Conflict when the lease is lost, or ChildDied."""
+        heartbeats.job_id = job["id"]
+        started = datetime.now(timezone.utc)
+        outcome = run_in_child(
+            batch, job, self._specs, self._job_seconds, lambda: self._stopping.is_set() or heartbeats.is_over()
+        )
+        ended = datetime.now(timezone.utc)
+        if outcome is None:
+            self._log(f"ends job {job['id']} before its time.")
+            return {"job": job, "done": False} if self._stopping.is_set() else self._call(lease, "next")
+        report = {"start_timestamp": started.isoformat(), "end_timestamp": ended.isoformat()}
+        try:
+            if "results" in outcome:
+                self._upload(lease, job["id"], outcome["results"])
+                report |= {"status": "DONE", "results": True}
+            else:
+                report |= {"status": "ERROR", "errors": [outcome["error"]]}
+            answer = self._call(lease, f"jobs/{job['id']}", report)
+        except Conflict:
+            # Somebody else ended the job. If the lease is lost as well, this raises again.
+            return self._call(lease, "next")
+        self._log(f"job {job['id']}: {report['status']} after {(ended - started).total_seconds():.1f} s.")
+        return answer
+
+    def _upload(self, lease: str, job_id: str, results: dict) -> None:
+        content = json.dumps(results).encode()
+        checksum = hashlib.sha256(content).hexdigest()
+        link = self._call(lease, f"jobs/{job_id}/results", {"bytes": len(content), "sha256": checksum})
+        upload(link["url"], link["headers"], content)
+
+    def _call(self, lease: str, path: str, body: dict | None = None) -> dict:
+        return self._service.call("POST", f"/api/v1/leases/{lease}/{path}", body or {}).data
+
+    def _log(self, text: str) -> None:
+        print(f"{datetime.now():%H:%M:%S} {self._device_type} {text}", flush=True)

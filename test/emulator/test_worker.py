@@ -1,0 +1,197 @@
+"""A worker's life, against a stand-in for the service that fails when the test wants it."""
+
+import json
+import multiprocessing
+import sys
+import threading
+import time
+import unittest
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+from pulser import MockDevice, Pulse, Register, Sequence
+from stand_in import StandIn
+
+local = Path(__file__).parents[2] / "infra" / "local"
+sys.path.insert(0, str(local / "emulator"))
+import service as service_module  # noqa: E402
+from service import Refusal, Service  # noqa: E402
+from worker import Worker  # noqa: E402
+
+specs = json.loads((local / "demo" / "device-specs.json").read_text())["EMU_FREE"]
+
+
+def sequence(atoms=1, duration=400):
+    new = Sequence(Register.rectangle(1, atoms, spacing=5, prefix="q"), MockDevice)
+    new.declare_channel("global", "rydberg_global")
+    new.add(Pulse.ConstantPulse(duration, 2, 0, 0), "global")
+    new.measure()
+    return new.to_abstract_repr()
+
+
+def job(name, text=None):
+    return {"id": name, "runs": 10, "variables": None, "sequence": text}
+
+
+# Runs for hours.
+endless = sequence(atoms=12, duration=1_000_000)
+
+
+class Workers(unittest.TestCase):
+    def setUp(self):
+        self.stopping = threading.Event()
+        self.output = StringIO()
+        self.waits, service_module.WAITS_SECONDS = service_module.WAITS_SECONDS, (0, 0, 0)
+
+    def tearDown(self):
+        service_module.WAITS_SECONDS = self.waits
+
+    @contextmanager
+    def working(self, *jobs, job_seconds=60, **attributes):
+        """A worker at its work for the jobs of a batch."""
+        batch = {"id": "the-batch", "sequence_builder": sequence(), "backend_configuration": None}
+        stand_in = StandIn(batch, list(jobs))
+        for name, value in attributes.items():
+            setattr(stand_in, name, value)
+        service = Service(stand_in.url, f"{stand_in.url}/token", "id", "secret")
+        worker = Worker(service, "EMU_FREE", specs, "worker-1", job_seconds, self.stopping)
+        thread = threading.Thread(target=worker.work)
+        with redirect_stdout(self.output):
+            thread.start()
+            try:
+                yield stand_in
+            finally:
+                self.stopping.set()
+                thread.join(20)
+                stand_in.stop()
+        self.assertFalse(thread.is_alive())
+
+    def wait_until(self, condition):
+        deadline = time.monotonic() + 20
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, self.output.getvalue())
+            time.sleep(0.02)
+
+    def assert_done(self, stand_in, *names):
+        for name in names:
+            self.assertEqual(stand_in.reports[name]["status"], "DONE")
+            self.assertTrue(stand_in.reports[name]["results"])
+            self.assertEqual(sum(json.loads(stand_in.uploads[name])["counter"].values()), 10)
+
+    def test_announces_its_device_and_runs_the_jobs_of_a_batch_in_order(self):
+        with self.working(job("first"), job("second", sequence(atoms=2)), job("third")) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertEqual(stand_in.announced["EMU_FREE"], {"status": "UP", "specs": specs})
+        self.assertEqual(list(stand_in.reports), ["first", "second", "third"])
+        self.assert_done(stand_in, "first", "second", "third")
+        self.assertEqual(set(map(len, json.loads(stand_in.uploads["second"])["counter"])), {2})
+        self.assertLess(*(stand_in.reports["first"][f"{each}_timestamp"] for each in ("start", "end")))
+        self.assertFalse(stand_in.released.is_set())
+
+    def test_a_fault_of_the_user_ends_the_job_with_its_text_and_the_next_one_runs(self):
+        with self.working(job("wrong", "{}"), job("right")) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertEqual(stand_in.reports["wrong"]["status"], "ERROR")
+        [text] = stand_in.reports["wrong"]["errors"]
+        self.assertIn("The sequence cannot be read", text)
+        self.assertNotIn("results", stand_in.reports["wrong"])
+        self.assert_done(stand_in, "right")
+
+    def test_a_simulation_that_takes_too_long_is_an_error(self):
+        with self.working(job("long", endless), job("short"), job_seconds=1) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertEqual(stand_in.reports["long"]["status"], "ERROR")
+        self.assertIn("longer than 1 s", stand_in.reports["long"]["errors"][0])
+        self.assert_done(stand_in, "short")
+
+    def test_a_canceled_job_is_ended_and_the_next_one_runs(self):
+        with self.working(job("canceled", endless), job("after")) as stand_in:
+            self.wait_until(lambda: "POST /api/v1/leases/the-lease/heartbeat" in stand_in.calls)
+            stand_in.canceled.add("canceled")
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertEqual(list(stand_in.reports), ["after"])
+
+    def test_a_job_that_was_canceled_before_its_report_is_passed_over(self):
+        with self.working(job("canceled"), job("after"), canceled={"canceled"}) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertEqual(list(stand_in.reports), ["after"])
+
+    def test_a_lost_lease_ends_the_simulation_and_the_worker_claims_again(self):
+        with self.working(job("lost", endless)) as stand_in:
+            self.wait_until(lambda: stand_in.running is not None)
+            stand_in.lease_lost = True
+            claims = stand_in.calls.count("POST /api/v1/devices/EMU_FREE/claim")
+            self.wait_until(lambda: stand_in.calls.count("POST /api/v1/devices/EMU_FREE/claim") > claims)
+        self.assertEqual(stand_in.reports, {})
+        self.assertFalse(stand_in.released.is_set())
+
+    def test_a_worker_that_is_stopped_releases_its_batch(self):
+        with self.working(job("long", endless)) as stand_in:
+            self.wait_until(lambda: stand_in.running is not None)
+            self.stopping.set()
+            self.assertTrue(stand_in.released.wait(20))
+        self.assertEqual(stand_in.reports, {})
+
+    def test_an_open_batch_is_waited_for_and_released(self):
+        with self.working(job("first"), open=True) as stand_in:
+            self.wait_until(lambda: stand_in.calls.count("POST /api/v1/leases/the-lease/next") > 2)
+            stand_in.waiting.append(job("late"))
+            self.wait_until(lambda: "late" in stand_in.reports)
+            self.stopping.set()
+            self.assertTrue(stand_in.released.wait(20))
+        self.assert_done(stand_in, "first", "late")
+
+    def test_calls_are_repeated_after_what_the_service_could_not_help(self):
+        failures = {name: [500, None, 429] for name in ("token", "EMU_FREE", "claim", "only", "results")}
+        with self.working(job("only"), failures={**failures, "only": [503, None, 500]}) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertGreater(len(stand_in.calls), 15)
+        self.assert_done(stand_in, "only")
+
+    def test_a_refused_token_is_replaced_and_a_good_one_is_kept(self):
+        with self.working(job("first"), job("second"), failures={"results": [401]}) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertEqual(stand_in.tokens, 2)
+        self.assert_done(stand_in, "first", "second")
+
+    def test_a_token_is_replaced_before_it_expires(self):
+        with self.working(job("first"), token_seconds=60) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertGreater(stand_in.tokens, 2)
+
+    def test_a_worker_without_the_scope_says_so(self):
+        stand_in = StandIn({}, [])
+        stand_in.failures = {"EMU_FREE": [403]}
+        worker = Worker(
+            Service(stand_in.url, f"{stand_in.url}/token", "id", "secret"), "EMU_FREE", specs, "w", 60, self.stopping
+        )
+        with self.assertRaisesRegex(Refusal, "403: as the test wants it"):
+            worker.work()
+        stand_in.stop()
+
+    def test_after_an_outage_the_device_is_announced_again(self):
+        import worker as worker_module
+
+        original, worker_module.RETRY_SECONDS = worker_module.RETRY_SECONDS, 0
+        try:
+            with self.working(failures={"claim": [500] * 4}) as stand_in:
+                self.wait_until(lambda: stand_in.calls.count("PUT /api/v1/devices/EMU_FREE") == 2)
+        finally:
+            worker_module.RETRY_SECONDS = original
+
+    def test_a_simulation_that_dies_reports_nothing_and_leaves_the_lease_to_run_out(self):
+        with self.working(job("doomed", endless)) as stand_in:
+            self.wait_until(multiprocessing.active_children)
+            for simulation in multiprocessing.active_children():
+                simulation.kill()
+            self.wait_until(lambda: "gives up" in self.output.getvalue())
+            beats = stand_in.calls.count("POST /api/v1/leases/the-lease/heartbeat")
+            time.sleep(0.5)
+            self.assertLessEqual(stand_in.calls.count("POST /api/v1/leases/the-lease/heartbeat"), beats + 1)
+        self.assertEqual(stand_in.reports, {})
+        self.assertFalse(stand_in.released.is_set())
+
+
+if __name__ == "__main__":
+    unittest.main()
