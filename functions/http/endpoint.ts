@@ -2,7 +2,8 @@
 
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { InsufficientScope, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
+import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../device-scope.ts';
+import { Forbidden, InsufficientScope, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import type { Route } from '../routes.ts';
 import { deprecation } from './deprecation.ts';
@@ -21,7 +22,8 @@ export type EndpointRequest<Served extends Route, Described extends Operation> =
 
 /**
  * The function of a route. It refuses whom the operation does not allow (401, 403) and input that breaks the operation's
- * schemas (422), then answers with the operation's success status.
+ * schemas (422), then answers with the operation's success status. Devices and users have operations of their own: the
+ * token of one is refused by those of the other.
  */
 export function endpoint<Served extends Route, Described extends Operation>(
   route: Served,
@@ -31,9 +33,11 @@ export function endpoint<Served extends Route, Described extends Operation>(
   const deprecationHeaders = deprecation(operation.query);
   return httpFunction(async (event) => {
     if (event.resource !== route.path) throw new Error(`This function serves ${route.path}, not ${event.resource}.`);
-    const caller = route.public ? {} : { userId: authorizedUser(event, operation.scope) };
+    const caller = route.public ? undefined : authorizedCaller(event, operation);
     const input = readInput(operation, event);
-    const reply = await answer({ ...caller, ...input, event } as EndpointRequest<Served, Described>);
+    if (caller !== undefined) requireDevice(caller, operation, input);
+    const request = { ...(caller && { userId: caller.userId }), ...input, event };
+    const reply = await answer(request as EndpointRequest<Served, Described>);
     return successReply(operation.success.status, {
       ...reply,
       headers: { ...deprecationHeaders(event), ...reply.headers },
@@ -41,22 +45,34 @@ export function endpoint<Served extends Route, Described extends Operation>(
   });
 }
 
-/** The caller, whom the authorizer named. Throws TokenExpired, and InsufficientScope when the token lacks the scope. */
-function authorizedUser({ requestContext }: APIGatewayProxyEvent, requiredScope: string | undefined): string {
-  const { principalId, exp, scope } = requestContext.authorizer ?? {};
+interface Caller {
+  readonly userId: string;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * The caller, whom the authorizer named. Throws TokenExpired, InsufficientScope when the token lacks the scope, and Forbidden when a
+ * device asks for what is a user's.
+ */
+function authorizedCaller({ requestContext }: APIGatewayProxyEvent, { scope, device }: Operation): Caller {
+  const { principalId, exp, scope: list } = requestContext.authorizer ?? {};
   if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
   addToRequestLog({ user_id: principalId });
   // The gateway may have kept the authorizer's answer for longer than the token is valid.
   if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
-  if (
-    requiredScope !== undefined &&
-    !String(scope ?? '')
-      .split(' ')
-      .includes(requiredScope)
-  ) {
-    throw new InsufficientScope(requiredScope);
-  }
-  return principalId;
+  const scopes = String(list ?? '').split(' ');
+  if (scope !== undefined && !scopes.includes(scope)) throw new InsufficientScope(scope);
+  const isDevice = scopes.some(isDeviceScope);
+  if (device !== undefined && !isDevice) throw new InsufficientScope(anyDevice);
+  if (device === undefined && isDevice) throw new Forbidden('This is the token of a device, which owns nothing.');
+  return { userId: principalId, scopes };
+}
+
+/** Throws InsufficientScope where the request is about a device that the caller may not act for. */
+function requireDevice({ scopes }: Caller, { device }: Operation, input: object) {
+  if (device === undefined) return;
+  const deviceType = (device as (input: object) => string)(input);
+  if (!mayActFor(deviceType, scopes)) throw new InsufficientScope(scopeFor(deviceType));
 }
 
 /** Left of the function's time when a request is given up, for answering 504. */

@@ -13,6 +13,11 @@ export interface Operation {
   readonly description: string;
   /** A scope that the token must carry; without it the answer is 403. */
   readonly scope?: string;
+  /**
+   * Makes it an operation of devices: finds in the input the type of the device that the request is about. The token must have the
+   * scope `device:TYPE` or `device:*`; without it the answer is 403.
+   */
+  readonly device?: (input: never) => string;
   /** Reads the parameters of the path. */
   readonly path?: z.ZodMiniType;
   /** Reads the query: the list of values of each parameter. */

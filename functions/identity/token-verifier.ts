@@ -69,10 +69,14 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
   return (Array.isArray(named) ? named : [named]).some((name) => audiences.includes(name));
 }
 
-/** Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array. */
-function scopeOf({ scope, scp }: Record<string, unknown>): string {
-  const scopes = scope ?? scp;
-  return Array.isArray(scopes) ? scopes.join(' ') : typeof scopes === 'string' ? scopes : '';
+/**
+ * Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array. Cognito writes `resource-server/name`, and no name
+ * of it may hold a slash: its `device/FRESNEL` is our `device:FRESNEL`.
+ */
+function scopeOf({ scope, scp, token_use: use }: Record<string, unknown>): string {
+  const list = scope ?? scp;
+  const text = Array.isArray(list) ? list.join(' ') : typeof list === 'string' ? list : '';
+  return use === undefined ? text : text.replace(/(?<![^ ])device\//g, 'device:');
 }
 
 function priorityOf({ queue_priority }: Record<string, unknown>): Pick<Identity, 'queue_priority'> {

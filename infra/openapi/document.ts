@@ -131,7 +131,8 @@ function answerSchema(success: Success): z.ZodMiniType {
 }
 
 function operationObject({ name, route, operation, answer, body }: DescribedRoute) {
-  const { tag, summary, description, scope, path, query, headers, success } = operation;
+  const { tag, summary, description, scope, device, path, query, headers, success } = operation;
+  const scopes = [...(scope === undefined ? [] : [scope]), ...(device === undefined ? [] : ['device:{device_type}'])];
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
     ...(deprecatedParameters(query).length > 0 ? (['Deprecation', 'Link'] as const) : []),
@@ -141,7 +142,7 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
     tags: [tag],
     summary,
     description,
-    security: route.public ? [] : [{ bearer: scope === undefined ? [] : [scope] }],
+    security: route.public ? [] : [{ bearer: scopes }],
     parameters: [
       ...parameters(name, 'path', path),
       ...parameters(name, 'query', query),

@@ -84,6 +84,40 @@ describe('endpoint', () => {
     expect((await handler(event, context)).body).toContain(`"data":{"userId":"${userId}"}`);
   });
 
+  describe('of devices', () => {
+    const path = z.object({ job_id: z.string() });
+    const ofDevices = { ...operation, path, device: (input: { path: { job_id: string } }) => input.path.job_id };
+    const ask = (deviceType: string, scope: string) =>
+      endpoint(routes.getResultsLink, ofDevices, async () => success('done'))(
+        gatewayEvent('getResultsLink', { userId, scope, path: { job_id: deviceType } }),
+        context,
+      );
+
+    it('answers a token whose scope names the device of the request', async () => {
+      expect((await ask('FRESNEL', 'device:FRESNEL')).statusCode).toBe(200);
+      expect((await ask('FRESNEL', 'openid device:*')).statusCode).toBe(200);
+    });
+
+    it.each([
+      ['FRESNEL', '', 'device:*'],
+      ['FRESNEL', 'device:EMU_MPS', 'device:FRESNEL'],
+      ['a"b\r\n', 'device:EMU_MPS', 'device:*'],
+    ])('refuses for %j a token of scope %j, and says which it lacks', async (deviceType, scope, lacking) => {
+      const { statusCode, headers } = await ask(deviceType, scope);
+      expect(statusCode).toBe(403);
+      expect(headers?.['WWW-Authenticate']).toBe(`Bearer error="insufficient_scope", scope="${lacking}"`);
+    });
+  });
+
+  it('of users refuses the token of a device', async () => {
+    const handler = endpoint(routes.listBatches, operation, async () => success('done'));
+    const ofDevice = gatewayEvent('listBatches', { userId, scope: 'openid device:FRESNEL' });
+    expect(await handler(ofDevice, context)).toMatchObject({
+      statusCode: 403,
+      body: JSON.stringify(errorBody(403, 'Forbidden', 'This is the token of a device, which owns nothing.')),
+    });
+  });
+
   it('reads path, query and body, and reports the faults of all at once', async () => {
     const reader = {
       ...operation,

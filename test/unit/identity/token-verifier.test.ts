@@ -424,6 +424,13 @@ describe('tokenVerifier', () => {
     [{ scope: 5 }, ''],
     [{ scope: null }, ''],
     [{}, ''],
+    [{ scope: 'device:FRESNEL' }, 'device:FRESNEL'],
+    [{ scope: 'device/FRESNEL' }, 'device/FRESNEL'],
+    [{ token_use: 'access', scope: 'device/FRESNEL device/*' }, 'device:FRESNEL device:*'],
+    [
+      { token_use: 'access', scope: 'a device/FRESNEL mydevice/A b/device/C' },
+      'a device:FRESNEL mydevice/A b/device/C',
+    ],
   ])('reads the scope of %j', async (claims, scope) => {
     expect(await verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).toMatchObject({ scope });
   });

@@ -1,0 +1,71 @@
+/** Devices and users have paths of their own: the token of one is refused by those of the other, before anything is read. */
+
+import { afterAll, describe, expect, inject, it, vi } from 'vitest';
+import type { RouteWithToken } from '../../functions/routes.ts';
+import { loadOperation } from '../../infra/openapi/load-operation.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandlers } from '../support/handlers.ts';
+import { startPassingServer } from '../support/passing-server.ts';
+import { routeCases, routesWithToken } from '../support/route-cases.ts';
+
+await functionEnvironment();
+let calls = 0;
+const recorder = await startPassingServer(inject('dynamodbEndpoint'), async (_, pass, answer) => {
+  calls++;
+  answer(await pass());
+});
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
+afterAll(() => recorder.stop());
+const handlers = await loadHandlers(routesWithToken);
+
+const id = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
+const batch = {
+  id,
+  project_id: id,
+  user_id: 'user',
+  device_type: 'FRESNEL',
+  tags: ['a'],
+  status: 'PENDING' as const,
+  jobs_count: 0,
+};
+const ofDevices = new Set<RouteWithToken>();
+for (const route of routesWithToken) {
+  const { device } = (await loadOperation(route)) as { device?: unknown };
+  if (device !== undefined) ofDevices.add(route);
+}
+const ways = routesWithToken.flatMap((route) =>
+  Object.entries(routeCases[route].ways({ batches: [batch, batch], jobs: [batch] })).map(([name, request]) => ({
+    name,
+    route,
+    request,
+  })),
+);
+
+async function expectRefusal({ route, request }: (typeof ways)[number], scope: string): Promise<string | undefined> {
+  calls = 0;
+  const event = gatewayEvent(route, { ...request, userId: 'device-1', scope });
+  const answer = await handlers[route](event, lambdaContext());
+  expect(answer.statusCode, scope).toBe(403);
+  expectDocumented(route, answer);
+  expect(calls).toBe(0);
+  return answer.headers?.['WWW-Authenticate'] as string | undefined;
+}
+
+describe('the token of a device', () => {
+  it.each(ways.filter(({ route }) => !ofDevices.has(route)))('is refused by $route: $name', async (way) => {
+    for (const scope of ['device:FRESNEL', 'device:*', 'openid device:EMU_MPS profile'])
+      await expectRefusal(way, scope);
+  });
+});
+
+describe('a token without the scope of the device', () => {
+  it('is refused by every path of devices', async () => {
+    for (const way of ways.filter(({ route }) => ofDevices.has(route))) {
+      for (const scope of ['', 'openid profile email', 'device', 'device:', 'device:OTHER', 'device:FRESNEL_CAN1']) {
+        expect(await expectRefusal(way, scope)).toMatch(/^Bearer error="insufficient_scope", scope="device:/);
+      }
+    }
+  });
+});
