@@ -52,6 +52,7 @@ const creations = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['BatchGetItem', 'PutItem'],
   Sequences: ['PutItem'],
+  Queue: ['GetItem', 'PutItem'],
   Unfinished: ['SendMessage'],
 } as const;
 
@@ -60,6 +61,7 @@ const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+  Queue: ['DeleteItem'],
   Unfinished: ['SendMessage'],
 } as const;
 
@@ -138,7 +140,11 @@ export const routes = {
     method: 'PATCH',
     path: '/api/v2/batches/{batch_id}/complete',
     entry: 'endpoints/batches/close-batch',
-    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: ['BatchGetItem', 'PutItem'] },
+    uses: {
+      Batches: ['BatchGetItem', 'Query', 'PutItem'],
+      Columns: ['BatchGetItem', 'PutItem'],
+      Queue: ['DeleteItem'],
+    },
   },
   setTags: {
     method: 'PATCH',
@@ -154,6 +160,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['BatchGetItem', 'PutItem'],
+      Queue: ['DeleteItem'],
     },
   },
   cancelBatch: {
@@ -172,6 +179,7 @@ export const routes = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
       Sequences: ['BatchGetItem', 'PutItem'],
+      Queue: creations.Queue,
       Unfinished: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -191,6 +199,7 @@ export const routes = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+      Queue: ['DeleteItem'],
     },
     timeoutSeconds: 28,
   },
@@ -274,6 +283,7 @@ export const otherFunctions = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       Unfinished: ['SendMessage'],
       WaitingEvents: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
@@ -286,6 +296,7 @@ export const otherFunctions = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       Unfinished: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
     },

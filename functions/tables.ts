@@ -104,6 +104,30 @@ export const tables = {
     keyTypes: { kind: 'S', device_type: 'S' },
     indexes: {},
   },
+  /**
+   * The batches that wait for a device, or are at one, in the order in which it takes them: an item for each, which holds its lease; and
+   * the device's clock. Users' own clocks are in Columns: only their creations are at them.
+   */
+  Queue: {
+    environmentVariable: 'QUEUE_TABLE',
+    partition: 'device',
+    usedBy: [
+      'createBatch',
+      'addJobs',
+      'rebatch',
+      'closeBatch',
+      'cancelJob',
+      'cancelJobs',
+      'cancelBatch',
+      'cancelBatches',
+      'applyEvents',
+      'applyWaitingEvents',
+    ],
+    partitionKey: 'device_type',
+    sortKey: 'key',
+    keyTypes: { device_type: 'S', key: 'S' },
+    indexes: {},
+  },
 } as const satisfies Record<string, TableDescription>;
 
 export type TableName = keyof typeof tables;

@@ -59,7 +59,7 @@ const firstWaitSeconds = 10;
  * Those of them that were applied change nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
-  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns'), {
+  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
     beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
   });
   const deadLetters = messageSender(queueUrl('Events/dead_letters'));

@@ -21,7 +21,7 @@ type Tables = TableNames<'Batches' | 'Columns'>;
  */
 export function closeBatch(
   client: DynamoDBDocumentClient,
-  tables: Tables,
+  tables: TableNames<'Batches' | 'Columns' | 'Queue'>,
   options?: LifecycleOptions,
 ): (userId: string, batchId: string) => Promise<Batch> {
   const update = batchUpdate(client, tables, options);
@@ -41,7 +41,11 @@ export function setTags(
   return (userId, batchId, tags) => update(userId, batchId, { tags });
 }
 
-function batchUpdate(client: DynamoDBDocumentClient, tables: Tables, options: LifecycleOptions = {}) {
+function batchUpdate(
+  client: DynamoDBDocumentClient,
+  tables: Tables & Partial<TableNames<'Queue'>>,
+  options: LifecycleOptions = {},
+) {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
   // An update of a batch touches no job.
   const change = requestChange(client, { Jobs: '', ...tables }, options);

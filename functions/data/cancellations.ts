@@ -26,7 +26,7 @@ type Reasons = Readonly<Record<string, string>>;
  */
 export function cancelBatches(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
   options?: LifecycleOptions,
 ): (userId: string, batchIds: readonly string[]) => Promise<{ batches: Batch[]; errors: Reasons }> {
   const cancel = cancelBatch(client, tables, options);
@@ -52,7 +52,7 @@ export function cancelBatches(
  */
 export function cancelJobs(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
   { requireRoom, ...options }: LifecycleOptions & { readonly requireRoom?: (jobs: readonly Job[]) => void } = {},
 ): (userId: string, batchId: string, query: CancelJobsQuery) => Promise<{ jobs: Job[]; errors: Reasons }> {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;

@@ -17,7 +17,7 @@ import { requestChange } from './lifecycle/request-change.ts';
  */
 export function cancelJob(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
   options: LifecycleOptions = {},
 ): (userId: string, jobId: string) => Promise<Job> {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;

@@ -36,7 +36,7 @@ export interface CreationCall {
  */
 export function createBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Devices'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue' | 'Devices'>,
   options?: LifecycleOptions,
 ): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
@@ -91,7 +91,7 @@ export function createBatch(
  */
 export function addJobs(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
   options?: LifecycleOptions,
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);

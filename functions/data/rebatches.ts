@@ -37,7 +37,7 @@ const sequencesAtOnce = 100;
  */
 export function rebatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
   options: LifecycleOptions = {},
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
   const { rowsPerBlock } = options;

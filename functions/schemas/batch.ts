@@ -61,6 +61,11 @@ export const BatchRow = z.extend(BatchOfRow, {
   jobs_updated_at: z.exactOptional(Timestamp),
   /** It is being canceled, in several transactions: closed already, its status follows when its jobs are canceled. */
   canceling: z.exactOptional(z.literal(true)),
+  /**
+   * Its key in the queue of its device; null while it is not there. Absent where no worker may take it: it was made by an event, or before
+   * there were queues.
+   */
+  queue_key: z.exactOptional(z.nullable(z.string())),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

@@ -47,6 +47,8 @@ export const JobRow = z.extend(JobOfRow, {
   unsettled: z.exactOptional(
     z.strictObject({ status: JobStatus, updated_at: Timestamp, errors: z.nullable(z.array(z.string())) }),
   ),
+  /** Of the lease under which a device reported its end: tells a repeated report from a late one. */
+  fence: z.exactOptional(Count),
 });
 export type JobRow = z.infer<typeof JobRow>;
 

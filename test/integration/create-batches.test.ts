@@ -576,8 +576,8 @@ describe('what a creation costs', () => {
     const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
     const writeUnits = async (content: Record<string, unknown>) => (await costOf(content)).writeUnits;
     expect(await writeUnits({ ...jobs(0), open: true })).toBe(16);
-    expect(await writeUnits(jobs(1))).toBe(38);
-    expect(await writeUnits(jobs(4))).toBe(56);
+    expect(await writeUnits(jobs(1))).toBe(42);
+    expect(await writeUnits(jobs(4))).toBe(60);
     expect(await writeUnits(jobs(50))).toBeLessThan(360);
   });
 });

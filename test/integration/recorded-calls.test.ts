@@ -4,14 +4,16 @@
  */
 
 import { gzipSync } from 'node:zlib';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { isForWorkers } from '../../functions/data/lifecycle/queue-writes.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -114,9 +116,14 @@ const jobs = sample(jobRows(owner, [first, second], rowCount)).map((row, seq) =>
   };
 });
 const miscounted = [few, farApartMiscounted];
-const batches = countJobs(uncounted, jobs).map((batch) =>
-  miscounted.includes(batch.id) ? { ...batch, jobs_count_per_status: uncounted[2]!.jobs_count_per_status } : batch,
-);
+const batches = countJobs(uncounted, jobs)
+  .map((batch) =>
+    miscounted.includes(batch.id) ? { ...batch, jobs_count_per_status: uncounted[2]!.jobs_count_per_status } : batch,
+  )
+  .map((batch) => ({
+    ...batch,
+    queue_key: isForWorkers({ ...(batch as BatchRow), queue_key: null }) ? 'its key' : null,
+  }));
 
 beforeAll(async () => {
   await Promise.all([
@@ -145,6 +152,19 @@ beforeAll(async () => {
   }
 });
 
+/** Makes a batch one of those that workers may take. */
+function setQueueKey(user_id: string, id: string, key: string | null) {
+  const UpdateExpression = 'SET queue_key = :key';
+  return client.send(
+    new UpdateCommand({
+      TableName: names.Batches,
+      Key: { user_id, id },
+      UpdateExpression,
+      ExpressionAttributeValues: { ':key': key },
+    }),
+  );
+}
+
 /** Requests that together make every call that the route's role allows. */
 async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   const routeCase = caseOf(name);
@@ -155,7 +175,11 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   ];
   const ofNewcomers = routeCase.callsOfNewcomers?.(uuid('b', 1)) ?? [];
   const [newcomer, hasBatch] = [`auth0|${name}`, `auth0|${name} with a batch`];
-  if (ofNewcomers.length > 0) await lifecycle(client, names).createBatch(hasBatch, newBatch(1, { open: true }));
+  if (ofNewcomers.length > 0) {
+    const jobs = name === 'cancelJob' ? [newJob(1)] : [];
+    await lifecycle(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
+    await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
+  }
   calls.clear();
   return [
     ...ofOwner.map((request) => ({ ...request, userId: owner })),
@@ -203,15 +227,17 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions[name].entry);
     sink.messages.length = 0;
+    const user_id = `auth0|new owner of ${name}`;
     const event = (type: string, second: number, data: object) => ({
       id: `event ${second}`,
       type,
-      time: `2026-03-01T00:00:0${second}Z`,
-      user_id: `auth0|new owner of ${name}`,
+      time: `2026-03-01T00:00:${String(second).padStart(2, '0')}Z`,
+      user_id,
       data,
     });
-    const batch_id = uuid('b', 1);
+    const [batch_id, forWorkers] = [uuid('b', 1), uuid('b', 3)];
     const batch = { id: batch_id, project_id: uuid('c', 1), device_type: 'FRESNEL', queue_priority: 'LOW', open: true };
+    const created = { ...batch, id: forWorkers };
     const events = [
       event('batch.created', 1, { ...batch, tags: ['a', 'b'], jobs: [{ id: uuid('a', 1), runs: 1 }] }),
       event('jobs.added', 2, { batch_id, jobs: [{ id: uuid('a', 2), runs: 1 }] }),
@@ -224,6 +250,9 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
         jobs: Array.from({ length: 30 }, (_, at) => ({ id: uuid('a', 9 + at), runs: 1 })),
       }),
       event('batch.updated', 7, { batch_id, status: 'TIMED_OUT' }),
+      event('batch.created', 8, created),
+      event('jobs.added', 9, { batch_id: forWorkers, jobs: [{ id: uuid('a', 90), runs: 1 }] }),
+      event('batch.updated', 10, { batch_id: forWorkers, status: 'CANCELED' }),
     ];
     for (const [index, each] of events.entries()) {
       const Records = [
@@ -235,6 +264,7 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
         },
       ];
       await handler({ Records } as unknown as SQSEvent, lambdaContext());
+      if (each.data === created) await setQueueKey(user_id, forWorkers, null);
     }
     for (const { queue } of sink.messages) {
       const name = { waiting: 'WaitingEvents', unfinished: 'Unfinished' }[queue] ?? 'Events/dead_letters';

@@ -12,6 +12,7 @@ import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
+import { newJob } from './new-batch.ts';
 import { sequenceText } from './sequence-text.ts';
 
 /** What a user has: at least two batches, and jobs with results. Batches count their jobs right, the first is open and running, and the second, which has jobs, closed. */
@@ -220,6 +221,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   },
   closeBatch: {
     ways: ({ batches: [batch] }) => ({ 'a batch that is closed': { path: { batch_id: batch!.id } } }),
+    callsOfNewcomers: (batch_id) => [{ path: { batch_id } }],
     callsWithoutHeads: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id } }],
     foreign: foreignBatch,
     anything: anyBatch,
@@ -246,6 +248,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     ways: ({ jobs }) => ({
       'a job that is canceled': { path: { job_id: jobs.find(({ status }) => status === 'PENDING')!.id } },
     }),
+    callsOfNewcomers: () => [{ path: { job_id: newJob(1).id } }],
     callsWithoutHeads: ({ jobs }) => [{ path: { job_id: jobs.find(({ status }) => status === 'PENDING')!.id } }],
     foreign: foreignJob,
     anything: anyJob,

@@ -3,7 +3,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, IllegalTransition, NotFound, TooBusy } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
-import type { TableNames } from '../../tables.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
@@ -11,6 +10,7 @@ import { carryOut } from './carry-out.ts';
 import { batchIn, type Draft, type Operation, settledBatchIn, settledJobIn, withJobs, withRows } from './draft.ts';
 import { changeJobs, JobsLeft, jobsInOneTransaction, mostAttempts, onBatch } from './end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
+import type { LifecycleTables } from './transaction.ts';
 import { isFinalBatchStatus, isFinalJob, updateRow } from './update-row.ts';
 
 export interface Cancellation {
@@ -33,7 +33,7 @@ export interface Cancellation {
  */
 export function cancelBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  tables: LifecycleTables,
   { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
 ): (userId: string, batchId: string) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);

@@ -13,6 +13,7 @@ import {
   type ProcessedEvent,
   settledBatchIn,
 } from './draft.ts';
+import { readClocks } from './queue-writes.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
@@ -143,6 +144,11 @@ async function attemptSteps(
         readAgain.add(operation);
         throw new Contention('The same call may be under way.');
       }
+      // Rows and lease are read side by side: what is refused may be torn.
+      if (operation.lease !== undefined && !readAgain.has(operation) && next instanceof Error) {
+        readAgain.add(operation);
+        throw new Contention('The lease may have changed while it was read.');
+      }
       if (next instanceof Error) refusals.set(task, next);
       else if (fits(next)) draft = next;
       else if (changesNothing(draft)) {
@@ -153,8 +159,12 @@ async function attemptSteps(
   }
   const result = { done, replacedBy: [], refusals, draft };
   if (changesNothing(draft)) return { result };
-  const [blocks] = await Promise.all([readBlocks(draft.blocks), requireHeads(draft)]);
-  return { transaction: createTransaction(context, { draft, blocks, tables, now: now() }), result };
+  const [blocks, clocks] = await Promise.all([
+    readBlocks(draft.blocks),
+    readClocks(client, tables, { userId: context.userId, draft }),
+    requireHeads(draft),
+  ]);
+  return { transaction: createTransaction(context, { draft, blocks, clocks, tables, now: now() }), result };
 }
 
 function split({ operation, task }: Step): readonly Step[] {

@@ -128,7 +128,9 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
     time: part.time,
     make: (place) => newBatchRow(owner.userId, create, place),
   });
-  const started: BatchRow = part.isLast ? batch : { ...batch, creating: true };
+  // Batches of users are for the workers of a device; machines that report by events have their own work.
+  const owned: BatchRow = part.byUser ? { ...batch, queue_key: null } : batch;
+  const started: BatchRow = part.isLast ? owned : { ...owned, creating: true };
   const placed = { ...draft, heads: { ...draft.heads, batch: head } };
   const described = withSequences(placed, [started.id], part.sequences);
   return withNewJobs(owner, described, { batch: started, jobs, part });

@@ -6,6 +6,7 @@ import { withTextsOf } from '../columns/facets.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import type { LeaseReference, QueueItem } from '../queue/queue-item.ts';
 import { settle, settleJob, unsettle, unsettleJob } from './settle.ts';
 
 /** Whose rows are written, and how they are listed. */
@@ -38,6 +39,8 @@ export interface Operation {
    * another content has it. So nobody goes on with what another call has begun.
    */
   readonly claim?: ProcessedEvent | undefined;
+  /** The lease under which a device asks for it: the item of the queue is read. All operations of a task have the same. */
+  readonly lease?: LeaseReference | undefined;
   /** The draft with the change; the same draft when there is nothing to change. Throws when the change is not allowed. */
   apply(draft: Draft): Draft;
   /** The operation as two that follow each other, for when no transaction holds it; undefined when it cannot be split. */
@@ -52,6 +55,8 @@ export interface Stored {
   readonly jobs: ReadonlyMap<string, JobRow>;
   /** Digests of those events that have been carried out, by their ids. */
   readonly processedEvents: ReadonlyMap<string, string>;
+  /** The batch of the operations' lease, as it is in its device's queue; undefined when it has left the queue. */
+  readonly leased?: QueueItem | undefined;
 }
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
@@ -64,9 +69,16 @@ export interface Draft {
   /** The gzipped sequences of new rows, by the ids of their rows. */
   readonly sequences: ReadonlyMap<string, Uint8Array>;
   readonly processedEvents: readonly ProcessedEvent[];
+  /** What becomes of the lease under which all this is done: the transaction is conditional on its fence. */
+  readonly lease?: LeaseUpdate | undefined;
   /** Upper bounds for the transaction: keys of all blocks that may change, and the size of rows and sequences in bytes. */
   readonly blocks: ReadonlySet<string>;
   readonly bytes: number;
+}
+
+/** A batch in the queue as it was read, and what is to change of it. */
+export interface LeaseUpdate extends Pick<QueueItem, 'place' | 'losses' | 'lease_until' | 'idle_since'> {
+  readonly item: QueueItem;
 }
 
 export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
@@ -199,10 +211,12 @@ const maximumBytes = 3_500_000;
 export function fits(draft: Draft): boolean {
   const heads = 2;
   const rows = draft.batches.size + draft.jobs.size + draft.sequences.size;
-  const items = heads + rows + draft.blocks.size + draft.processedEvents.length;
+  const inQueues = 2 * [...draft.batches.values()].filter(({ queue_key }) => queue_key !== undefined).length;
+  const lease = draft.lease === undefined ? 0 : 1;
+  const items = heads + rows + draft.blocks.size + draft.processedEvents.length + inQueues + lease;
   return items <= maximumItems && draft.bytes <= maximumBytes;
 }
 
 export function changesNothing(draft: Draft): boolean {
-  return draft.batches.size === 0 && draft.jobs.size === 0;
+  return draft.batches.size === 0 && draft.jobs.size === 0 && draft.lease === undefined;
 }

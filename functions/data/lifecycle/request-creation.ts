@@ -43,7 +43,7 @@ const attempts = 60;
  */
 export function requestCreation(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
   { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const lists = ownerLists(rowsPerBlock);

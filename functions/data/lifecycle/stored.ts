@@ -6,8 +6,9 @@ import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { batchGet, type Item, queryFirstPage } from '../dynamodb/reads.ts';
+import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
+import { type LeaseReference, QueueItem } from '../queue/queue-item.ts';
 import type { Draft, Operation, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedEventKey } from './transaction.ts';
 
@@ -16,16 +17,17 @@ export const maximumRowsRead = 96;
 
 export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTables, { userId, lists }: Owner) {
   return {
-    /** The rows that the operations need, the batches of these jobs, the heads, and the events processed before. */
+    /** The rows that the operations need, the batches of these jobs, the heads, the events processed before, and the lease. */
     async readStored(operations: readonly Operation[]): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
       const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
       const eventIds = new Set(operations.flatMap(({ event, claim }) => [event?.id ?? [], claim?.id ?? []].flat()));
       const headKeys = { batch: headKey(lists.batch), job: headKey(lists.job) };
-      const [columns, batches, jobs] = await Promise.all([
+      const [columns, batches, jobs, leased] = await Promise.all([
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
         readBatches([...batchIds]),
         batchGet(client, { table: tables.Jobs, keys: Array.from(jobIds, rowKey), consistent: true }),
+        readLeased(operations.find(({ lease }) => lease !== undefined)?.lease),
       ]);
       const jobRows = jobs.map((item) => storedRow(JobRow, item, lists.job.rowDefaults));
       const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
@@ -42,6 +44,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
         batches: new Map(allBatches.map((row) => [row.id, row])),
         jobs: new Map(jobRows.map((row) => [row.id, row])),
         processedEvents: new Map(processedEvents),
+        leased,
       };
     },
 
@@ -90,6 +93,14 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     const columnKeys = keys.map((key) => ({ user_id: userId, key }));
     const items = await batchGet(client, { table: tables.Columns, keys: columnKeys, consistent: true });
     return new Map(items.map((item) => [String(item.key), item]));
+  }
+
+  async function readLeased(lease: LeaseReference | undefined): Promise<QueueItem | undefined> {
+    if (lease === undefined) return undefined;
+    if (tables.Queue === undefined) throw new RangeError('The name of the table of queues is not known.');
+    const key = { device_type: lease.deviceType, key: lease.key };
+    const item = await getItem(client, { table: tables.Queue, key, consistent: true });
+    return item && storedRow(QueueItem, item);
   }
 
   function rowKey(id: string) {

@@ -8,9 +8,10 @@ import { type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { sequenceItem } from '../sequences.ts';
 import type { Draft, Owner, ProcessedEvent } from './draft.ts';
+import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
-/** Only who creates rows with sequences needs the table of these. */
-export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> & Partial<TableNames<'Sequences'>>;
+/** Only who creates rows with sequences needs the table of these; only who makes batches enter or leave a queue, that table. */
+export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> & Partial<TableNames<'Sequences' | 'Queue'>>;
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
@@ -21,6 +22,8 @@ export interface TransactionContent {
   readonly draft: Draft;
   /** The stored bytes of those of the draft's blocks that exist, by their keys. */
   readonly blocks: ReadonlyMap<string, Uint8Array>;
+  /** Of the batches that enter a queue. */
+  readonly clocks: StoredClocks;
   readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -28,20 +31,22 @@ export interface TransactionContent {
 
 /**
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of columns and sets that differs
- * afterwards, and the events as processed. Each write is conditional on the item being as it was read.
+ * afterwards, what changes in the devices' queues, and the events as processed. Each write is conditional on the item being as it was read.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;
   const { stored } = draft;
+  const queued = queueChanges(owner, content);
   return {
     ClientRequestToken: randomUUID(),
     TransactItems: [
-      ...Array.from(draft.batches.values(), (row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
+      ...queued.batches.map((row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
       ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
       ...Array.from(draft.sequences, ([id, sequence]) =>
         writeSequence(tables, sequenceItem(owner.userId, id, sequence)),
       ),
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
+      ...queued.writes,
     ],
   };
 }

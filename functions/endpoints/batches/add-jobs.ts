@@ -8,7 +8,7 @@ import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './add-jobs.operation.ts';
 
-const add = addJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences'), {
+const add = addJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'Queue'), {
   beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
 });
 

@@ -8,7 +8,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batches.operation.ts';
 
-const cancel = cancelBatches(documentClient(), tableNames('Batches', 'Jobs', 'Columns'), {
+const cancel = cancelBatches(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
   beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
 });
 

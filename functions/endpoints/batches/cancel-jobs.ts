@@ -8,7 +8,7 @@ import { routes } from '../../routes.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns'), { requireRoom });
+const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), { requireRoom });
 
 /** For what a job gains when it is canceled, and for the reasons of those that are not. */
 const bytesMorePerJob = 200;

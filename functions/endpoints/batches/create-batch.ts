@@ -9,9 +9,13 @@ import { routes } from '../../routes.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './create-batch.operation.ts';
 
-const create = createBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'Devices'), {
-  beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
-});
+const create = createBatch(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'Queue', 'Devices'),
+  {
+    beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+  },
+);
 
 export const handler = endpoint(routes.createBatch, operation, async ({ userId, headers, body, event }) => {
   const call = { userId, idempotencyKey: headers['idempotency-key'] };

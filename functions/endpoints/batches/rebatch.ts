@@ -9,7 +9,7 @@ import { routes } from '../../routes.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './rebatch.operation.ts';
 
-const repeat = rebatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences'), {
+const repeat = rebatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'Queue'), {
   beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
 });
 

@@ -18,7 +18,7 @@ function create(draft: Draft, number: number): Draft {
 
 /** The writes of the draft's transaction; those of the Columns table by their keys. */
 function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Map()) {
-  const { TransactItems = [] } = createTransaction(owner, { draft, blocks, tables, now });
+  const { TransactItems = [] } = createTransaction(owner, { draft, blocks, clocks: new Map(), tables, now });
   const all = TransactItems.map(({ Put, Delete }) => ({ ...Put, ...Delete }));
   return {
     rows: all.filter(({ TableName }) => TableName !== 'C'),
@@ -34,7 +34,9 @@ const first = create(draftOf(), 1);
 
 describe('createTransaction', () => {
   it('has a token of its own each time', () => {
-    const tokens = [1, 2].map(() => createTransaction(owner, { draft: first, blocks: new Map(), tables, now }));
+    const tokens = [1, 2].map(() =>
+      createTransaction(owner, { draft: first, blocks: new Map(), clocks: new Map(), tables, now }),
+    );
     expect(new Set(tokens.map(({ ClientRequestToken }) => ClientRequestToken)).size).toBe(2);
   });
 

@@ -1,0 +1,56 @@
+/**
+ * The order in which a device takes batches: fair between users, by priority, without starvation. It is start-time fair queueing
+ * (Goyal, Vin and Cheng, 1996), each user and priority being a flow of its own.
+ *
+ * Every batch gets a tag when it enters the queue, and the smallest tag is next. A user's batches of one priority stand apart by one
+ * step, which is the shorter the higher the priority. So two users take turns, and a HIGH batch passes LOW ones, but only four for
+ * each of theirs. Tags are whole numbers, so that sums are exact.
+ */
+
+import { QueuePriority } from '../../schemas/values.ts';
+
+/** From a batch to the user's next one of the same priority: 32 by the weight of the priority, which is 32, 8, 4, 2 and 1. */
+export const tagSteps: Readonly<Record<QueuePriority, number>> = { CRITICAL: 1, HIGH: 4, MEDIUM: 8, LOW: 16, FREE: 32 };
+
+/** What the tag of the next batch follows from. Both are 0 where nothing was before. */
+export interface Clocks {
+  /** The tag of the batch that the device took last: a user who was away does not get back the turns that nobody missed. */
+  readonly device: number;
+  /** One step behind the user's last batch of this priority. */
+  readonly user: number;
+}
+
+/** The tag of a user's next batch. */
+export function nextTag({ device, user }: Clocks): number {
+  return Math.max(device, user);
+}
+
+/** The user's clock after a batch with this tag. */
+export function userClockAfter(tag: number, priority: QueuePriority): number {
+  return tag + tagSteps[priority];
+}
+
+/** What a batch's place in the queue follows from. */
+export interface QueuePlace {
+  readonly tag: number;
+  readonly priority: QueuePriority;
+  /** Canonical time. */
+  readonly created_at: string;
+  readonly batchId: string;
+}
+
+/** As many as 2^53 has. */
+const tagDigits = 16;
+
+/** The key whose order as a text is the order of the queue: by tag, then by priority, then by age. */
+export function queueKey({ tag, priority, created_at, batchId }: QueuePlace): string {
+  return `${String(tag).padStart(tagDigits, '0')}.${QueuePriority.options.indexOf(priority)}.${created_at}.${batchId}`;
+}
+
+/** The place that a key says. Throws RangeError for a text that is no key. */
+export function placeOfKey(key: string): QueuePlace {
+  const match = /^(\d{16})\.([0-4])\.(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.([0-9a-f-]{36})$/.exec(key);
+  if (match === null) throw new RangeError(`${key} is no key of the queue.`);
+  const [, tag, priority, created_at = '', batchId = ''] = match;
+  return { tag: Number(tag), priority: QueuePriority.options[Number(priority)] as QueuePriority, created_at, batchId };
+}

@@ -1,0 +1,56 @@
+/**
+ * The items of the Queue table: one for each batch that waits for a device or is at one, and the device's clock. A batch's item has
+ * a key that never changes, so the order never does. It is written in the transaction that gives the batch something to run, and
+ * deleted in the one after which there is nothing left (lifecycle/queue-writes.ts).
+ */
+
+import * as z from 'zod/mini';
+import { Count } from '../../schemas/values.ts';
+
+/** A batch in the queue, and its lease. */
+export const QueueItem = z.object({
+  device_type: z.string(),
+  /** Its place: see fair-order.ts. */
+  key: z.string(),
+  user_id: z.string(),
+  /** The number of its lease, one higher with each claim and each release. Whoever has an earlier one has lost the lease. */
+  fence: Count,
+  /** When the lease ends, in milliseconds since 1970; 0: nobody has it. */
+  lease_until: Count,
+  /** `creation_order` of the job that the device runs, or of the first that it may find. */
+  place: Count,
+  /** How many devices were lost while they ran that job. */
+  losses: Count,
+  /** Since when the device waits for further jobs, in milliseconds since 1970; absent while it runs one. */
+  idle_since: z.exactOptional(Count),
+  /** What the holder of the lease calls itself. */
+  worker: z.exactOptional(z.string()),
+});
+export type QueueItem = z.infer<typeof QueueItem>;
+
+/** A batch that has just entered the queue. */
+export function newQueueItem(place: Pick<QueueItem, 'device_type' | 'key' | 'user_id'>): QueueItem {
+  return { ...place, fence: 0, lease_until: 0, place: 0, losses: 0 };
+}
+
+/** A device's virtual time: the tag of the batch that it took last. Its key sorts before all batches, so a claim reads both at once. */
+export const deviceClockKey = '!clock';
+
+/** Keys of all batches lie from here on. */
+export const firstBatchKey = '0';
+
+/** Names a lease: whoever holds it shows it with each call. */
+export interface LeaseReference {
+  readonly deviceType: string;
+  readonly key: string;
+  readonly fence: number;
+  /** The owner of the batch. */
+  readonly userId: string;
+}
+
+export function leaseOf({ device_type, key, fence, user_id }: QueueItem): LeaseReference {
+  return { deviceType: device_type, key, fence, userId: user_id };
+}
+
+/** How long a lease lives after the last heartbeat, in milliseconds: longer than any function runs. */
+export const leaseMilliseconds = 60_000;
