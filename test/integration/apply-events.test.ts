@@ -39,6 +39,7 @@ beforeAll(async () => {
     BATCHES_TABLE: tables.Batches,
     JOBS_TABLE: tables.Jobs,
     COLUMNS_TABLE: tables.Columns,
+    QUEUE_TABLE: tables.Queue,
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
     UNFINISHED_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
