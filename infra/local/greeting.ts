@@ -11,15 +11,29 @@ export interface StackDescription {
   readonly tokenEndpoint: string;
   /** The outputs of the template. */
   readonly outputs: Readonly<Record<string, string>>;
-  readonly users: readonly {
-    readonly username: string;
-    readonly password: string;
-    readonly userId: string;
-    readonly token: string;
-  }[];
+  readonly users: readonly AccountWithToken[];
+  /** For the machines that run the jobs: also a client of the token endpoint's `client_credentials`. */
+  readonly device: AccountWithToken;
 }
 
-export function describeStack(stack: LocalStack, users: StackDescription['users']): StackDescription {
+interface AccountWithToken {
+  readonly username: string;
+  readonly password: string;
+  readonly userId: string;
+  readonly token: string;
+}
+
+export function describeStack(
+  stack: LocalStack,
+  users: readonly AccountWithToken[],
+  device: AccountWithToken,
+): StackDescription {
+  const describeAccount = ({ username, password, userId, token }: AccountWithToken) => ({
+    username,
+    password,
+    userId,
+    token,
+  });
   return {
     baseUrl: stack.baseUrl,
     openapiUrl: `${stack.baseUrl}/openapi.json`,
@@ -29,17 +43,21 @@ export function describeStack(stack: LocalStack, users: StackDescription['users'
     issuer: stack.issuer.url,
     tokenEndpoint: stack.issuer.tokenEndpoint,
     outputs: stack.deployment.outputs,
-    users: users.map(({ username, password, userId, token }) => ({ username, password, userId, token })),
+    users: users.map(describeAccount),
+    device: describeAccount(device),
   };
 }
 
 /** What people are shown: the tokens, and curl lines that work as printed. `files` are the description and the log. */
 export async function greeting(
-  { baseUrl, openapiUrl, tokenEndpoint, users }: StackDescription,
+  { baseUrl, openapiUrl, tokenEndpoint, users, device }: StackDescription,
   files: { readonly description: string; readonly log: string },
 ): Promise<string> {
   const [user] = users;
-  const tokens = users.map(({ username, password, token }) => `${username} (password ${password})\n${token}`);
+  const tokens = [...users, device].map(
+    ({ username, password, token }) =>
+      `${username} (password ${password})${username === device.username ? ', for machines' : ''}\n${token}`,
+  );
   const jobId = await findDoneJob(baseUrl, user!.token);
   const authorization = '-H "Authorization: Bearer $TOKEN"';
   const lines = [
@@ -49,6 +67,7 @@ export async function greeting(
     ...(jobId === undefined ? [] : [`curl ${authorization} '${baseUrl}/api/v1/jobs/${jobId}/results_link'`]),
     `curl ${authorization} -H 'Content-Type: application/json' -d '{"data":{"quiz-1":{"answer":42}}}' ${baseUrl}/api/v1/quizzes`,
     `curl -d grant_type=password -d username=${user!.username} -d password=${user!.password} ${tokenEndpoint}`,
+    `curl -d grant_type=client_credentials -d client_id=${device.username} -d client_secret=${device.password} ${tokenEndpoint}`,
   ];
   return `${baseUrl} (description: ${openapiUrl})
 

@@ -21,7 +21,7 @@ export const tokenSeconds = 12 * 60 * 60;
 
 const grants = ['password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
 const bodyLimit = 65_536;
-const scope = 'openid profile email';
+const scopeOfPeople = 'openid profile email';
 
 interface IssuerOptions {
   readonly url: string;
@@ -52,7 +52,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
 
   function token(account: Account, seconds = tokenSeconds): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ scope })
+    return new SignJWT({ scope: scopeOf(account) })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
       .setIssuer(url)
       .setAudience(audience)
@@ -75,14 +75,18 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
     const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
     try {
       const { account, seconds } = await readTokenRequest(request, accounts);
-      const body = { access_token: await token(account, seconds), token_type: 'Bearer', expires_in: seconds, scope };
-      return answer(200, body, noStore);
+      const granted = { token_type: 'Bearer', expires_in: seconds, scope: scopeOf(account) };
+      return answer(200, { access_token: await token(account, seconds), ...granted }, noStore);
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error;
       const { status, code, message, headers } = error;
       return answer(status, { error: code, error_description: message }, { ...noStore, ...headers });
     }
   }
+}
+
+function scopeOf({ scope = scopeOfPeople }: Account): string {
+  return scope;
 }
 
 /** The token endpoint refuses a request (RFC 6749, section 5.2). */

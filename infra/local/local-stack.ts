@@ -4,7 +4,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { accounts } from './demo/accounts.ts';
+import { accounts, deviceAccount } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
@@ -73,7 +73,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const issuer = await createIssuer({
     url: front.url + issuerPath,
     audience,
-    accounts,
+    accounts: [...accounts, deviceAccount],
     ...(dataDirectory !== undefined && { keyFile: join(dataDirectory, 'issuer-key.json') }),
   });
 

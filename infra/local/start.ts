@@ -3,7 +3,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { SetupProblem } from '../setup-problem.ts';
-import { accounts } from './demo/accounts.ts';
+import { type Account, accounts, deviceAccount } from './demo/accounts.ts';
 import { announceDevices } from './demo/announce-devices.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
 import { requireJava } from './dynamodb/dynamodb-local.ts';
@@ -62,10 +62,9 @@ async function start(settings: Settings) {
   await announceDevices(stack);
   await loadDemoData(stack, settings, showProgress);
   const { issuer } = stack;
-  const users = await Promise.all(
-    accounts.map(async (account) => ({ ...account, token: await issuer.token(account) })),
-  );
-  const description = describeStack(stack, users);
+  const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
+  const users = await Promise.all(accounts.map(withToken));
+  const description = describeStack(stack, users, await withToken(deviceAccount));
   await writeFile(files.description, `${JSON.stringify(description, null, 2)}\n`);
   const text = await greeting(description, {
     description: relative('', files.description),

@@ -110,6 +110,20 @@ describe('POST /oauth/token', () => {
     expect((await ask({ grant_type: 'client_credentials' }, { Authorization: `Basic ${basic}` })).status).toBe(200);
   });
 
+  it('gives a device a token that no path of users accepts', async () => {
+    const { username, password, token } = stack.device;
+    const { status, body } = await ask({
+      grant_type: 'client_credentials',
+      client_id: username,
+      client_secret: password,
+    });
+    expect([status, body.scope]).toEqual([200, 'device:*']);
+    for (const ofDevice of [body.access_token, token]) {
+      expect((await call('/api/v1/batches', { token: ofDevice })).status).toBe(403);
+      expect((await call('/api/v1/quizzes', { method: 'POST', body: '{}', token: ofDevice })).status).toBe(403);
+    }
+  });
+
   it.each([
     [{ grant_type: 'password', username: 'demo', password: 'wrong' }, 400, 'invalid_grant'],
     [{ grant_type: 'password', username: 'nobody', password: 'demo' }, 400, 'invalid_grant'],

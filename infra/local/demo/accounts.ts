@@ -4,6 +4,8 @@ export interface Account {
   readonly password: string;
   /** The `sub` of the account's tokens. */
   readonly userId: string;
+  /** What its tokens allow; by default what those of people do. */
+  readonly scope?: string;
 }
 
 /** The two accounts of the demo data. */
@@ -11,3 +13,11 @@ export const accounts = [
   { username: 'demo', password: 'demo', userId: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10' },
   { username: 'guest', password: 'guest', userId: '7c3a9b64-85f2-4e07-b1d8-2f90c6e5a381' },
 ] as const satisfies readonly Account[];
+
+/** Stands for the machines that run the jobs: it may act for devices of every type, and owns nothing. */
+export const deviceAccount = {
+  username: 'device',
+  password: 'device',
+  userId: 'device',
+  scope: 'device:*',
+} as const satisfies Account;

@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accounts } from '../../../infra/local/demo/accounts.ts';
+import { accounts, deviceAccount } from '../../../infra/local/demo/accounts.ts';
 import { type HttpServer, startHttpServer } from '../../../infra/local/http-server.ts';
 import { createIssuer, type Issuer, tokenSeconds } from '../../../infra/local/issuer.ts';
 
 const [demo] = accounts;
 const directory = mkdtempSync(join(tmpdir(), 'issuer-'));
 const keyFile = join(directory, 'data/key.json');
-const issuerWithKey = () => createIssuer({ url: 'http://issuer', audience: 'api', accounts, keyFile });
+const allAccounts = [...accounts, deviceAccount];
+const issuerWithKey = () => createIssuer({ url: 'http://issuer', audience: 'api', accounts: allAccounts, keyFile });
 
 let issuer: Issuer;
 let server: HttpServer;
@@ -105,6 +106,19 @@ describe('the token endpoint', () => {
     ['more than 64 KB', `x=${'y'.repeat(65_536)}`, {}],
   ])('refuses %s', async (_, body, headers) => {
     expect(await ask(body, headers)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  it.each([
+    ['in the body', { client_id: 'device', client_secret: 'device' }, {}],
+    ['in the header', {}, { Authorization: `Basic ${Buffer.from('device:device').toString('base64')}` }],
+  ])('grants a device the scope of devices alone, for its client credentials %s', async (_, parameters, headers) => {
+    const { status, body } = await ask(
+      new URLSearchParams({ grant_type: 'client_credentials', scope: 'openid', ...parameters }),
+      headers,
+    );
+    expect([status, body.scope]).toEqual([200, 'device:*']);
+    const { payload } = await verified(String(body.access_token));
+    expect(payload).toMatchObject({ sub: 'device', scope: 'device:*' });
   });
 
   it('challenges a client whose Authorization header is wrong', async () => {
