@@ -21,6 +21,7 @@ import {
 import { ownerReads } from './lists/owner-reads.ts';
 import type { Page } from './lists/query.ts';
 import { type ListOptions, listReader } from './lists/reader.ts';
+import { emptyRowSet, rowsOf } from './lists/row-set.ts';
 
 const filters = {
   id: ids,
@@ -83,10 +84,11 @@ export function listJobIds(
   const list = rowsPerBlock === undefined ? jobList : withRowsPerBlock(jobList, rowsPerBlock);
   return async (userId, batchId) => {
     const reads = ownerReads({ client, tables, list, pageLimit }, userId, true);
-    const [[positions = []]] = await Promise.all([
+    const [[jobs = emptyRowSet(0)]] = await Promise.all([
       reads.readSets([{ kind: 'set', sets: 'batch', oneOf: [batchId] }]),
       reads.columnsHead(),
     ]);
+    const positions = rowsOf(jobs);
     return positions.length === 0 ? [] : reads.idsAt(positions);
   };
 }

@@ -111,6 +111,8 @@ export interface KeyRange {
     | { readonly startsWith: string }
     | 'all';
   readonly consistent: boolean;
+  /** Only these attributes are sent. DynamoDB charges for the whole item all the same. */
+  readonly attributes?: readonly string[];
   /** At most so many items a page: tests force many pages with it. */
   readonly pageLimit?: number | undefined;
 }
@@ -156,8 +158,17 @@ async function queryPage(client: DynamoDBDocumentClient, query: QueryCommandInpu
   return { items: Items as Item[], next: LastEvaluatedKey };
 }
 
-function queryInput({ table, index, partition, sortKey, range, consistent, pageLimit }: KeyRange): QueryCommandInput {
-  const names: Record<string, string> = {};
+function queryInput({
+  table,
+  index,
+  partition,
+  sortKey,
+  range,
+  consistent,
+  attributes,
+  pageLimit,
+}: KeyRange): QueryCommandInput {
+  const { ExpressionAttributeNames: names = {}, ...projected } = projection(attributes);
   const values: Item = {};
   const equalities = Object.entries(partition).map(([name, value], place) => {
     names[`#part${place}`] = name;
@@ -178,6 +189,7 @@ function queryInput({ table, index, partition, sortKey, range, consistent, pageL
   return {
     TableName: table,
     ...(index !== undefined && { IndexName: index }),
+    ...projected,
     KeyConditionExpression: [...equalities, ...bounds].join(' AND '),
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
@@ -188,7 +200,9 @@ function queryInput({ table, index, partition, sortKey, range, consistent, pageL
 }
 
 /** Asks for these attributes alone. Their names go by placeholders, because DynamoDB reserves many words. */
-function projection(attributes: readonly string[] | undefined) {
+function projection(
+  attributes: readonly string[] | undefined,
+): Pick<QueryCommandInput, 'ProjectionExpression' | 'ExpressionAttributeNames'> {
   if (attributes === undefined) return {};
   return {
     ProjectionExpression: attributes.map((_, place) => `#a${place}`).join(),

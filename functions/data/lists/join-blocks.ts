@@ -5,7 +5,7 @@ import type { Column } from '../columns/list-description.ts';
 import { unpackIntegers } from '../columns/packed-integers.ts';
 import { uuidCount } from '../columns/packed-uuids.ts';
 import type { Item } from '../dynamodb/reads.ts';
-import type { ColumnData } from './select.ts';
+import type { ColumnData } from './matching-rows.ts';
 
 /** Reads contradict each other because a write came between them or an index lags. Reading again helps. */
 export class StaleRead extends Error {}

@@ -12,6 +12,7 @@ import { batchGet, getItem, type Item, type KeyRange, queryAll, queryFirstPage, 
 import { blockBytes, blockNumber, type ColumnValues, joinBlocks, type Span, StaleRead } from './join-blocks.ts';
 import { planIdBlockReads, planRowReads } from './plan.ts';
 import type { Condition } from './query.ts';
+import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
 
 export interface ListSource {
   readonly client: DynamoDBDocumentClient;
@@ -41,6 +42,9 @@ export interface PlacedRows {
 
 const lastBlockNumber = 9_999_999;
 
+/** The owner, the third, is known: left out, it need not be sent and parsed with each of thousands of blocks. */
+const blockAttributes = ['key', 'v'];
+
 export type OwnerReads = ReturnType<typeof ownerReads>;
 
 /** `consistent`: strongly consistent reads, at double the price. */
@@ -64,19 +68,20 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return headOf(list, await getItem(client, { table: tableNamed('Columns'), key, consistent }));
   }
 
-  /** For each set condition the rows of any of its values, ascending. */
-  function readSets(conditions: readonly Condition[]): Promise<number[][]> {
+  /** For each set condition the rows of any of its values. */
+  function readSets(conditions: readonly Condition[]): Promise<RowSet[]> {
     const ofSets = conditions.filter((condition) => condition.kind === 'set');
     return Promise.all(ofSets.map(({ sets, oneOf }) => readSet(list.sets[sets] as PositionSets, oneOf)));
   }
 
-  async function readSet(sets: PositionSets, oneOf: readonly string[]): Promise<number[]> {
+  async function readSet(sets: PositionSets, oneOf: readonly string[]): Promise<RowSet> {
     const blocks = await Promise.all(oneOf.map((value) => queryAll(client, blockRange(setPrefix(list, sets, value)))));
-    const rows = blocks.flat().flatMap((block) => {
-      const start = blockNumber(block) * sets.rowsPerBlock;
-      return positionsOf(blockBytes(block)).map((position) => start + position);
-    });
-    return [...new Set(rows)].sort((a, b) => a - b);
+    const starts = blocks.flat().map((block) => ({ block, start: blockNumber(block) * sets.rowsPerBlock }));
+    const rows = emptyRowSet(Math.max(0, ...starts.map(({ start }) => start + sets.rowsPerBlock)));
+    for (const { block, start } of starts) {
+      for (const position of positionsOf(blockBytes(block))) addRow(rows, start + position);
+    }
+    return rows;
   }
 
   /**
@@ -123,6 +128,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
       partition: { user_id: userId },
       sortKey: 'key',
       range: { between: [blockKey(prefix, from), blockKey(prefix, to)] },
+      attributes: blockAttributes,
       consistent,
       pageLimit,
     };
@@ -173,6 +179,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
       batchGet(client, {
         table: tableNamed('Columns'),
         keys: keys.slice(part * 100, part * 100 + 100),
+        attributes: blockAttributes,
         consistent,
       }),
     );

@@ -4,6 +4,7 @@ import type { Column, ListDescription, PositionSets } from '../columns/list-desc
 import { type ColumnValues, splitByKind } from './join-blocks.ts';
 import { planColumns } from './plan.ts';
 import type { ListQuery, Page } from './query.ts';
+import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
 import { select } from './select.ts';
 
 /**
@@ -40,7 +41,9 @@ function makeColumn(column: Column, rows: readonly Row[], dictionaries: Dictiona
 }
 
 /** Indexes of the rows that are in one of the sets. */
-function findPositions(sets: PositionSets, oneOf: readonly string[], rows: readonly Row[]): number[] {
+function findPositions(sets: PositionSets, oneOf: readonly string[], rows: readonly Row[]): RowSet {
   const wanted = new Set(oneOf);
-  return rows.flatMap((row, index) => (setValues(sets, row).isDisjointFrom(wanted) ? [] : [index]));
+  const found = emptyRowSet(rows.length);
+  for (const [index, row] of rows.entries()) if (!setValues(sets, row).isDisjointFrom(wanted)) addRow(found, index);
+  return found;
 }

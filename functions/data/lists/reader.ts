@@ -4,11 +4,13 @@ import { type Column, type ListDescription, type PositionSets, withRowsPerBlock 
 import { uuidAt } from '../columns/packed-uuids.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { type Span, StaleRead, splitByKind } from './join-blocks.ts';
+import { type ColumnData, matchingRows } from './matching-rows.ts';
 import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
 import { pageOfRows } from './page-of-rows.ts';
 import { type ColumnsPlan, type Plan, planColumns, planQuery } from './plan.ts';
 import type { Condition, ListQuery, Page } from './query.ts';
-import { type ColumnData, intersect, matchingRows, select } from './select.ts';
+import { emptyRowSet, intersect, spanOf } from './row-set.ts';
+import { select } from './select.ts';
 
 const emptyPage: Page<Row> = { items: [], total: 0 };
 
@@ -133,9 +135,8 @@ async function readColumnsPage(
   if (namesSmallSets(list, conditions)) {
     // The rows of a batch lie close together: columns are read only there.
     const [found] = await Promise.all([sets, head]);
-    const rows = intersect(found) ?? [];
-    if (rows.length === 0) return emptyPage;
-    spanOfSets = spanOf(rows);
+    spanOfSets = spanOf(intersect(found) ?? emptyRowSet(0));
+    if (spanOfSets === undefined) return emptyPage;
   }
   const [{ next_seq, dictionaries }, positions, columns] = await Promise.all([
     head,
@@ -149,7 +150,8 @@ async function readColumnsPage(
     );
     const candidates = matchingRows(list, answerable, data);
     if (candidates.length === 0) return emptyPage;
-    const further = await reads.readColumns(second, head, spanOf(candidates));
+    const span = { from: candidates[0] as number, to: candidates.at(-1) as number };
+    const further = await reads.readColumns(second, head, span);
     data = { ...data, ...splitByKind([...columns, ...further]) };
   }
   const { sequence, total } = select(list, query, data);
@@ -165,11 +167,6 @@ async function readColumnsPage(
 /** Whether a condition names sets of few rows, such as the jobs of a batch. */
 function namesSmallSets(list: ListDescription, conditions: readonly Condition[]): boolean {
   return conditions.some((condition) => condition.kind === 'set' && list.sets[condition.sets]?.members !== undefined);
-}
-
-/** From the first to the last of at least one ascending row. */
-function spanOf(rows: readonly number[] | Int32Array): Span {
-  return { from: rows[0] as number, to: rows.at(-1) as number };
 }
 
 /**

@@ -2,8 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import type { FacetColumn, ListDescription } from '../../../../functions/data/columns/list-description.ts';
+import { type ColumnData, matchingRows } from '../../../../functions/data/lists/matching-rows.ts';
 import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
-import { type ColumnData, matchingRows, select } from '../../../../functions/data/lists/select.ts';
+import { addRow, emptyRowSet } from '../../../../functions/data/lists/row-set.ts';
+import { select } from '../../../../functions/data/lists/select.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 
 const facets: FacetColumn = {
@@ -80,7 +82,15 @@ const plain: Row = {
   started: null,
 };
 
-function dataOf(of: readonly Row[], sets: ColumnData['sets']): ColumnData {
+type Sets = readonly (readonly number[])[];
+
+function rowSet(rows: readonly number[]) {
+  const set = emptyRowSet(rows.length === 0 ? 0 : Math.max(...rows) + 1);
+  for (const row of rows) addRow(set, row);
+  return set;
+}
+
+function dataOf(of: readonly Row[], sets: Sets): ColumnData {
   const dictionaries = { device: devices };
   const bytes = (name: 'id' | 'parent') => Buffer.from(of.map((row) => row[name].replaceAll('-', '')).join(''), 'hex');
   return {
@@ -95,7 +105,7 @@ function dataOf(of: readonly Row[], sets: ColumnData['sets']): ColumnData {
       ['id', bytes('id')],
       ['parent', bytes('parent')],
     ]),
-    sets,
+    sets: sets.map(rowSet),
   };
 }
 
@@ -158,7 +168,7 @@ function sortValue(row: Row, by: Order): number | string | null {
 }
 
 /** Sorts all rows that match and cuts the page out. */
-function naively(of: readonly Row[], query: ListQuery, within: ColumnData['sets']) {
+function naively(of: readonly Row[], query: ListQuery, within: Sets) {
   const matching = of
     .map((row, seq) => ({ row, seq, value: sortValue(row, query.order) }))
     .filter(({ row, seq }) => within.every((set) => set.includes(seq)) && query.conditions.every((c) => meets(row, c)));
@@ -299,7 +309,7 @@ describe('matchingRows', () => {
       [2, 4, 5, 7],
     ]);
     expect(Array.from(matchingRows(list, [condition], data))).toEqual([2, 5]);
-    expect(Array.from(matchingRows(list, [], { ...data, sets: [[]] }))).toEqual([]);
+    expect(Array.from(matchingRows(list, [], { ...data, sets: [emptyRowSet(0)] }))).toEqual([]);
     expect(Array.from(matchingRows(list, [], { ...data, sets: [] }))).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
