@@ -34,6 +34,8 @@ export interface FunctionDescription {
   readonly uses: Uses;
   /** How long it may take; 15 by default. The gateway waits for 29. */
   readonly timeoutSeconds?: number;
+  /** Files that it reads when it runs, as `require.resolve` finds them from its entry. They are deployed with it. */
+  readonly files?: readonly string[];
 }
 
 export interface Route extends FunctionDescription {
@@ -42,6 +44,8 @@ export interface Route extends FunctionDescription {
   readonly path: string;
   /** Reachable without a token. */
   readonly public?: true;
+  /** For people with a browser: not part of the API, so the OpenAPI document leaves it out. */
+  readonly page?: true;
 }
 
 const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
@@ -260,6 +264,20 @@ export const routes = {
     uses: { Quizzes: ['UpdateItem', 'BatchGetItem'] },
   },
   getOpenApi: { method: 'GET', path: '/openapi.json', public: true, entry: 'endpoints/service/get-open-api', uses: {} },
+  getDocs: {
+    method: 'GET',
+    path: '/docs',
+    public: true,
+    page: true,
+    entry: 'endpoints/docs/get-docs',
+    uses: {},
+    files: [
+      'swagger-ui-dist/swagger-ui.css',
+      'swagger-ui-dist/swagger-ui-bundle.js',
+      './page/docs.css',
+      './page/docs.js',
+    ],
+  },
   getHealth: { method: 'GET', path: '/health', public: true, entry: 'endpoints/service/get-health', uses: {} },
 } as const satisfies Record<string, Route>;
 

@@ -125,7 +125,8 @@ export class Api extends Construct {
 
 const answersWithoutToken = {
   id: 'AwsSolutions-APIG4',
-  reason: 'Public on purpose: it answers with the health, the OpenAPI document, a 404 or a 405, and reads no data.',
+  reason:
+    'Public on purpose: it answers with what anyone may know: the health, the API’s description, the devices, a 404 or a 405.',
 };
 
 function createRestApi(scope: Construct, settings: StageSettings, accessLog: LogGroup): RestApi {

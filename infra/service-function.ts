@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AssetHashType, type BundlingOptions, DockerImage, Duration, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -84,7 +86,7 @@ export class ServiceFunction extends LambdaFunction {
       removalPolicy: props.settings.removalPolicy,
     });
     super(scope, id, {
-      code: bundle(entry, loadsS3 ? { alias } : { alias, external: eventStreams }),
+      code: bundle(entry, loadsS3 ? { alias } : { alias, external: eventStreams }, props.function.files),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -119,10 +121,11 @@ export class ServiceFunction extends LambdaFunction {
 }
 
 /**
- * The code of a function: one file, `index.mjs`. CDK's own NodejsFunction starts npx and esbuild anew for each function, which takes
- * several times as long; and `npm start`, each end-to-end test and each deployment bundle all of them.
+ * The code of a function: one file, `index.mjs`, and its `files`, where it finds them again: those of packages in `node_modules`
+ * beside it. CDK's own NodejsFunction starts npx and esbuild anew for each function, which takes several times as long; and `npm
+ * start`, each end-to-end test and each deployment bundle all of them.
  */
-export function bundle(entry: string, options: BuildOptions = {}): Code {
+export function bundle(entry: string, options: BuildOptions = {}, files: readonly string[] = []): Code {
   const bundling: BundlingOptions = {
     // What CDK would run where esbuild cannot. Esbuild always can, but CDK also tells bundles apart by the command.
     image: DockerImage.fromRegistry('none'),
@@ -130,11 +133,26 @@ export function bundle(entry: string, options: BuildOptions = {}): Code {
     local: {
       tryBundle(directory) {
         buildSync({ ...esModule, ...options, entryPoints: [entry], outfile: join(directory, 'index.mjs') });
+        for (const file of files) {
+          const inBundle = file.startsWith('.') ? file : join('node_modules', file);
+          cpSync(resolveFile(file, entry), join(directory, inBundle));
+        }
         return true;
       },
     },
   };
   return Code.fromAsset(functionsDirectory, { assetHashType: AssetHashType.OUTPUT, bundling });
+}
+
+/** Throws when there is no such file. A file of a package is there once the package is installed. */
+function resolveFile(file: string, entry: string): string {
+  try {
+    return createRequire(entry).resolve(file);
+  } catch {
+    throw new Error(
+      `${entry} reads ${file}, which does not exist. If it belongs to a package, \`npm ci\` installs it.`,
+    );
+  }
 }
 
 /** Whether the file, or anything that it imports from functions/, imports the client of S3. */

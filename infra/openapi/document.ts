@@ -80,7 +80,8 @@ interface DescribedRoute {
 
 /** The document, the same at every call. */
 export async function openApiDocument() {
-  const described = await Promise.all(Object.keys(routes).map((name) => describeRoute(name as RouteName)));
+  const operations = Object.entries<Route>(routes).filter(([, { page }]) => page !== true);
+  const described = await Promise.all(operations.map(([name]) => describeRoute(name as RouteName)));
   const paths: Record<string, Record<string, unknown>> = {};
   for (const each of described) {
     const { path, method } = each.route;

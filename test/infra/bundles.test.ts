@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
@@ -7,7 +7,16 @@ import project from '../../package.json' with { type: 'json' };
 import { bundleLimits } from '../support/bundle-limits.ts';
 import { runBundle, withBundles } from '../support/bundles.ts';
 
-const names = Object.keys({ ...routes, ...otherFunctions } satisfies Record<string, FunctionDescription>);
+const functions: Readonly<Record<string, FunctionDescription>> = { ...routes, ...otherFunctions };
+const names = Object.keys(functions);
+const filesOf = (name: string) => functions[name]?.files ?? [];
+
+/** The files below a directory, by their paths. */
+function filesIn(directory: string): string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => relative(directory, join(parentPath, name))).sort();
+}
 
 const environmentValues: Record<string, string> = {
   ISSUER: 'https://issuer.example.org/',
@@ -29,7 +38,7 @@ const bundles = await withBundles(async (built) => {
     return [
       name,
       {
-        files: readdirSync(directory).sort(),
+        files: filesIn(directory),
         bytes: statSync(file).size,
         code: readFileSync(file, 'utf8'),
         loaded: await runBundle(file, '(bundle) => console.log(Object.keys(bundle).join())', environment),
@@ -49,8 +58,9 @@ const bundles = await withBundles(async (built) => {
 describe.each(names)('the bundle of %s', (name) => {
   const bundle = bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
 
-  it('is one module with its source map, and loads with its environment alone', () => {
-    expect(bundle.files).toEqual(['index.mjs', 'index.mjs.map']);
+  it('is one module with its source map and the files that it reads, and loads with its environment alone', () => {
+    const files = filesOf(name).map((file) => (file.startsWith('./') ? file.slice(2) : `node_modules/${file}`));
+    expect(bundle.files).toEqual([...files, 'index.mjs', 'index.mjs.map'].sort());
     expect(bundle.loaded).toBe('handler');
   });
 });
@@ -73,9 +83,12 @@ describe('the bundles', () => {
     expect(error.stack).not.toContain('index.mjs:');
   });
 
-  it.each(['Authorizer', 'MethodNotAllowed', 'GetOpenApi', 'GetHealth'])('of %s holds no AWS client', (name) => {
-    expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
-  });
+  it.each(['Authorizer', 'MethodNotAllowed', 'GetOpenApi', 'GetDocs', 'GetHealth'])(
+    'of %s holds no AWS client',
+    (name) => {
+      expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
+    },
+  );
 
   it.each(Object.entries(bundleLimits))('of %s stays within its limit', (name, limit) => {
     expect(bundles.get(name)!.bytes).toBeLessThanOrEqual(limit.bytes);

@@ -200,7 +200,7 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
       const event = gatewayEvent(name as RouteName, request);
       const { statusCode, body } = await handler(event, lambdaContext());
       expect(statusCode).toBe(200);
-      const link = JSON.parse(body).data?.results_link;
+      const link = body.startsWith('{') ? JSON.parse(body).data?.results_link : undefined;
       if (link !== undefined) calls.add(callOfLink(link));
     }
     for (const { queue } of sink.messages) {

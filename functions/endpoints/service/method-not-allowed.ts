@@ -5,10 +5,14 @@ import { type Route, routes } from '../../routes.ts';
 const everyRoute: readonly Route[] = Object.values(routes);
 
 /**
- * Answers whatever no route takes. A known path with another method is answered 405 with the methods that it has (the gateway
- * itself answers OPTIONS), any other path 404.
+ * Answers whatever no route takes. Who opens the API's own address is sent to the page of its description. A known path with
+ * another method is answered 405 with the methods that it has (the gateway itself answers OPTIONS), any other path 404.
  */
-export const handler = httpFunction(({ resource }) => {
+export const handler = httpFunction(({ resource, httpMethod, requestContext }) => {
+  if (resource === '/' && httpMethod === 'GET') {
+    const location = `${requestContext.path.replace(/\/$/, '')}${routes.getDocs.path}`;
+    return { status: 302, headers: { Location: location, 'Cache-Control': 'no-cache' }, body: '' };
+  }
   const methods = everyRoute.filter((route) => route.path === resource).map((route) => route.method);
   if (methods.length === 0) throw new NotFound('There is no such route.');
   throw new MethodNotAllowed([...methods, 'OPTIONS']);

@@ -6,7 +6,9 @@ export interface GatewayRequest {
   readonly requestId: string;
   readonly extendedRequestId: string;
   readonly method: string;
-  /** Still encoded. */
+  /** The stage in front of the path, `/core-fast`, if it was in the URL; otherwise empty. */
+  readonly stagePath: string;
+  /** Behind the stage, still encoded. */
   readonly path: string;
   /** Decoded, in the order of the URL. */
   readonly query: readonly (readonly [name: string, value: string])[];

@@ -82,13 +82,14 @@ export function createGateway(
 
 function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayRequest {
   const { path: fullPath, search } = splitTarget(request.url ?? '/');
-  const path = pathInStage(api, fullPath);
+  const { stagePath, path } = splitStage(api, fullPath);
   const match = findResource(api.resources, path);
   return {
     // As on AWS, callers may choose the one and not the other.
     requestId: String(request.headers['x-amzn-requestid'] ?? randomUUID()),
     extendedRequestId: randomBytes(11).toString('base64'),
     method: request.method ?? 'GET',
+    stagePath,
     path,
     query: readQuery(search),
     rawHeaders: request.rawHeaders,
@@ -101,8 +102,10 @@ function readRequest(api: ApiDefinition, request: IncomingMessage): GatewayReque
 }
 
 /** An API is below its stage's name, and here also at the root, as behind a custom domain. */
-function pathInStage({ stage }: ApiDefinition, path: string): string {
-  return path === `/${stage}` || path.startsWith(`/${stage}/`) ? path.slice(stage.length + 1) || '/' : path;
+function splitStage({ stage }: ApiDefinition, path: string): Pick<GatewayRequest, 'stagePath' | 'path'> {
+  const stagePath = `/${stage}`;
+  if (path !== stagePath && !path.startsWith(`${stagePath}/`)) return { stagePath: '', path };
+  return { stagePath, path: path.slice(stagePath.length) || '/' };
 }
 
 function findMethod({ resource, method }: GatewayRequest): MethodDefinition | undefined {

@@ -13,7 +13,7 @@ export interface ProxyRequest {
   readonly body: Buffer;
 }
 
-/** The event of a Lambda proxy integration of a REST API, reached through a custom domain (no stage in the path). */
+/** The event of a Lambda proxy integration of a REST API: without a stage in the URL, as through a custom domain. */
 export function proxyEvent(
   api: ApiDefinition,
   account: AccountContext,
@@ -62,7 +62,7 @@ export function proxyEvent(
         userAgent: request.headers['user-agent'] ?? null,
         userArn: null,
       },
-      path,
+      path: request.stagePath + path,
       protocol: 'HTTP/1.1',
       requestId: request.requestId,
       requestTime: logTime(request.time),

@@ -164,7 +164,14 @@ describe('createGateway', () => {
   it('serves the same below the stage’s name, as AWS does', async () => {
     results = () => ({ statusCode: 200, body: 'ok' });
     expect((await call('/dev/open?a=1')).text).toBe('ok');
-    expect(asked.at(-1)).toMatchObject({ resource: '/open', path: '/open', queryStringParameters: { a: '1' } });
+    expect(asked.at(-1)).toMatchObject({
+      resource: '/open',
+      path: '/open',
+      queryStringParameters: { a: '1' },
+      requestContext: { path: '/dev/open' },
+    });
+    await call('/open');
+    expect(asked.at(-1)!.requestContext.path).toBe('/open');
     for (const path of ['/devil/open', '/open/dev', '/dev/dev/open']) expect((await call(path)).text).not.toBe('ok');
   });
 
