@@ -5,9 +5,6 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-HEARTBEAT_SECONDS = 0.1
-
-
 class StandIn:
     """One batch of `jobs`, for the first one who claims."""
 
@@ -17,6 +14,7 @@ class StandIn:
         self.running: dict | None = None
         self.open = False
         self.lease_lost = False
+        self.heartbeat_seconds = 0.1
         self.canceled: set[str] = set()
         self.released = threading.Event()
         self.finished = threading.Event()
@@ -87,7 +85,7 @@ class StandIn:
         if name == "claim":
             if self.running is not None or not self.waiting:
                 return 200, {"data": None}
-            claim = {"lease": "the-lease", "heartbeat_seconds": HEARTBEAT_SECONDS, "batch": self.batch}
+            claim = {"lease": "the-lease", "heartbeat_seconds": self.heartbeat_seconds, "batch": self.batch}
             return 200, {"data": {**claim, "job": self._start_next()}}
         assert parts[:4] == ["api", "v1", "leases", "the-lease"], request.path
         if self.lease_lost:

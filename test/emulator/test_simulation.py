@@ -159,6 +159,10 @@ class Configurations(unittest.TestCase):
             self.assertEqual(sum(document["counter"].values()), 50)
             self.assertLessEqual({each.tag for each in config.observables}, set(read(document).get_result_tags()))
 
+    def test_an_observable_says_which_state_reads_as_1(self):
+        still = sequence(Register.from_coordinates([(0, 0)], prefix="q"), pulse=(400, 0.0))
+        self.assertEqual(run(still, observing(BitStrings(one_state="g")), runs=5)["counter"], {"1": 5})
+
     def test_members_for_other_emulators_are_passed_over(self):
         config = observing(BitStrings(), num_gpus_to_use=1, autosave_dt=math.inf, optimize_qubit_ordering=True)
         self.assertTrue(run(sequence(), config, device_type="EMU_MPS")["counter"])

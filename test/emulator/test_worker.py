@@ -113,7 +113,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(list(stand_in.reports), ["after"])
 
     def test_a_job_that_was_canceled_before_its_report_is_passed_over(self):
-        with self.working(job("canceled"), job("after"), canceled={"canceled"}) as stand_in:
+        with self.working(job("canceled"), job("after"), canceled={"canceled"}, heartbeat_seconds=30) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))
         self.assertEqual(list(stand_in.reports), ["after"])
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 
-MOST_BYTES = 8 * 1024**3
+MOST_BYTES = 4 * 1024**3
 
 # New processes are forked from one that has imported Pulser already: they start at once.
 _context = multiprocessing.get_context("forkserver")
