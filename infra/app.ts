@@ -20,10 +20,12 @@ try {
 function createStack() {
   const stage = stageFromContext();
   const tokenIssuer = tokenIssuerFromContext();
+  const devices = devicesFromContext();
   const alarmEmail = textFromContext('alarmEmail');
   const deletionProtection = booleanFromContext('deletionProtection');
   new ServiceStack(app, `QuantumBatchApi-${stage}`, {
     settings: { ...stages[stage], ...(deletionProtection !== undefined && { deletionProtection }) },
+    ...(devices !== undefined && { devices }),
     ...(tokenIssuer !== undefined && { tokenIssuer }),
     ...(alarmEmail !== undefined && { alarmEmail }),
   });
@@ -47,6 +49,21 @@ function tokenIssuerFromContext(): TokenIssuer | undefined {
   }
   for (const url of [issuer, jwksUri ?? issuer]) if (!URL.canParse(url)) throw new SetupProblem(`Not a URL: ${url}.`);
   return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
+}
+
+function devicesFromContext(): readonly string[] | undefined {
+  const text = textFromContext('devices');
+  if (text === undefined) return undefined;
+  if (text === '') return [];
+  const devices = text.split(',');
+  // The names of scopes in Cognito are printable ASCII without spaces, quotation marks, slashes and backslashes.
+  const unfit = devices.find((device) => !/^[\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/.test(device));
+  if (unfit !== undefined) throw new SetupProblem(`-c devices=${text}: no scope can name the device type "${unfit}".`);
+  const letters = devices.map((device) => device.replace(/[^A-Za-z0-9]/g, ''));
+  if (new Set(letters).size < devices.length) {
+    throw new SetupProblem(`-c devices=${text}: two device types have the same letters and digits.`);
+  }
+  return devices;
 }
 
 function booleanFromContext(name: string): boolean | undefined {

@@ -14,16 +14,19 @@ export interface ServiceStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Replaces the stack's own user pool. */
   readonly tokenIssuer?: TokenIssuer;
+  /** The types of devices, or `*` (the default) for any, whose machines get clients in the stack's own user pool. */
+  readonly devices?: readonly string[];
   readonly alarmEmail?: string;
 }
 
 /** The whole service. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
-    const { settings } = props;
+    const { settings, devices = ['*'] } = props;
     super(scope, id, { ...props, terminationProtection: settings.deletionProtection });
     const storage = new Storage(this, 'Storage', settings);
-    const identity = props.tokenIssuer === undefined ? new Identity(this, 'Identity', settings) : undefined;
+    const identity =
+      props.tokenIssuer === undefined ? new Identity(this, 'Identity', { settings, devices }) : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
     const queues = new Queues(this, 'Queues');
     const resources = { ...storage.resources, ...queues.resources };
@@ -60,11 +63,22 @@ export class ServiceStack extends Stack {
         ]),
       ),
       AlarmTopic: monitoring.topic.topicArn,
-      ...(identity !== undefined && {
-        UserPoolId: identity.userPool.userPoolId,
-        UserPoolClientId: identity.client.userPoolClientId,
-      }),
+      ...(identity !== undefined && outputsOf(identity)),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
+}
+
+function outputsOf({ userPool, client, machines, tokenEndpoint }: Identity): Record<string, string> {
+  return {
+    UserPoolId: userPool.userPoolId,
+    UserPoolClientId: client.userPoolClientId,
+    ...Object.fromEntries(
+      Object.entries(machines).map(([device, { userPoolClientId }]) => [
+        `MachineClientId${device.replace(/[^A-Za-z0-9]/g, '')}`,
+        userPoolClientId,
+      ]),
+    ),
+    ...(tokenEndpoint !== undefined && { TokenEndpoint: tokenEndpoint }),
+  };
 }

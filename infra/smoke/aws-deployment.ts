@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/results-key.ts';
 import { SetupProblem } from '../setup-problem.ts';
-import { type Deployment, type LifecycleEvent, type LogLine, userOf } from './deployment.ts';
+import { clientToken } from './client-token.ts';
+import { type Deployment, type LifecycleEvent, type LogLine, NotHere, userOf } from './deployment.ts';
 import { eventually } from './eventually.ts';
 
 /** What is uploaded as the results of a job. */
@@ -31,6 +32,12 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
     apiUrl: output('ApiUrl'),
     token,
     userId,
+    async deviceToken() {
+      if (!outputs.has('MachineClientId')) throw new NotHere('the stack has no client for machines of all types');
+      const ids = ['--user-pool-id', output('UserPoolId'), '--client-id', output('MachineClientId')];
+      const { UserPoolClient } = await aws('cognito-idp', 'describe-user-pool-client', ...ids);
+      return clientToken(output('TokenEndpoint'), output('MachineClientId'), UserPoolClient.ClientSecret);
+    },
     sendEvents,
     deadLetterReason,
     async jobWithResults() {

@@ -3,7 +3,8 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { type Route, routes } from '../../functions/routes.ts';
+import { type Route, type RouteName, routes } from '../../functions/routes.ts';
+import { loadOperation } from '../openapi/load-operation.ts';
 import { type Answer, call, expectAnswer, type Request } from './api-client.ts';
 import type { Deployment, LifecycleEvent } from './deployment.ts';
 import { eventually } from './eventually.ts';
@@ -16,8 +17,9 @@ export interface Check {
 }
 
 const missingJob = '00000000-0000-4000-8000-000000000000';
-const allRoutes = Object.values<Route>(routes).map((route) => ({
+const allRoutes = Object.entries<Route>(routes).map(([name, route]) => ({
   ...route,
+  name: name as RouteName,
   url: route.path.replaceAll(/\{\w+\}/g, missingJob),
 }));
 const privateRoutes = allRoutes.filter((route) => !route.public);
@@ -132,6 +134,18 @@ const tokenChecks: Check[] = [
     async run(deployment) {
       for (const { url, method } of privateRoutes) {
         expectAnswer(await call(deployment, url, { method, authorization: null }), 401);
+      }
+    },
+  },
+  {
+    area: 'tokens',
+    promise: 'a machine gets a token, which no path of users accepts',
+    async run(deployment) {
+      const authorization = `Bearer ${await deployment.deviceToken()}`;
+      for (const { name, url, method } of privateRoutes) {
+        const { device } = await loadOperation(name);
+        if (device !== undefined) continue;
+        expectAnswer(await call(deployment, url, { method, authorization }), 403);
       }
     },
   },

@@ -6,6 +6,8 @@ export interface Deployment {
   readonly token: string;
   /** Whose token it is. */
   readonly userId: string;
+  /** A token of the machines, got by `client_credentials`. */
+  deviceToken(): Promise<string>;
   /** Sends them through the queue, in this order. */
   sendEvents(events: readonly LifecycleEvent[]): Promise<void>;
   /** The reason with which an event became a dead letter, if it did. */

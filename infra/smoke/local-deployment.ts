@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { SetupProblem } from '../setup-problem.ts';
+import { clientToken } from './client-token.ts';
 import { type Deployment, type LogLine, NotHere, userOf } from './deployment.ts';
 
 const descriptionFile = '.local/stack.json';
@@ -10,9 +11,11 @@ export function localDeployment(): Deployment {
   if (!existsSync(descriptionFile)) {
     throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
   }
-  const { baseUrl, users } = JSON.parse(readFileSync(descriptionFile, 'utf8')) as {
+  const { baseUrl, tokenEndpoint, users, device } = JSON.parse(readFileSync(descriptionFile, 'utf8')) as {
     baseUrl: string;
+    tokenEndpoint: string;
     users: readonly [{ token: string }];
+    device: { username: string; password: string };
   };
   const [{ token }] = users;
   const ask = async (path: string, request: RequestInit = {}) => (await fetch(baseUrl + path, request)).json();
@@ -21,6 +24,7 @@ export function localDeployment(): Deployment {
     apiUrl: baseUrl,
     token,
     userId: userOf(token),
+    deviceToken: () => clientToken(tokenEndpoint, device.username, device.password),
     async sendEvents(events) {
       await ask('/_local/events', { method: 'POST', body: JSON.stringify(events) });
     },

@@ -24,6 +24,12 @@ function authorizerEnvironment(synthesis: Synthesis) {
   return { ISSUER, AUDIENCE, JWKS_URI };
 }
 
+function readableEnvironment(synthesis: Synthesis): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(authorizerEnvironment(synthesis)).map(([name, value]) => [name, synthesis.readable(value)]),
+  );
+}
+
 const kept = [
   'AWS::DynamoDB::Table',
   'AWS::S3::Bucket',
@@ -98,7 +104,7 @@ describe('-c issuer', () => {
   it('is by default a Cognito user pool of the stack, in which only an administrator creates users', () => {
     expect(readableEnvironment(dev)).toEqual({
       ISSUER: 'Identity/UserPool.ProviderURL',
-      AUDIENCE: 'Identity/UserPool/Client',
+      AUDIENCE: 'Identity/UserPool/Client,Identity/UserPool/Machines',
       JWKS_URI: 'Identity/UserPool.ProviderURL/.well-known/jwks.json',
     });
     expect(dev.one('AWS::Cognito::UserPool', 'Identity/UserPool').properties).toMatchObject({
@@ -150,12 +156,64 @@ describe('-c issuer', () => {
       'Not a URL: issuer.example.org.',
     );
   });
+});
 
-  function readableEnvironment(synthesis: Synthesis) {
-    return Object.fromEntries(
-      Object.entries(authorizerEnvironment(synthesis)).map(([name, value]) => [name, synthesis.readable(value)]),
+describe('-c devices', () => {
+  const clientsOf = ({ ofType, readable }: Synthesis) =>
+    ofType('AWS::Cognito::UserPoolClient')
+      .filter(({ properties }) => properties.GenerateSecret)
+      .map(({ path, properties }) => [path, ...(properties.AllowedOAuthScopes as unknown[]).map(readable)]);
+
+  it('is by default one client for the machines of all types, which gets tokens of its own alone', () => {
+    expect(clientsOf(dev)).toEqual([['Identity/UserPool/Machines', 'Identity/UserPool/Devices/*']]);
+    expect(dev.one('AWS::Cognito::UserPoolResourceServer', 'Identity/UserPool/Devices').properties).toMatchObject({
+      Identifier: 'device',
+      Scopes: [{ ScopeName: '*' }],
+    });
+    expect(dev.one('AWS::Cognito::UserPoolClient', 'Identity/UserPool/Machines').properties).toMatchObject({
+      AllowedOAuthFlowsUserPoolClient: true,
+      AllowedOAuthFlows: ['client_credentials'],
+      ExplicitAuthFlows: ['ALLOW_REFRESH_TOKEN_AUTH'],
+      AccessTokenValidity: 12 * 60,
+      TokenValidityUnits: { AccessToken: 'minutes' },
+    });
+    expect(dev.readable(dev.outputs.MachineClientId)).toBe('Identity/UserPool/Machines');
+    expect(dev.readable(dev.outputs.TokenEndpoint)).toBe(
+      'https://Identity/UserPool/Domain.auth.AWS::Region.amazoncognito.com/oauth2/token',
     );
-  }
+    const { Domain } = dev.one('AWS::Cognito::UserPoolDomain', 'Identity/UserPool/Domain').properties;
+    expect(dev.readable(Domain)).toBe('quantumbatchapi-dev-AWS::AccountId');
+  });
+
+  it('gives each type that it names a client of its own', () => {
+    const named = synthesize({ devices: 'FRESNEL,EMU_MPS' });
+    expect(clientsOf(named)).toEqual([
+      ['Identity/UserPool/Machines-FRESNEL', 'Identity/UserPool/Devices/FRESNEL'],
+      ['Identity/UserPool/Machines-EMU_MPS', 'Identity/UserPool/Devices/EMU_MPS'],
+    ]);
+    expect(named.readable(named.outputs.MachineClientIdEMUMPS)).toBe('Identity/UserPool/Machines-EMU_MPS');
+    expect(readableEnvironment(named).AUDIENCE).toBe(
+      ['Client', 'Machines-FRESNEL', 'Machines-EMU_MPS'].map((name) => `Identity/UserPool/${name}`).join(),
+    );
+  });
+
+  it('can be empty: no client, and no place to get tokens at', () => {
+    const none = synthesize({ devices: '' });
+    expect(clientsOf(none)).toEqual([]);
+    expect(none.text).not.toMatch(/UserPoolDomain|ResourceServer/);
+    expect(readableEnvironment(none).AUDIENCE).toBe('Identity/UserPool/Client');
+    expect(none.outputs).not.toHaveProperty('TokenEndpoint');
+  });
+
+  it.each([
+    ['FRESNEL,', 'no scope can name the device type ""'],
+    ['a b', 'no scope can name the device type "a b"'],
+    ['a/b', 'no scope can name the device type "a/b"'],
+    ['A_B,AB', 'two device types have the same letters and digits'],
+    ['A,A', 'two device types have the same letters and digits'],
+  ])('is refused as %j', (devices, message) => {
+    expect(() => synthesize({ devices })).toThrow(`-c devices=${devices}: ${message}`);
+  });
 });
 
 describe('-c alarmEmail', () => {
