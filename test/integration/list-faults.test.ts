@@ -105,6 +105,46 @@ describe('a list read while an index lags', () => {
   });
 });
 
+describe('a list by id', () => {
+  const query = { ...newest, order_by: 'id' } as const;
+  const isTableRead = ({ name, input }: Call) => name === 'QueryCommand' && input.TableName === tables.Batches;
+
+  it('holds no row that is newer than its total', async () => {
+    let isFirst = true;
+    const list = listThrough(async (call) => {
+      if (!isTableRead(call)) return call.send();
+      const items = await itemsOf(call);
+      if (!isFirst) return { Items: items };
+      isFirst = false;
+      return { Items: [{ ...items[0], id: 'ffffffff-ffff-4fff-8fff-ffffffffffff', seq: 60 }, ...items.slice(0, -1)] };
+    });
+    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+    expect(isFirst).toBe(false);
+  });
+
+  it('is read again where it is shorter than its total says', async () => {
+    const all = { ...query, limit: 100 };
+    const list = listThrough(async (call) => {
+      if (!isTableRead(call) || call.input.ConsistentRead === true) return call.send();
+      return { Items: (await itemsOf(call)).slice(1) };
+    });
+    expect(answer(await list(user, all))).toEqual(listOf(batches, all));
+  });
+
+  it('counts before it reads, so that its total never counts a row that it lacks', async () => {
+    const started: string[] = [];
+    const ended: string[] = [];
+    const list = listThrough(async (call) => {
+      started.push(`${call.name} after ${ended.length}`);
+      const output = await call.send();
+      ended.push(call.name);
+      return output;
+    });
+    await list(user, query);
+    expect(started).toEqual(['GetCommand after 0', 'QueryCommand after 1']);
+  });
+});
+
 describe('the jobs of a new batch', () => {
   const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
 

@@ -37,6 +37,11 @@ const batches = sample(batchRows(user, 100)).map((batch) => ({
   jobs_count: [90, 10][batch.seq] ?? 0,
 }));
 const batchOf = (seq: number) => batches[seq]?.id ?? '';
+const firstDigit = batchOf(0).slice(0, 1);
+const ofFirstDigit = batches
+  .map(({ id }) => id)
+  .filter((id) => id.startsWith(firstDigit))
+  .sort();
 /** The jobs of the second batch are the rows 40 to 49. */
 const jobs = sample(jobRows(user, ['placeholder'], 100)).map((job) => ({
   ...job,
@@ -101,6 +106,23 @@ describe('a list of batches', () => {
     ],
     ['rows beyond the end', { offset: ['100'] }, ['Columns b#head'], 1],
     ['ids', { id: [batchOf(1), batchOf(2)] }, ['Batches 2 keys'], 1],
+    [
+      'all by id, the total first',
+      { order_by: ['id'], order_by_direction: ['ASC'], limit: ['5'], offset: ['10'] },
+      ['Batches .. limit 15', 'Columns b#head'],
+      2,
+    ],
+    ['all by id beyond the end', { order_by: ['id'], offset: ['100'] }, ['Columns b#head'], 1],
+    [
+      'a wide prefix by id, the rows of the page together',
+      { order_by: ['id'], order_by_direction: ['ASC'], id__starts_with: [firstDigit] },
+      [
+        `Batches ${ofFirstDigit.at(0)}..${ofFirstDigit.at(-1)}`.replaceAll(/0{6}(?=\d)/g, ''),
+        'Columns b#head',
+        'Columns b#i#0..b#i#9999999',
+      ],
+      2,
+    ],
     ['a selective prefix', { id__starts_with: [batchOf(1).slice(0, 4)] }, [`Batches ${batchOf(1).slice(0, 4)}*`], 1],
     [
       'a facet',

@@ -158,7 +158,12 @@ const changes: Readonly<Record<string, { readonly batch: ListDescription; readon
       },
       questions: [
         { where: facet('open', true), matches: (row) => row.open === true },
-        { order: byColumn('id'), by: (row) => row.id },
+        {
+          where: facet('open', false),
+          matches: (row) => row.open === false,
+          order: byColumn('id'),
+          by: (row) => row.id,
+        },
       ],
     },
   };

@@ -131,6 +131,11 @@ export function queryAll(client: DynamoDBDocumentClient, range: KeyRange): Promi
   return queryPages(client, queryInput(range), Infinity);
 }
 
+/** The first `count` items, in key order; all of them where there are fewer. */
+export function queryFirst(client: DynamoDBDocumentClient, range: KeyRange, count: number): Promise<Item[]> {
+  return queryPages(client, queryInput(range), count);
+}
+
 /** The last `count` items, in descending key order; all of them where there are fewer. */
 export function queryLast(client: DynamoDBDocumentClient, range: KeyRange, count: number): Promise<Item[]> {
   return queryPages(client, { ...queryInput(range), ScanIndexForward: false }, count);

@@ -8,7 +8,16 @@ import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { Column, ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
 import { positionsOf } from '../columns/position-set.ts';
-import { batchGet, getItem, type Item, type KeyRange, queryAll, queryFirstPage, queryLast } from '../dynamodb/reads.ts';
+import {
+  batchGet,
+  getItem,
+  type Item,
+  type KeyRange,
+  queryAll,
+  queryFirst,
+  queryFirstPage,
+  queryLast,
+} from '../dynamodb/reads.ts';
 import { blockBytes, blockNumber, type ColumnValues, joinBlocks, type Span, StaleRead } from './join-blocks.ts';
 import { planIdBlockReads, planRowReads } from './plan.ts';
 import type { Condition } from './query.ts';
@@ -40,6 +49,12 @@ export interface PlacedRows {
   placeOf(row: Row): number;
 }
 
+/** What a list knows of ids before it fetches rows. */
+interface KnownIds {
+  readonly ids: Buffer | undefined;
+  readonly inKeyOrder: boolean;
+}
+
 const lastBlockNumber = 9_999_999;
 
 /** The owner, the third, is known: left out, it need not be sent and parsed with each of thousands of blocks. */
@@ -50,7 +65,19 @@ export type OwnerReads = ReturnType<typeof ownerReads>;
 /** `consistent`: strongly consistent reads, at double the price. */
 export function ownerReads({ client, tables, list, pageLimit }: ListSource, userId: string, consistent: boolean) {
   const idColumn = columnNamed('id');
-  return { list, columnsHead, readSets, readColumns, rowsAt, idsAt, rowsWithIds, rowsWithIdPrefix, allRows, rowsOfSet };
+  return {
+    list,
+    columnsHead,
+    readSets,
+    readColumns,
+    rowsAt,
+    idsAt,
+    rowsWithIds,
+    rowsWithIdPrefix,
+    rowsInIdOrder,
+    allRows,
+    rowsOfSet,
+  };
 
   function columnNamed(name: string): Column {
     const column = list.columns[name];
@@ -135,12 +162,13 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   }
 
   /**
-   * The rows at these sequence numbers, in this order. `ids` is the column of ids, if it was read.
-   * Throws StaleRead when a row is not there.
+   * The rows at these sequence numbers, in this order. `ids` is the column of ids, if it was read;
+   * `inKeyOrder`: the rows follow each other in the table, in either direction. Throws StaleRead when
+   * a row is not there.
    */
-  async function rowsAt(sequence: readonly number[], ids: Buffer | undefined): Promise<Row[]> {
+  async function rowsAt(sequence: readonly number[], known: KnownIds): Promise<Row[]> {
     if (sequence.length === 0) return [];
-    const bySequence = new Map((await readRowsAt(sequence, ids)).map((row) => [row.seq, row]));
+    const bySequence = new Map((await readRowsAt(sequence, known)).map((row) => [row.seq, row]));
     return sequence.map((number) => {
       const row = bySequence.get(number);
       if (row === undefined) throw new StaleRead('A row of the page is missing.');
@@ -148,7 +176,11 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     });
   }
 
-  async function readRowsAt(sequence: readonly number[], ids: Buffer | undefined): Promise<Row[]> {
+  async function readRowsAt(sequence: readonly number[], { ids, inKeyOrder }: KnownIds): Promise<Row[]> {
+    if (ids !== undefined && inKeyOrder) {
+      const [first = '', last = ''] = [sequence.at(0) ?? 0, sequence.at(-1) ?? 0].map((row) => uuidAt(ids, row)).sort();
+      return (await queryAll(client, byId({ between: [first, last] }))).map(asRow);
+    }
     const reads = planRowReads(sequence, idColumn.rowsPerBlock);
     if (reads.kind === 'ranges' && !consistent) {
       const ranges = await Promise.all(reads.ranges.map(({ from, to }) => allRows().between(from, to)));
@@ -194,15 +226,25 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
 
   /** The rows of the first answer (1 MB) whose ids start so, and whether there are more. */
   async function rowsWithIdPrefix(prefix: string): Promise<{ rows: Row[]; more: boolean }> {
-    const { items, more } = await queryFirstPage(client, {
+    const { items, more } = await queryFirstPage(client, byId({ startsWith: prefix }));
+    return { rows: items.map(asRow), more };
+  }
+
+  /** The first `count` rows by id in this direction, or all. */
+  async function rowsInIdOrder(direction: 'ASC' | 'DESC', count: number): Promise<Row[]> {
+    const query = direction === 'ASC' ? queryFirst : queryLast;
+    return (await query(client, byId('all'), count)).map(asRow);
+  }
+
+  function byId(range: KeyRange['range']): KeyRange {
+    return {
       table: tableNamed(list.table),
       partition: { user_id: userId },
       sortKey: 'id',
-      range: { startsWith: prefix },
+      range,
       consistent,
       pageLimit,
-    });
-    return { rows: items.map(asRow), more };
+    };
   }
 
   /** All rows of the owner, placed by their sequence numbers. */

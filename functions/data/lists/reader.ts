@@ -7,7 +7,7 @@ import { type Span, StaleRead, splitByKind } from './join-blocks.ts';
 import { type ColumnData, matchingRows } from './matching-rows.ts';
 import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
 import { pageOfRows } from './page-of-rows.ts';
-import { type ColumnsPlan, type Plan, planColumns, planQuery } from './plan.ts';
+import { type ColumnsPlan, isInKeyOrder, type Plan, planColumns, planQuery } from './plan.ts';
 import type { Condition, ListQuery, Page } from './query.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 import { select } from './select.ts';
@@ -38,6 +38,7 @@ export interface ListOptions {
  * Cost at N rows, in read units:
  *
  * - a page in creation order: 0.5 and the page itself, at any offset;
+ * - a page by id, up to the 1,000th row: 0.5 and all rows up to its end;
  * - other pages: about N * bytes / 8192 for each column that the query names (at most 7 bytes a
  *   row, ids 16), and the page (half a unit a row, less where the rows lie close together).
  *
@@ -87,6 +88,8 @@ async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promis
       if (more) return readColumnsPage(reads, query, planColumns(list, query));
       return pageOfRows(list, query, rows);
     }
+    case 'idOrder':
+      return readIdOrderPage(reads, query);
     case 'sequence':
       return readPlacesPage(query, reads.allRows());
     case 'members':
@@ -119,6 +122,20 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
     .sort((a, b) => rows.placeOf(a) - rows.placeOf(b));
   if (items.length !== Math.max(last - first + 1, 0)) throw new StaleRead('A row of the page is missing.');
   return { items: isAscending ? items : items.reverse(), total };
+}
+
+/**
+ * The page of all rows by id. The total is read first, so that rows which are newer than it are told
+ * by their numbers; read later, it might count rows that the page lacks.
+ */
+async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: ListQuery): Promise<Page<Row>> {
+  const total = await reads.allRows().count();
+  const end = Math.min(offset + limit, total);
+  if (offset >= end) return { items: [], total };
+  const rows = await reads.rowsInIdOrder(direction, end);
+  const counted = rows.filter((row) => row.seq < total);
+  if (counted.length < end) throw new StaleRead('A row of the page is missing.');
+  return { items: counted.slice(offset), total };
 }
 
 /** The page of any query: chosen in memory from the columns that the query names, then fetched. */
@@ -155,7 +172,7 @@ async function readColumnsPage(
     data = { ...data, ...splitByKind([...columns, ...further]) };
   }
   const { sequence, total } = select(list, query, data);
-  const items = await reads.rowsAt(sequence, data.uuids.get('id'));
+  const items = await reads.rowsAt(sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
   const described = [...first, ...second].map((name) => [name, list.columns[name] as Column] as const);
   for (const row of items) {
     requireColumns(row, described, data);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import {
+  isInKeyOrder,
   type Plan,
   planColumns,
   planIdBlockReads,
@@ -69,11 +70,7 @@ describe('planQuery', () => {
       { conditions: [done, { kind: 'ids', oneOf: ['a', 'b'] }] },
       { kind: 'ids', ids: ['a', 'b'] },
     ],
-    [
-      'a selective prefix',
-      { conditions: [{ kind: 'idPrefix', prefix: '12ab' }] },
-      { kind: 'idPrefix', prefix: '12ab' },
-    ],
+    ['a selective prefix', { conditions: [{ kind: 'idPrefix', prefix: '12' }] }, { kind: 'idPrefix', prefix: '12' }],
     [
       'a selective prefix beside anything',
       { conditions: [done, { kind: 'idPrefix', prefix: '12ab-' }], order: column('id') },
@@ -97,13 +94,24 @@ describe('planQuery', () => {
     ],
     [
       'a wide prefix',
-      { conditions: [{ kind: 'idPrefix', prefix: '12a' }] },
+      { conditions: [{ kind: 'idPrefix', prefix: '1' }] },
       { kind: 'columns', first: ['id'], second: [] },
     ],
     [
       'a prefix whose hyphen selects nothing',
-      { conditions: [{ kind: 'idPrefix', prefix: '12a-' }] },
+      { conditions: [{ kind: 'idPrefix', prefix: '1-' }] },
       { kind: 'columns', first: ['id'], second: [] },
+    ],
+    ['all by id, up to the 1,000th', { order: column('id'), offset: 900, limit: 100 }, { kind: 'idOrder' }],
+    [
+      'all by id, beyond the 1,000th',
+      { order: column('id'), offset: 901, limit: 100 },
+      { kind: 'columns', first: ['id'], second: [] },
+    ],
+    [
+      'some by id',
+      { conditions: [done], order: column('id') },
+      { kind: 'columns', first: ['id', 'facets'], second: [] },
     ],
   ];
   it.each(batchPlans)('for batches: %s', (_, query, expected) => {
@@ -139,6 +147,18 @@ describe('planQuery', () => {
   ];
   it.each(jobPlans)('for jobs: %s', (_, query, expected) => {
     expect(planQuery(jobList, { ...everything, ...query })).toEqual(expected);
+  });
+});
+
+describe('isInKeyOrder', () => {
+  it('holds where all rows between two of a page are on it too', () => {
+    const prefix = { kind: 'idPrefix', prefix: '1' } as const;
+    const isSo = (query: Partial<ListQuery>) => isInKeyOrder({ ...everything, ...query });
+    expect(isSo({ order: column('id') })).toBe(true);
+    expect(isSo({ order: column('id'), conditions: [prefix] })).toBe(true);
+    expect(isSo({ order: column('id'), conditions: [prefix, done] })).toBe(false);
+    expect(isSo({ order: column('jobs_count') })).toBe(false);
+    expect(isSo({ conditions: [prefix] })).toBe(false);
   });
 });
 
