@@ -204,6 +204,7 @@ export const routes = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
       Queue: ['DeleteItem'],
+      Unfinished: ['SendMessage'],
     },
     timeoutSeconds: 28,
   },
@@ -319,13 +320,15 @@ export const otherFunctions = {
       'Events/dead_letters': ['SendMessage'],
     },
   },
-  /** Cancels or ends the batches on the queue `Unfinished` that are still unfinished. */
+  /** Finishes what is announced on the queue `Unfinished` and has not come to its end. */
   finishBatches: {
     entry: 'consumers/finish-batches',
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+      Queue: ['DeleteItem'],
+      'Unfinished/dead_letters': ['SendMessage'],
     },
   },
 } as const satisfies Record<string, FunctionDescription> & Record<ConsumerName, FunctionDescription>;

@@ -122,6 +122,7 @@ export const tables = {
       'cancelBatches',
       'applyEvents',
       'applyWaitingEvents',
+      'finishBatches',
     ],
     partitionKey: 'device_type',
     sortKey: 'key',

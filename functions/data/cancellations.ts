@@ -1,5 +1,6 @@
 /** What users cancel in one call: several batches, or jobs of a batch. What cannot be canceled is reported, and stops nothing. */
 
+import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition, NotFound } from '../errors.ts';
 import type { Batch } from '../schemas/batch.ts';
@@ -10,9 +11,11 @@ import { fromMicroseconds } from '../timestamp.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import { operationsOfCall } from './lifecycle/calls-under-way.ts';
 import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
 import { carryOut } from './lifecycle/carry-out.ts';
 import { settledJobIn } from './lifecycle/draft.ts';
+import { jobsInOneTransaction } from './lifecycle/end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { isFinalJob } from './lifecycle/update-row.ts';
 import { selectJobs } from './selected-jobs.ts';
@@ -48,7 +51,8 @@ export function cancelBatches(
 /**
  * The function that cancels those jobs of a batch that a query selects, and returns all that are canceled now. Reported are ids of jobs
  * that the batch does not have, and jobs that have ended otherwise. `requireRoom` is given the jobs before any is canceled: it may throw
- * where an answer cannot hold them. Throws NotFound when the user has no such batch. Costs: selectJobs' reads, and cancelBatch's writes.
+ * where an answer cannot hold them. Throws NotFound when the user has no such batch. More than 20 jobs may take several transactions:
+ * if the call dies on its way, the same call again completes it. Costs: selectJobs' reads, and cancelBatch's writes.
  */
 export function cancelJobs(
   client: DynamoDBDocumentClient,
@@ -64,7 +68,11 @@ export function cancelJobs(
     requireRoom?.(jobs.map(jobOf));
     const rows = new Map(jobs.map((job) => [job.id, job]));
     const jobIds = jobs.filter((job) => !isFinalJob(job)).map(({ id }) => id);
-    const operations = cancelJobsOperations({ lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) });
+    const cancel = cancelJobsOperations({ lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) });
+    const isOne = jobIds.length <= jobsInOneTransaction;
+    const callId = randomUUID();
+    if (!isOne) await options.beforeSeveral?.(userId, batchId, { id: callId, job_ids: jobIds, errors: null });
+    const operations = isOne ? cancel : operationsOfCall(lists, { batchId, callId }, cancel);
     const [error] = await carryOut(
       {
         client,

@@ -6,41 +6,63 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition } from '../errors.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
-import type { UnfinishedBatch } from '../schemas/unfinished-batch.ts';
-import type { TableNames } from '../tables.ts';
+import type { UnfinishedBatch, UnfinishedCall } from '../schemas/unfinished-batch.ts';
+import { fromMicroseconds } from '../timestamp.ts';
+import { ownerLists } from './columns/lists.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { cancelBatch } from './lifecycle/cancel.ts';
+import { isUnderWay, operationsOfCall } from './lifecycle/calls-under-way.ts';
+import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
 import { type LifecycleOptions, lifecycle } from './lifecycle/lifecycle.ts';
+import { requestChange } from './lifecycle/request-change.ts';
 import { hasJobsToEnd } from './lifecycle/settle.ts';
+import type { LifecycleTables } from './lifecycle/transaction.ts';
 import type { MessageSender } from './message-sender.ts';
 
 /** Longer than any function runs: what is still at work is not unfinished. */
 export const unfinishedDelaySeconds = 600;
 
-/** The function that announces a batch. Throws when the queue does not take the message. */
-export function announceUnfinished(sender: MessageSender): (userId: string, batchId: string) => Promise<void> {
-  return (user_id, batch_id) => {
-    const message: UnfinishedBatch = { user_id, batch_id };
-    return sender.send({ body: JSON.stringify(message), attributes: {}, delaySeconds: unfinishedDelaySeconds });
+/**
+ * The function that announces a batch, or a call that changes some of its jobs, to be finished after so many seconds. Throws when the
+ * queue does not take the message.
+ */
+export function announceUnfinished(
+  sender: MessageSender,
+  delaySeconds = unfinishedDelaySeconds,
+): (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void> {
+  return (user_id, batch_id, call) => {
+    const message: UnfinishedBatch = { user_id, batch_id, ...(call && { call }) };
+    return sender.send({ body: JSON.stringify(message), attributes: {}, delaySeconds });
   };
 }
 
 /**
- * The function that finishes an announced batch unless that was done since, or it was never begun: it cancels one that is half created
- * or half canceled, and ends the jobs of one that has ended. Returns what it did. Throws what cancelBatch throws, but for an end that
- * came meanwhile.
+ * The function that finishes what was announced, unless that was done since, or it was never begun. It
+ * - cancels a batch that is half created or half canceled;
+ * - ends the jobs of a batch that has ended;
+ * - cancels the jobs that a call has added or canceled only in part.
+ *
+ * Returns what it did. Throws what cancelBatch throws, but for an end that came meanwhile.
  */
 export function finishBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  options?: LifecycleOptions,
-): (userId: string, batchId: string) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
+  tables: LifecycleTables,
+  options: LifecycleOptions = {},
+): (unfinished: UnfinishedBatch) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
+  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
   const cancel = cancelBatch(client, tables, options);
+  const change = requestChange(client, tables, options);
   const { endJobs } = lifecycle(client, tables, options);
-  return async (userId, batchId) => {
+  return async ({ user_id: userId, batch_id: batchId, call }) => {
     const key = { user_id: userId, id: batchId };
     const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
     if (batch === undefined) return 'not begun';
+    if (call !== undefined) {
+      if (!isUnderWay(batch, call.id)) return 'finished';
+      const jobs = { lists, batchId, jobIds: call.job_ids, now: fromMicroseconds(now() * 1000) };
+      const cancelJobs = cancelJobsOperations({ ...jobs, errors: call.errors ?? undefined });
+      await change(userId, operationsOfCall(lists, { batchId, callId: call.id }, cancelJobs));
+      return 'canceled';
+    }
     if (batch.creating !== true && batch.canceling !== true) {
       if (!hasJobsToEnd(batch)) return 'finished';
       await endJobs(userId, batchId);

@@ -66,6 +66,8 @@ export const BatchRow = z.extend(BatchOfRow, {
    * there were queues.
    */
   queue_key: z.exactOptional(z.nullable(z.string())),
+  /** Ids of the calls that add jobs or cancel some, in several transactions, and are under way (see lifecycle/calls-under-way.ts). */
+  calls_under_way: z.exactOptional(z.array(z.string())),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

@@ -493,11 +493,11 @@ describe('applyEvents', () => {
         'killed',
       );
       const finish = finishBatch(client, tables);
-      expect(await finish(user, batchId)).toBe('ended');
+      expect(await finish({ user_id: user, batch_id: batchId })).toBe('ended');
       const { batches, jobs } = await sound();
       expect(batches).toMatchObject([{ status: 'ERROR', jobs_count_per_status: { CANCELED: 100 } }]);
       expect(new Set(jobs.map(({ errors }) => errors?.join()))).toEqual(new Set(['The batch failed.']));
-      expect(await finish(user, batchId)).toBe('finished');
+      expect(await finish({ user_id: user, batch_id: batchId })).toBe('finished');
     });
   });
 

@@ -104,11 +104,13 @@ describe('cancelBatch', () => {
     const event = { id: 'late', digest: 'late', time: new Date().toISOString().replace('Z', '000Z') };
     await writer().recordBatchStatus(user, uuid('b', 1), { status }, { event });
     const finish = finishBatch(client, tables, { rowsPerBlock });
-    expect(await finish(user, uuid('b', 1))).toBe(status === 'CANCELED' ? 'canceled' : 'ended otherwise');
+    expect(await finish({ user_id: user, batch_id: uuid('b', 1) })).toBe(
+      status === 'CANCELED' ? 'canceled' : 'ended otherwise',
+    );
     const rows = await sound(user);
     expect(rows.batches).toMatchObject([{ status, jobs_count_per_status: { CANCELED: 100 } }]);
     expect(rows.batches[0]).not.toHaveProperty('canceling');
-    expect(await finish(user, uuid('b', 1))).toBe('finished');
+    expect(await finish({ user_id: user, batch_id: uuid('b', 1) })).toBe('finished');
   });
 
   it('cancels also the jobs that are added while it looks for them', async () => {

@@ -493,12 +493,12 @@ describe('a creation that died on its way', () => {
     const begun = await sound(user);
     expect(begun.batches).toMatchObject([{ id: announced[0], creating: true, status: 'PENDING' }]);
     const finish = finishBatch(client, names);
-    expect(await finish(user, announced[0]!)).toBe('canceled');
+    expect(await finish({ user_id: user, batch_id: announced[0]! })).toBe('canceled');
     const { batches, jobs: rows } = await sound(user);
     expect(batches).toMatchObject([{ status: 'CANCELED', open: false, jobs_count: begun.jobs.length }]);
     expect(batches[0]).not.toHaveProperty('creating');
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
-    expect(await finish(user, announced[0]!)).toBe('finished');
+    expect(await finish({ user_id: user, batch_id: announced[0]! })).toBe('finished');
   });
 
   it('does not go on while it is being canceled', async () => {
@@ -517,7 +517,7 @@ describe('a creation that died on its way', () => {
     await expect(cancelBatch(dyingAfter(1), names)(user, id)).rejects.toThrow('killed');
     expect((await sound(user)).batches).toMatchObject([{ creating: true, canceling: true }]);
     await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
-    expect(await finishBatch(client, names)(user, id)).toBe('canceled');
+    expect(await finishBatch(client, names)({ user_id: user, batch_id: id })).toBe('canceled');
     await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
     expect((await sound(user)).jobs).toHaveLength(100);
   });
@@ -553,8 +553,8 @@ describe('a creation that died on its way', () => {
       { user_id: user, batch_id: body.data.id },
     ]);
     const finish = finishBatch(client, names);
-    expect(await finish(user, body.data.id)).toBe('finished');
-    expect(await finish(newUser(), body.data.id)).toBe('not begun');
+    expect(await finish({ user_id: user, batch_id: body.data.id })).toBe('finished');
+    expect(await finish({ user_id: newUser(), batch_id: body.data.id })).toBe('not begun');
     expect((await sound(user)).batches).toMatchObject([{ status: 'PENDING' }]);
     await post(user, bodyOf({ jobs: jobs.slice(0, 50) }));
     expect(sink.messages).toHaveLength(1);

@@ -35,6 +35,7 @@ beforeAll(async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
   vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
   vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
+  vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
   const key = await issuerKey('ES256', 'a');
   const keys = createServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))).listen(0, '127.0.0.1');
   await once(keys, 'listening');
@@ -84,7 +85,8 @@ beforeAll(async () => {
     const body = JSON.stringify({ user_id: userId, batch_id: randomUUID() });
     const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now() - 60_000) };
     const record = { messageId: 'm', body, attributes, messageAttributes: {} };
-    await handler({ Records: [record, { ...record, body: 'unreadable' }] } as unknown as SQSEvent, lambdaContext());
+    const failing = { ...record, body: JSON.stringify({ user_id: '', batch_id: randomUUID() }) };
+    await handler({ Records: [record, failing] } as unknown as SQSEvent, lambdaContext());
   });
 });
 
@@ -122,7 +124,7 @@ describe.each(['functions', 'authorizer', 'consumers'])('the saved queries on th
 
 describe('finishBatches', () => {
   it('logs its faults as the other consumers do, so that the same queries find them', () => {
-    for (const name of ['message_id', 'disposition', 'error.name', 'error.message']) {
+    for (const name of ['message_id', 'user_id', 'disposition', 'error.name', 'error.message']) {
       expect([...fields.finishBatches!]).toContain(`faults.0.${name}`);
     }
   });

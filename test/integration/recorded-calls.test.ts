@@ -44,6 +44,7 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
+vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 vi.stubEnv('ISSUER', 'https://issuer.example');
 vi.stubEnv('AUDIENCE', 'audience');
@@ -277,15 +278,26 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
 describe('finishBatches', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.finishBatches.entry);
-    const user_id = 'auth0|whose cancellation died';
-    await lifecycle(client, names).createBatch(user_id, newBatch(1, { jobs: [newJob(1)] }));
-    const [row] = await itemsOfOwner(client, names.Batches, user_id);
-    await client.send(new PutCommand({ TableName: names.Batches, Item: { ...row, canceling: true } }));
+    sink.messages.length = 0;
+    const user_id = 'auth0|whose calls died';
+    await lifecycle(client, names).createBatches(user_id, [
+      newBatch(1, { jobs: [newJob(1)] }),
+      newBatch(2, { jobs: [newJob(2)] }),
+    ]);
+    const [canceling, inQueue] = await itemsOfOwner(client, names.Batches, user_id);
+    const marked = [
+      { ...canceling, canceling: true },
+      { ...inQueue, calls_under_way: ['call'], queue_key: 'gone' },
+    ];
+    for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
     calls.clear();
-    const attributes = { SentTimestamp: '1795230000000' };
-    const Records = [{ messageId: 'message', body: JSON.stringify({ user_id, batch_id: row!.id }), attributes }];
+    const attributes = { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' };
+    const call = { id: 'call', job_ids: [newJob(2).id], errors: null };
+    const bodies = [{ user_id, batch_id: canceling!.id }, { user_id, batch_id: inQueue!.id, call }, 'unreadable'];
+    const Records = bodies.map((body) => ({ messageId: 'message', body: JSON.stringify(body), attributes }));
     const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);
+    if (sink.messages.length > 0) calls.add('Unfinished/dead_letters SendMessage');
     expect([...calls].sort()).toEqual(declared(otherFunctions.finishBatches.uses).sort());
   });
 });

@@ -19,6 +19,8 @@ export interface Cancellation {
   readonly jobIds: readonly string[];
   /** The present, as a canonical time. */
   readonly now: string;
+  /** What the jobs then say; by default what they say already. */
+  readonly errors?: string[] | undefined;
 }
 
 /**
@@ -62,11 +64,10 @@ function cancelOperations(cancellation: Cancellation): Operation[] {
 }
 
 /** Cancels those of the jobs that have not ended. Their batch, if it is closed and has no other unfinished job, ends by it. */
-export function cancelJobsOperations({ lists, batchId, jobIds, now }: Cancellation): Operation[] {
+export function cancelJobsOperations({ lists, batchId, jobIds, now, errors }: Cancellation): Operation[] {
+  const update = { status: 'CANCELED', end_timestamp: now, ...(errors && { errors }) } as const;
   return changeJobs(lists, { batchId, jobIds }, (job) =>
-    isFinalJob(job)
-      ? job
-      : updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now }),
+    isFinalJob(job) ? job : updateRow(job, update, { kind: 'direct call', time: now }),
   );
 }
 
@@ -109,7 +110,7 @@ function endBatch({ lists, batchId, now }: Cancellation): Operation {
     const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
     if (PENDING + RUNNING + CANCELING > 0) throw new JobsLeft();
     if (batch.canceling !== true) return draft;
-    const { canceling, creating, ...rest } = batch;
+    const { canceling, creating, calls_under_way, ...rest } = batch;
     const update = { status: 'CANCELED', end_datetime: now } as const;
     const ended = isFinalBatchStatus(rest.status)
       ? { ...rest, rev: rest.rev + 1 }

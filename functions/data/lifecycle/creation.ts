@@ -7,6 +7,7 @@ import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
+import { isUnderWay, withCall, withoutCall } from './calls-under-way.ts';
 import {
   batchIn,
   type Draft,
@@ -28,8 +29,11 @@ export interface Creation {
   readonly jobs: readonly NewJob[];
   /** Gzipped sequences: the batch's and those that jobs have of their own, by the ids of batch and jobs. */
   readonly sequences?: ReadonlyMap<string, Uint8Array> | undefined;
-  /** Whether a user asks for it. Then nothing is added to a batch that has ended; an event may report jobs of a batch that has ended since. */
-  readonly byUser?: true;
+  /**
+   * Of a user's call, the same for its repetition. A user's call adds nothing to a batch that has ended, and does not go on once it was
+   * given up; an event may report jobs of a batch that has ended since.
+   */
+  readonly callId?: string;
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
   readonly time: string;
 }
@@ -46,7 +50,7 @@ const sequenceBytesAtOnce = 2_000_000;
 /** The creation as operations in their order: several where one transaction would not hold it. The event goes with the last. */
 export function creationOperations(owner: Owner, creation: Creation, event?: EventReference): Operation[] {
   const parts = splitJobs(creation);
-  const claim = creation.byUser && event && { id: `${event.id}#claim`, digest: event.digest };
+  const claim = creation.callId === undefined ? undefined : event && { id: `${event.id}#claim`, digest: event.digest };
   return parts.map((jobs, at) => {
     const isLast = at === parts.length - 1;
     return creationOperation(owner, {
@@ -129,7 +133,7 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
     make: (place) => newBatchRow(owner.userId, create, place),
   });
   // Batches of users are for the workers of a device; machines that report by events have their own work.
-  const owned: BatchRow = part.byUser ? { ...batch, queue_key: null } : batch;
+  const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null } : batch;
   const started: BatchRow = part.isLast ? owned : { ...owned, creating: true };
   const placed = { ...draft, heads: { ...draft.heads, batch: head } };
   const described = withSequences(placed, [started.id], part.sequences);
@@ -144,11 +148,12 @@ function continueBatch(
   owner: Owner,
   { draft, part, create, batch }: Step & { readonly create: NewBatchContent; readonly batch: BatchRow },
 ): Draft {
-  if (part.byUser === undefined) requireSame(batch, batchContent(create));
+  if (part.callId === undefined) requireSame(batch, batchContent(create));
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
   const isStopped = batch.canceling === true || isFinalBatchStatus(batch.status);
-  if (part.byUser && isStopped) throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
+  if (part.callId !== undefined && isStopped)
+    throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
   if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);
   const { creating, ...complete } = batch;
   const continued = { ...(part.isLast ? complete : batch), rev: batch.rev + 1 };
@@ -157,18 +162,34 @@ function continueBatch(
 
 /**
  * Jobs are added to a batch that exists and was open at that time. A user's call must find it open, too: a closed batch may have ended
- * by its jobs, and that stands. What has begun goes on. An incomplete batch stays incomplete.
+ * by its jobs, and that stands. What has begun goes on, until the batch ends or the call is given up. An incomplete batch stays
+ * incomplete.
  */
 function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {
   if (batch === undefined) throw new NotFound('There is no such batch.');
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
-  if (part.byUser && isFinalBatchStatus(batch.status)) throw new IllegalTransition(`The batch ${batch.id} has ended.`);
-  const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
-  const mayBeClosed = part.byUser === undefined || !part.isFirst;
-  const wasOpen = batch.open || (mayBeClosed && toMicroseconds(part.time) <= closedAt);
-  if (!wasOpen) throw new IllegalTransition(`The batch ${batch.id} is closed for jobs.`);
-  return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
+  const { callId } = part;
+  if (callId === undefined) {
+    const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
+    if (!batch.open && toMicroseconds(part.time) > closedAt) throw closedForJobs(batch);
+    return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
+  }
+  if (batch.canceling || isFinalBatchStatus(batch.status)) {
+    throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
+  }
+  const begins = part.isFirst && jobs.length === part.jobs.length;
+  if (!begins && !isUnderWay(batch, callId)) {
+    throw new IllegalTransition('The call did not come to its end in time: the jobs that it had added were canceled.');
+  }
+  if (begins && !batch.open) throw closedForJobs(batch);
+  const begun = begins ? withCall(batch, callId) : batch;
+  const grown = part.isLast ? withoutCall(begun, callId) : { ...begun, rev: begun.rev + 1 };
+  return withNewJobs(owner, draft, { batch: grown, jobs, part });
+}
+
+function closedForJobs({ id }: BatchRow): IllegalTransition {
+  return new IllegalTransition(`The batch ${id} is closed for jobs.`);
 }
 
 /** Those that do not exist yet. Throws AlreadyExists when a job exists with other content or in another batch. */

@@ -8,6 +8,7 @@ import { type InputFault, InvalidInput, TooBusy } from '../../errors.ts';
 import type { NewBatch } from '../../schemas/batch.ts';
 import type { NewJob } from '../../schemas/job.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
+import type { UnfinishedCall } from '../../schemas/unfinished-batch.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
@@ -32,9 +33,9 @@ export interface LifecycleOptions {
   readonly lists?: OwnerLists;
   /**
    * Awaited before a change of a batch that may take several transactions, so that someone else can complete what a crash leaves
-   * half-done.
+   * half-done. A call that does not change the batch as a whole says which of its jobs it changes.
    */
-  readonly beforeSeveral?: (userId: string, batchId: string) => Promise<void>;
+  readonly beforeSeveral?: (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void>;
 }
 
 /** A batch to create, and when (by default now). */

@@ -1,5 +1,6 @@
 /** The creation of batches and jobs by the calls of users, as atomic and repeatable as that by events (see lifecycle.ts). */
 
+import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
@@ -15,8 +16,11 @@ import type { LifecycleOptions } from './lifecycle.ts';
 /** Without a key all ids are new, so nothing can exist yet. */
 const keyUsedBefore = 'The idempotency key was used before, with another body.';
 
+/** What jobs say that were canceled because the call that added them did not add all. */
+const givenUp = ['The call that added this job did not come to its end.'];
+
 /** What a call asks for: a new batch (`create`) with its jobs, or further jobs for a batch. */
-export interface RequestedCreation extends Omit<Creation, 'time' | 'byUser'> {
+export interface RequestedCreation extends Omit<Creation, 'time' | 'callId'> {
   /** The call, where it may be repeated: remembered as an event is, for 15 days. */
   readonly request?: ProcessedEvent | undefined;
 }
@@ -39,7 +43,8 @@ const attempts = 60;
  * content; LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
  *
  * Write units, for rows up to 1 KB: a batch 14 and its jobs 16 to 32 together, 6 for each; 2 for each KB of a sequence; 2 for the
- * memory of a request, 4 where it takes several transactions. Where one transaction does not hold it all, the batch says so (`creating`) until the last one.
+ * memory of a request, 4 where it takes several transactions. Where one transaction does not hold it all, the batch says so (`creating`,
+ * `calls_under_way`) until the last one.
  */
 export function requestCreation(
   client: DynamoDBDocumentClient,
@@ -50,13 +55,19 @@ export function requestCreation(
   return async (userId, { request, ...requested }) => {
     const { batchId } = requested;
     const time = fromMicroseconds(now() * 1000);
+    const callId = request?.id ?? randomUUID();
     const operations = creationOperations(
       { userId, lists },
-      { ...requested, byUser: true, time },
+      { ...requested, callId, time },
       request && { ...request, time },
     );
+    const announce = async () => {
+      const job_ids = requested.jobs.map(({ id }) => id);
+      const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
+      await beforeSeveral?.(userId, batchId, call);
+    };
     const isAnnounced = operations.length > 1;
-    if (isAnnounced) await beforeSeveral?.(userId, batchId);
+    if (isAnnounced) await announce();
     let batch: BatchRow | undefined;
     const jobs = new Map<string, JobRow>();
     const [error] = await carryOut(
@@ -68,7 +79,7 @@ export function requestCreation(
         now,
         attempts,
         async beforeHalves() {
-          if (!isAnnounced) await beforeSeveral?.(userId, batchId);
+          if (!isAnnounced) await announce();
         },
         onCarriedOut(draft) {
           batch = settledBatchIn(draft, batchId);

@@ -22,7 +22,8 @@ export function endsJobs(status: BatchStatus): status is keyof typeof endsOfJobs
 /**
  * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all of its jobs are. Exceptions:
  * - A batch that was canceled, timed out, failed or done as a whole stays what it is.
- * - A batch that is still being created does not settle: further jobs are to come. Nor does one that is being canceled.
+ * - A batch that is still being created does not settle: further jobs are to come. Nor does one that is being canceled, or some of
+ *   whose jobs are being added or canceled by a call under way.
  * - A batch without jobs settles only when it was closed after its creation.
  *
  * It is updated when it was closed or when the last update of its jobs was made, whichever is later.
@@ -76,8 +77,9 @@ export function unsettle(batch: BatchRow): BatchRow {
   return unsettled === undefined ? batch : { ...row, ...unsettled };
 }
 
-function hasEnded({ open, creating, canceling, jobs_count, jobs_count_per_status, written_at }: BatchRow): boolean {
-  if (open || creating === true || canceling === true) return false;
+function hasEnded(batch: BatchRow): boolean {
+  const { open, creating, canceling, calls_under_way, jobs_count, jobs_count_per_status, written_at } = batch;
+  if (open || creating === true || canceling === true || calls_under_way !== undefined) return false;
   if (jobs_count === 0) return written_at.open !== undefined;
   const { PENDING, RUNNING, CANCELING } = jobs_count_per_status;
   return PENDING + RUNNING + CANCELING === 0;

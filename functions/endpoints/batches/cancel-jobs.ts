@@ -1,6 +1,8 @@
 import { cancelJobs } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { messageSender } from '../../data/message-sender.ts';
+import { announceUnfinished } from '../../data/unfinished-batches.ts';
+import { queueUrl, tableNames } from '../../env.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsLambdaResponse, success } from '../../http/reply.ts';
@@ -8,7 +10,10 @@ import { routes } from '../../routes.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), { requireRoom });
+const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
+  requireRoom,
+  beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+});
 
 /** For what a job gains when it is canceled, and for the reasons of those that are not. */
 const bytesMorePerJob = 200;

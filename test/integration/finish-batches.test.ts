@@ -1,0 +1,251 @@
+/** What becomes of calls that died on their way: they are repeated, or the service finishes them. */
+
+import { randomUUID } from 'node:crypto';
+import type { SQSEvent } from 'aws-lambda';
+import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { cancelJobs } from '../../functions/data/cancellations.ts';
+import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { addJobs } from '../../functions/data/new-batches.ts';
+import { queues } from '../../functions/queues.ts';
+import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
+import type { UnfinishedCall } from '../../functions/schemas/unfinished-batch.ts';
+import { dyingClient } from '../support/dying-client.ts';
+import { failures, startFaultProxy } from '../support/fault-proxy.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { lambdaContext } from '../support/gateway-event.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+
+const { client, names } = await functionEnvironment();
+const sink = await startMessageSink();
+const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
+vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+afterAll(() => Promise.all([sink.stop(), proxy.stop()]));
+const { handler } = await import('../../functions/consumers/finish-batches.ts');
+
+const writer = lifecycle(client, names);
+const batch_id = uuid('b', 1);
+const jobs = (count: number) => Array.from({ length: count }, (_, at) => newJob(at + 1));
+let user: string;
+beforeEach(() => {
+  user = `auth0|${randomUUID()}`;
+  sink.messages.length = 0;
+  sink.refusing = false;
+});
+
+async function sound() {
+  expect(await recountOf(client, names, user)).toEqual([]);
+  return ownerRows(client, names, user);
+}
+const count = (rows: readonly { status: string }[], status: string) =>
+  rows.filter((row) => row.status === status).length;
+
+/** Delivers a message. Returns the log's line, and whether the message is to be delivered again. */
+async function deliver(content: unknown, receiveCount = 1) {
+  const lines: string[] = [];
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+  const body = typeof content === 'string' ? content : JSON.stringify(content);
+  const attributes = { ApproximateReceiveCount: String(receiveCount), SentTimestamp: String(Date.now()) };
+  const Records = [{ messageId: 'a message', body, attributes, messageAttributes: {} }];
+  const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
+  write.mockRestore();
+  return { log: JSON.parse(lines[0]!), again: batchItemFailures.length > 0 };
+}
+
+describe('finishBatches', () => {
+  it('says what it did, and leaves alone what was finished or never begun', async () => {
+    const message = { user_id: user, batch_id };
+    expect(await deliver(message)).toMatchObject({ again: false, log: { level: 'INFO', outcome: 'not begun' } });
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(150) }));
+    expect((await deliver(message)).log.outcome).toBe('finished');
+    const call = { id: 'none', job_ids: jobs(150).map(({ id }) => id), errors: null };
+    expect((await deliver({ ...message, call })).log.outcome).toBe('finished');
+    expect(count((await sound()).jobs, 'PENDING')).toBe(150);
+    await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
+    expect((await deliver(message)).log).toMatchObject({ user_id: user, batch_id, outcome: 'canceled', failed: 0 });
+    expect((await sound()).batches).toMatchObject([{ status: 'CANCELED' }]);
+  });
+
+  it.each([
+    ['is not JSON', '{"user_id":'],
+    ['names no user', { batch_id }],
+    ['names no batch', { user_id: 'ada', batch_id: 'b1' }],
+  ])('sends a message that %s to the dead letters, with the reason', async (_, body) => {
+    expect(await deliver(body)).toMatchObject({ again: false, log: { level: 'ERROR', failed: 0 } });
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    expect(sink.messages).toMatchObject([
+      { queue: 'dead-letters', body: text, attributes: { message_id: 'a message' } },
+    ]);
+    expect(sink.messages[0]!.attributes.reason).toMatch(/^InvalidInput: ./);
+    sink.refusing = true;
+    expect(await deliver(body)).toMatchObject({ again: true, log: { send_fault: expect.anything() } });
+  });
+
+  it('gives back a message that fails, and sends it to the dead letters at its last delivery', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(150) }));
+    await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
+    const strike = failures['an internal error']!;
+    proxy.plan(user, { strike, from: 1, times: Number.POSITIVE_INFINITY });
+    const message = { user_id: user, batch_id };
+    const faults = [{ user_id: user, disposition: 'delivered again', error: { name: 'DependencyFailed' } }];
+    expect(await deliver(message)).toMatchObject({ again: true, log: { level: 'ERROR', failed: 1, faults } });
+    expect(sink.messages).toEqual([]);
+    const last = await deliver(message, queues.Unfinished.maximumDeliveries);
+    expect(last).toMatchObject({ again: false, log: { faults: [{ user_id: user, disposition: 'dead letter' }] } });
+    expect(sink.messages[0]!.attributes.reason).toMatch(/^DependencyFailed: ./);
+    proxy.plan(user);
+    expect((await deliver(message)).log.outcome).toBe('canceled');
+    expect(count((await sound()).jobs, 'CANCELED')).toBe(150);
+  });
+});
+
+/** Calls a function of `data/` that dies after so many transactions. Returns what it announced. */
+async function die(
+  most: number,
+  work: (options: {
+    client: typeof client;
+    beforeSeveral: (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void>;
+  }) => Promise<unknown>,
+) {
+  const announced: object[] = [];
+  const dying = dyingClient(client, most);
+  const outcome = await work({
+    client: dying.client,
+    async beforeSeveral(user_id, batch_id, call) {
+      expect(dying.transactions).toBe(0);
+      announced.push({ user_id, batch_id, ...(call && { call }) });
+    },
+  }).catch((error: Error) => error.message);
+  return { announced, finished: outcome !== 'killed' };
+}
+
+describe('a call that adds jobs and dies', () => {
+  const added = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({ runs: 7, sequence: sequenceText() })));
+  const add = (key?: string, most = Number.POSITIVE_INFINITY) =>
+    die(most, ({ client, beforeSeveral }) =>
+      addJobs(client, names, { beforeSeveral })({ userId: user, idempotencyKey: key }, batch_id, added),
+    );
+  const addOnce = (key?: string) =>
+    addJobs(client, names)({ userId: user, idempotencyKey: key }, batch_id, added).then(
+      ({ jobs_count }) => jobs_count,
+      (error: Error) => error.name,
+    );
+
+  it('leaves none of its jobs to be run, and the batch as it was', async () => {
+    for (let most = 1, finished = false; !finished; most++) {
+      user = `auth0|${randomUUID()}`;
+      await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
+      const call = await add(undefined, most);
+      finished = call.finished;
+      expect(call.announced).toHaveLength(1);
+      const begun = await sound();
+      expect(begun.batches[0]?.calls_under_way?.length ?? 0).toBe(finished ? 0 : 1);
+      expect((await deliver(call.announced[0])).log.outcome).toBe(finished ? 'finished' : 'canceled');
+      const { batches, jobs: rows } = await sound();
+      expect(rows).toHaveLength(begun.jobs.length);
+      expect(batches).toMatchObject([{ status: 'PENDING', open: true }]);
+      expect(batches[0]).not.toHaveProperty('calls_under_way');
+      expect(count(rows, 'PENDING')).toBe(finished ? 121 : 1);
+      if (finished) break;
+      expect(rows.at(-1)).toMatchObject({
+        status: 'CANCELED',
+        errors: ['The call that added this job did not come to its end.'],
+      });
+      expect((await deliver(call.announced[0])).log.outcome).toBe('finished');
+    }
+  });
+
+  it('goes on when it is repeated with its key, also in a batch that was closed meanwhile', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
+    const { announced } = await add('k', 1);
+    await writer.closeBatch(user, batch_id);
+    expect(await addOnce('k')).toBe(121);
+    expect((await deliver(announced[0])).log.outcome).toBe('finished');
+    const { batches, jobs: rows } = await sound();
+    expect(batches).toMatchObject([{ open: false, jobs_count_per_status: { PENDING: 121 } }]);
+    expect(batches[0]).not.toHaveProperty('calls_under_way');
+    expect(rows.map(({ creation_order }) => creation_order)).toEqual(rows.map((_, at) => at));
+  });
+
+  it('does not go on once it was given up, and its key stays used', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
+    const { announced } = await add('k', 1);
+    await deliver(announced[0]);
+    const before = await sound();
+    expect(await addOnce('k')).toBe('IllegalTransition');
+    expect(await sound()).toEqual(before);
+    expect(await addOnce('another')).toBe(before.jobs.length + 120);
+  });
+
+  it('keeps a closed batch from ending until it is finished', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
+    const { announced } = await add(undefined, 1);
+    await writer.closeBatch(user, batch_id);
+    const { jobs: begun } = await sound();
+    for (const { id } of begun.slice(0, -1)) await writer.recordJobStatus(user, id, { status: 'DONE' });
+    await writer.recordJobStatus(user, begun.at(-1)!.id, { status: 'ERROR' });
+    expect((await sound()).batches).toMatchObject([{ status: 'PENDING' }]);
+    await deliver(announced[0]);
+    expect((await sound()).batches).toMatchObject([{ status: 'DONE', jobs_count: begun.length }]);
+  });
+
+  it('does not go on in a batch that is being canceled or has ended', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(120), open: true }));
+    await add('k', 1);
+    await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
+    expect((await sound()).batches).toMatchObject([{ canceling: true }]);
+    expect(await addOnce('k')).toBe('IllegalTransition');
+    await deliver({ user_id: user, batch_id });
+    const { batches, jobs: rows } = await sound();
+    expect(batches[0]).not.toHaveProperty('calls_under_way');
+    expect(count(rows, 'CANCELED')).toBe(rows.length);
+    expect(await addOnce('k')).toBe('IllegalTransition');
+  });
+});
+
+describe('a call that cancels jobs and dies', () => {
+  const cancel = (most: number, query = {}) =>
+    die(most, ({ client, beforeSeveral }) => cancelJobs(client, names, { beforeSeveral })(user, batch_id, query));
+
+  it('is finished by the service with the jobs that it had chosen, or by its repetition', async () => {
+    for (let most = 0, finished = false; !finished; most++) {
+      user = `auth0|${randomUUID()}`;
+      await writer.createBatch(user, newBatch(1, { jobs: jobs(100), open: true }));
+      const call = await cancel(most);
+      finished = call.finished;
+      expect(call.announced).toHaveLength(1);
+      const begun = count((await sound()).jobs, 'CANCELED');
+      if (!finished) expect(begun).toBeLessThan(100);
+      await writer.addJobs(user, batch_id, [newJob(500)]);
+      expect((await deliver(call.announced[0])).log.outcome).toBe(finished || most === 0 ? 'finished' : 'canceled');
+      const { batches, jobs: rows } = await sound();
+      expect(batches[0]).not.toHaveProperty('calls_under_way');
+      expect(count(rows, 'CANCELED')).toBe(most === 0 ? 0 : 100);
+      expect(rows.at(-1)).toMatchObject({ status: 'PENDING' });
+      expect(rows[0]?.errors).toBeNull();
+      expect((await cancel(Number.POSITIVE_INFINITY)).finished).toBe(true);
+      expect(count((await sound()).jobs, 'CANCELED')).toBe(101);
+    }
+  });
+
+  it('ends a closed batch with its last transaction', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(100) }));
+    const { announced } = await cancel(1);
+    expect((await sound()).batches).toMatchObject([{ status: 'PENDING' }]);
+    await deliver(announced[0]);
+    expect((await sound()).batches).toMatchObject([{ status: 'CANCELED' }]);
+  });
+
+  it('announces nothing where one transaction does', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(100) }));
+    const query = { id: jobs(20).map(({ id }) => id) };
+    expect(await cancel(1, query)).toEqual({ announced: [], finished: true });
+    expect(count((await sound()).jobs, 'CANCELED')).toBe(20);
+  });
+});

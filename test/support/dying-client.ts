@@ -1,0 +1,15 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { interceptedClient } from './intercepted-client.ts';
+
+/** The client of a function that dies before a transaction, after so many. `transactions` counts those that it made. */
+export function dyingClient(client: DynamoDBDocumentClient, most: number) {
+  const count = { transactions: 0 };
+  const dying = interceptedClient(client, async (call) => {
+    if (call.name !== 'TransactWriteCommand') return call.send();
+    if (count.transactions >= most) throw new Error('killed');
+    const output = await call.send();
+    count.transactions += 1;
+    return output;
+  });
+  return Object.assign(count, { client: dying });
+}
