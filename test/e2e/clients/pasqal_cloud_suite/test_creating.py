@@ -1,7 +1,7 @@
 from uuid import UUID, uuid4
 
 import pytest
-from conftest import fields, log_in
+from cloud_client import fields, log_in
 from pasqal_cloud.device import BaseConfig, DeviceTypeName, EmuFreeConfig, EmulatorType, EmuTNConfig
 from pasqal_cloud.errors import (
     BatchCreationError,

@@ -3,7 +3,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from conftest import PasqalCloudClient
+from cloud_client import PasqalCloudClient
 from pasqal_cloud.endpoints import Endpoints
 from pasqal_cloud.errors import ProjectNotFoundError
 

@@ -2,7 +2,7 @@ from datetime import datetime, timedelta, timezone
 from uuid import uuid4
 
 import pytest
-from conftest import fields
+from cloud_client import fields
 from pasqal_cloud.errors import BatchCancellingError, BatchClosingError, JobCancellingError
 from pasqal_cloud.utils.filters import CancelJobFilters
 from refusals import refused

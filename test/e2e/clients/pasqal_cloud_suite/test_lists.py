@@ -205,7 +205,8 @@ def test_no_results_of_a_job_that_has_not_run(jobs):
 
 
 def test_another_user_has_other_batches_and_jobs(client, batches):
-    others = client.get_batches().results
-    assert others and not {batch.id for batch in others} & {batch.id for batch in batches}
-    assert client.get_batches(BatchFilters(id=batches[0].id)).results == []
-    assert client.get_jobs(JobFilters(batch_id=batches[0].id)).results == []
+    assert client.get_batches().total > 0
+    ids = [batch.id for batch in batches]
+    for start in range(0, len(ids), 100):
+        assert client.get_batches(BatchFilters(id=ids[start : start + 100])).results == []
+        assert client.get_jobs(JobFilters(batch_id=ids[start : start + 100])).results == []

@@ -1,5 +1,5 @@
 import pytest
-from conftest import PasqalCloudClient, log_in, token_conf
+from cloud_client import PasqalCloudClient, log_in, token_conf
 from pasqal_cloud.authentication import PasswordGrantTokenProvider, TokenProvider, TokenProviderError
 from pasqal_cloud.endpoints import AUTH0_TOKEN_PROVIDER_GRANT_TYPE, Endpoints
 from pasqal_cloud.errors import BatchFetchingError

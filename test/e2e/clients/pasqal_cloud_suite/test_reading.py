@@ -1,7 +1,7 @@
 from uuid import uuid4
 
 import pytest
-from conftest import PasqalCloudClient, fields
+from cloud_client import PasqalCloudClient, fields
 from machine import counts
 from pasqal_cloud.errors import BatchFetchingError, JobFetchingError
 from pasqal_cloud.utils.constants import BatchStatus, JobStatus
@@ -16,6 +16,13 @@ def test_batches_and_jobs_read_as_they_are_listed(reading_client):
         assert [fields(job) for job in read.ordered_jobs] == [fields(job) for job in listed.ordered_jobs]
         for job in listed.ordered_jobs[:2]:
             assert fields(reading_client.get_job(job.id)) == fields(job)
+
+
+def test_the_deprecated_names(client, create):
+    created = create(2)
+    read = client.get_batch(created.id, fetch_results=True)
+    assert list(read.jobs) == [job.id for job in created.ordered_jobs]
+    assert read.jobs[created.ordered_jobs[1].id].runs == 200
 
 
 def test_a_batch_while_it_runs(client, create, machine):

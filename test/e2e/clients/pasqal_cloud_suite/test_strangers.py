@@ -1,7 +1,7 @@
 """Another user's batches and jobs are like none, for every call that names one."""
 
 import pytest
-from conftest import fields
+from cloud_client import fields
 from pasqal_cloud.errors import (
     BatchCancellingError,
     BatchClosingError,

@@ -4,7 +4,7 @@ from threading import Thread
 from time import sleep
 
 import pytest
-from conftest import PasqalCloudClient, log_in
+from cloud_client import PasqalCloudClient, log_in
 from machine import counts
 from sequence import sequence
 

@@ -3,61 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from conftest import log_in, token_conf
+from cloud_client import log_in
 from machine import counts
-from pasqal_cloud import PasqalCloudConnection, RemoteEmuFreeBackend, RemoteMPSBackend, RemoteSVBackend
-from pasqal_cloud.endpoints import Endpoints
+from pasqal_cloud import RemoteEmuFreeBackend, RemoteMPSBackend, RemoteSVBackend
 from pasqal_cloud.errors import BatchFetchingError
-from pulser import AnalogDevice, MockDevice, Pulse, QPUBackend, Sequence
+from pulser import AnalogDevice, MockDevice, QPUBackend, Sequence
 from pulser.backend import BackendConfig, BitStrings, EmulationConfig, Results
 from pulser.backend.remote import BatchStatus, RemoteResultsError
+from pulser_sequences import connect, mappable, parametrized, plain
 from pulser_simulation import QutipBackendV2, QutipConfig
 from refusals import refused
 
 emulators = [(RemoteEmuFreeBackend, "EMU_FREE"), (RemoteMPSBackend, "EMU_MPS"), (RemoteSVBackend, "EMU_SV")]
 values = {"omega": 2.5, "duration": 400, "detunings": [0.0, 1.0]}
-
-
-@pytest.fixture
-def connection(stack, writer, project_id):
-    return connect(stack, writer, project_id)
-
-
-def connect(stack, user, project_id):
-    return PasqalCloudConnection(
-        username=user["username"],
-        password=user["password"],
-        project_id=project_id,
-        endpoints=Endpoints(core=stack.baseUrl, account=stack.baseUrl),
-        auth_config=token_conf(stack),
-    )
-
-
-@pytest.fixture
-def fresnel(connection):
-    return connection.fetch_available_devices()["FRESNEL"]
-
-
-def plain(device, register=None):
-    """Three atoms, one pulse; without a measurement, which the connection adds."""
-    layout = AnalogDevice.pre_calibrated_layouts[0]
-    sequence = Sequence(register or layout.define_register(22, 25, 34), device)
-    sequence.declare_channel("global", "rydberg_global")
-    sequence.add(Pulse.ConstantPulse(400, 2.0, 0.0, 0.0), "global")
-    return sequence
-
-
-def parametrized(device):
-    sequence = plain(device)
-    omega = sequence.declare_variable("omega")
-    duration = sequence.declare_variable("duration", dtype=int)
-    detunings = sequence.declare_variable("detunings", size=2)
-    sequence.add(Pulse.ConstantPulse(duration, omega, detunings[1], 0.0), "global")
-    return sequence
-
-
-def mappable(device):
-    return plain(device, AnalogDevice.pre_calibrated_layouts[0].make_mappable_register(3))
 
 
 def bitstrings(results):
@@ -137,11 +95,9 @@ class TestQpu:
         assert (bitstrings(first), bitstrings(second)) == ([counts], [counts, counts])
         assert first.get_batch_status() is BatchStatus.DONE
 
-    # The most jobs of a call are created here alone: several such calls at once would not end within the client's 30 s.
-    @pytest.mark.parametrize("count", [150, 5_000])
-    def test_more_jobs_than_an_answer_holds(self, connection, fresnel, count):
-        results = QPUBackend(plain(fresnel), connection).run([{"runs": 10}] * count)
-        assert len(set(results.job_ids)) == count
+    def test_more_jobs_than_an_answer_holds(self, connection, fresnel):
+        results = QPUBackend(plain(fresnel), connection).run([{"runs": 10}] * 150)
+        assert len(set(results.job_ids)) == 150
 
     def test_a_job_that_failed_has_no_results(self, connection, fresnel, machine):
         results = QPUBackend(plain(fresnel), connection).run([{"runs": 10}, {"runs": 20}])

@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from conftest import fields
+from cloud_client import fields
 from machine import counts
 from pulser import MockDevice, Pulse, Register, Sequence
 from qrmi import Payload, QrmiError, QuantumResource, ResourceStatusCode, ResourceType, TaskStatus
