@@ -83,6 +83,14 @@ export const CreateBatchRequest = z
       backend_configuration: 'Configuration of the backend: any text, kept as it is.',
       tags: 'Tags that identify the batch.',
     },
+    example: {
+      project_id: '28f69c3b-e076-4ad3-b3f9-cbfc3f84e51e',
+      sequence_builder: '{"variables":{"omega":{"type":"float","value":[0]}}}',
+      jobs: [{ runs: 100, variables: { omega: 1.5 } }],
+      open: true,
+      device_type: 'EMU_MPS',
+      tags: ['first'],
+    },
   });
 export type CreateBatchRequest = z.output<typeof CreateBatchRequest>;
 

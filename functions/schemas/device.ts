@@ -53,7 +53,9 @@ export const DeviceSpecifications = z
   .register(z.globalRegistry, { examples: [{ FRESNEL: '{"name": "FRESNEL", "dimensions": 2}' }] });
 
 /** Parameters of a path that names a device. */
-export const DevicePath = z.object({ device_type: text(128) }).register(z.globalRegistry, { fields });
+export const DevicePath = z
+  .object({ device_type: text(128) })
+  .register(z.globalRegistry, { fields, example: { device_type: 'FRESNEL' } });
 
 /** Parameters of the list of devices. */
 export const DeviceListQuery = z.object({ device_type: TextsFilter }).register(z.globalRegistry, { fields });

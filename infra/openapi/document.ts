@@ -7,8 +7,11 @@ import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { type ErrorStatus, errorBody } from '../../functions/statuses.ts';
+import { codeSamples } from './code-samples.ts';
 import { exampleOf } from './example.ts';
+import { gettingStarted } from './getting-started.ts';
 import { loadOperation } from './load-operation.ts';
+import { sampleQueries } from './sample-request.ts';
 
 const headers = {
   'X-Request-Id': 'Names this request: quote it when asking about it.',
@@ -61,16 +64,13 @@ const bearer = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'JWT',
-  description: [
-    'An access token of the deployment’s OpenID Connect issuer, as a JWT; its `sub` is the user.',
-    'A deployment with the default Cognito user pool issues it with `aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`.',
-    'The local stack prints tokens when it starts, and issues them at `POST /_local/issuer/oauth/token` (grants `password` and `client_credentials`).',
-  ].join(' '),
+  description:
+    'An access token of the deployment’s OpenID Connect issuer; its `sub` is the user. “Get a token” says where it comes from.',
 };
 
 /** What the document says of one route. */
 interface DescribedRoute {
-  readonly name: string;
+  readonly name: RouteName;
   readonly route: Route;
   readonly operation: Operation;
   /** The schema of the whole answer; it has a name unless the operation gives it one. */
@@ -93,8 +93,7 @@ export async function openApiDocument() {
     info: {
       title: 'Quantum Batch API',
       version: '0.1.0',
-      description:
-        'Batches, jobs, results and quizzes of a quantum computing platform. A known path asked with another method is answered 405, an unknown path 404, both in the form of `ErrorResponse`.',
+      description: gettingStarted,
       contact: { name: 'The operator of this deployment' },
       license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
@@ -149,7 +148,7 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
       ...parameters(name, 'query', query),
       ...parameters(name, 'header', headers),
     ],
-    ...(body && { requestBody: { required: true, content: json(body) } }),
+    ...(body && { requestBody: { required: true, content: json(body, exampleOf(inputSchema(body))) } }),
     responses: {
       [success.status]: {
         description: 'OK',
@@ -160,6 +159,12 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
         errorStatuses(route, operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
     },
+    'x-codeSamples': codeSamples(name, {
+      route,
+      path: path === undefined ? {} : (exampleOf(inputSchema(path)) as Record<string, string>),
+      query: sampleQueries[name] ?? {},
+      body: body && exampleOf(inputSchema(body)),
+    }),
   };
 }
 
@@ -238,15 +243,18 @@ function inputSchema(schema: z.ZodMiniType) {
 
 /**
  * The same JSON Schema, each object's `fields` as the descriptions of its members. Only afterwards: while schemas are converted, those
- * of members may still be empty.
+ * of members may still be empty. An `example` becomes the one of its `examples`, which zod leaves out where input is transformed.
  */
 function describeMembers<Json>(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(describeMembers) as Json;
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { fields, ...rest } = schema as Record<string, unknown>;
-  const described = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, describeMembers(value)]));
+  const { fields, example, ...rest } = schema as Record<string, unknown>;
+  const described = {
+    ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, describeMembers(value)])),
+    ...(example !== undefined && { examples: [example] }),
+  };
   if (fields === undefined) return described as Json;
-  const members = Object.entries((described.properties ?? {}) as Record<string, object>);
+  const members = Object.entries(((described as Record<string, unknown>).properties ?? {}) as Record<string, object>);
   const descriptions = fields as Readonly<Record<string, string>>;
   const properties = members.map(([name, member]) => [name, { ...member, description: descriptions[name] }]);
   return { ...described, properties: Object.fromEntries(properties) } as Json;

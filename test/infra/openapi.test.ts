@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { transformSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { type Route, routes } from '../../functions/routes.ts';
 import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
@@ -22,6 +24,7 @@ interface Operation {
   }[];
   requestBody?: { content: object };
   responses: Record<string, { $ref?: string; headers?: object }>;
+  'x-codeSamples': { lang: string; source: string }[];
 }
 
 const document = await openApiDocument();
@@ -194,10 +197,18 @@ describe('openApiDocument', () => {
     const examples = nodes(document).filter(({ node }) => 'example' in node);
     expect(examples.length).toBeGreaterThan(Object.keys(routes).length);
     for (const { node, path } of examples) {
-      const { $ref } = node.schema as { $ref: string };
-      const validate = ajv.compile({ $ref: `openapi.json${$ref}` });
+      const validate = ajv.compile(JSON.parse(JSON.stringify(node.schema).replaceAll('"#/', '"openapi.json#/')));
       expect(validate(node.example), `${path}: ${ajv.errorsText(validate.errors)}`).toBe(true);
       expect(JSON.stringify(node.example)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+    }
+  });
+
+  it('shows every operation in curl, Python and TypeScript, without faults of syntax', () => {
+    for (const { operationId, 'x-codeSamples': samples } of Object.values(paths).flatMap(Object.values<Operation>)) {
+      expect(samples.map(({ lang }) => lang)).toEqual(['Shell', 'Python', 'TypeScript']);
+      const [shell, , typescript] = samples.map(({ source }) => source) as [string, string, string];
+      expect(spawnSync('bash', ['-n'], { input: shell, encoding: 'utf8' }).stderr, operationId).toBe('');
+      expect(() => transformSync(typescript, { loader: 'ts', format: 'esm' }), operationId).not.toThrow();
     }
   });
 

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { BatchPath, BatchWithJobs } from '../../schemas/batch.ts';
 import { AddJobsRequest } from '../../schemas/batch-request.ts';
@@ -12,7 +13,7 @@ export const operation = {
   path: BatchPath,
   headers: IdempotencyKeyHeader,
   body: jsonBody(AddJobsRequest),
-  bodySchema: () => AddJobsRequest,
+  bodySchema: () => AddJobsRequest.register(z.globalRegistry, { example: [{ runs: 100, variables: { omega: 2.5 } }] }),
   bodyMegabytes: 6,
   success: { status: 200, data: () => BatchWithJobs },
   errors: [404, 409],

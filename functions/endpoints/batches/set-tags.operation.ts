@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { Batch, BatchPath } from '../../schemas/batch.ts';
 import { TagsRequest } from '../../schemas/batch-request.ts';
@@ -9,7 +10,7 @@ export const operation = {
   description: 'Replaces all tags of a batch: at most 20, of at most 256 characters each.',
   path: BatchPath,
   body: jsonBody(TagsRequest),
-  bodySchema: () => TagsRequest,
+  bodySchema: () => TagsRequest.register(z.globalRegistry, { example: ['adiabatic', 'paper-2026'] }),
   success: { status: 200, data: () => Batch },
   errors: [404],
 } satisfies Operation;

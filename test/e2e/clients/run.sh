@@ -29,9 +29,10 @@ run_suites() {
   "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 90 "$@"
 }
 
+# with_pasqal_cloud VERSION [SUITE...]
 with_pasqal_cloud() {
   make_environment "pasqal-cloud-$1" "pasqal-cloud==$1"
-  run_suites "pasqal-cloud-$1" pasqal_cloud_suite
+  run_suites "pasqal-cloud-$1" pasqal_cloud_suite "${@:2}"
 }
 
 with_pulser() {
@@ -41,7 +42,7 @@ with_pulser() {
 
 with_pasqal_cloud 0.22.0 >"$work/1.log" 2>&1 &
 with_pasqal_cloud 0.23.0 >"$work/2.log" 2>&1 &
-with_pasqal_cloud 0.24.0 >"$work/3.log" 2>&1 &
+with_pasqal_cloud 0.24.0 snippets_suite >"$work/3.log" 2>&1 &
 with_pulser >"$work/4.log" 2>&1 &
 
 broken=0

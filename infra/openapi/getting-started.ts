@@ -1,0 +1,31 @@
+import { sampleAddress } from './sample-request.ts';
+
+/** What the document says first, in Markdown: what the API is, and how to get a token. */
+export const gettingStarted = `Create batches of jobs for quantum devices and emulators, follow and end them, and download their results.
+
+### Get a token
+
+Every operation with a lock takes a bearer token: a JWT of this deployment’s OpenID Connect issuer, whose \`sub\` is the user. On the page
+of this description, **Authorize** takes one for **Try it out**. The snippets read it from the environment variable \`TOKEN\`.
+
+On your own machine, \`npm start\` prints tokens. For a new one:
+
+\`\`\`sh
+curl -d grant_type=password -d username=demo -d password=demo ${sampleAddress}/_local/issuer/oauth/token
+\`\`\`
+
+On AWS with the stack’s own user pool, \`UserPoolClientId\` is an output of the stack:
+
+\`\`\`sh
+export TOKEN=$(aws cognito-idp initiate-auth --client-id "$CLIENT" --auth-flow USER_PASSWORD_AUTH \\
+  --auth-parameters USERNAME=ada,PASSWORD="$PASSWORD" --query AuthenticationResult.AccessToken --output text)
+\`\`\`
+
+With another issuer, its own pages say how: ask the operator.
+
+### Answers
+
+Every answer has the members \`status\`, \`message\` and \`code\`. Success has \`data\`, and a list \`pagination\`, whose \`end\` is the next \`offset\`.
+An error has its reason in \`data.description\`. 422 lists every fault of the input at once, with its place, in \`detail\`. After 429,
+\`Retry-After\` says how many seconds to wait. A known path with another method is 405, an unknown path 404. \`X-Request-Id\` names each
+request: quote it when you ask about one.`;
