@@ -13,7 +13,7 @@ import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { operationsOfCall } from './lifecycle/calls-under-way.ts';
 import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
-import { carryOut } from './lifecycle/carry-out.ts';
+import { carryOut, OutOfTime } from './lifecycle/carry-out.ts';
 import { settledJobIn } from './lifecycle/draft.ts';
 import { jobsInOneTransaction } from './lifecycle/end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
@@ -23,28 +23,55 @@ import { selectJobs } from './selected-jobs.ts';
 /** Why things were not canceled, by their ids. */
 type Reasons = Readonly<Record<string, string>>;
 
+export interface BatchesCancellationOptions extends LifecycleOptions {
+  /** Leaves a batch that is being canceled to someone else, who goes on at once. */
+  readonly handOver?: (userId: string, batchId: string) => Promise<void>;
+}
+
 /**
- * The function that cancels batches, one after the other, each as cancelBatch does. Reported are batches that the user does not have and
- * those that have ended otherwise. Throws what else cancelBatch throws: then some of them may be canceled, and the same call goes on.
+ * The function that cancels batches, each as cancelBatch does: first all as far as one transaction goes, so that each is closed and small
+ * ones are canceled; then it completes the others, one after the other. Those that there is no time for are handed over. Reported are
+ * batches that the user does not have, those that have ended otherwise, and those that are not canceled yet. Throws what else cancelBatch throws: then
+ * some of them may be canceled, and the same call goes on.
  */
 export function cancelBatches(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
-  options?: LifecycleOptions,
-): (userId: string, batchIds: readonly string[]) => Promise<{ batches: Batch[]; errors: Reasons }> {
+  { handOver, ...options }: BatchesCancellationOptions = {},
+): (
+  userId: string,
+  batchIds: readonly string[],
+  hasTime?: () => boolean,
+) => Promise<{ batches: Batch[]; errors: Reasons }> {
   const cancel = cancelBatch(client, tables, options);
-  return async (userId, batchIds) => {
-    const batches: Batch[] = [];
-    const errors: [string, string][] = [];
-    for (const id of batchIds) {
+  return async (userId, batchIds, hasTime = () => true) => {
+    const canceled = new Map<string, Batch>();
+    const errors = new Map<string, string>();
+    /** Returns whether the batch is to be gone on with. */
+    const goesOn = async (id: string, hasTimeForIt: () => boolean): Promise<boolean> => {
       try {
-        batches.push(batchOf(await cancel(userId, id)));
+        canceled.set(id, batchOf(await cancel(userId, id, hasTimeForIt)));
       } catch (error) {
+        if (error instanceof OutOfTime) return true;
         if (!(error instanceof NotFound || error instanceof IllegalTransition)) throw error;
-        errors.push([id, error.message]);
+        errors.set(id, error.message);
       }
+      return false;
+    };
+    const begun: string[] = [];
+    for (const id of batchIds) {
+      if (!hasTime()) errors.set(id, 'There was no time left for the batch: cancel it again.');
+      else if (await goesOn(id, () => false)) begun.push(id);
     }
-    return { batches, errors: Object.fromEntries(errors) };
+    for (const id of begun) {
+      if (hasTime() && !(await goesOn(id, hasTime))) continue;
+      await handOver?.(userId, id);
+      errors.set(id, 'The batch is closed and being canceled: this takes up to 15 minutes.');
+    }
+    return {
+      batches: batchIds.flatMap((id) => canceled.get(id) ?? []),
+      errors: Object.fromEntries(errors),
+    };
   };
 }
 

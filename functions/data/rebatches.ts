@@ -2,8 +2,16 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { CorruptData, Forbidden, IllegalTransition, InvalidInput, NotFound } from '../errors.ts';
-import type { BatchWithJobs } from '../schemas/batch.ts';
+import {
+  AlreadyExists,
+  CorruptData,
+  Forbidden,
+  IllegalTransition,
+  InvalidInput,
+  NotFound,
+  ServiceError,
+} from '../errors.ts';
+import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
 import { JobOfRow, type JobRow, type NewJob } from '../schemas/job.ts';
 import type { RebatchQuery } from '../schemas/job-selection.ts';
@@ -12,10 +20,12 @@ import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
 import { mostJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
-import { batchGet } from './dynamodb/reads.ts';
+import { batchGet, getItem } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import type { ProcessedEvent } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
-import { requestCreation } from './lifecycle/request-creation.ts';
+import { keyUsedBefore, requestCreation } from './lifecycle/request-creation.ts';
+import { processedEventKey } from './lifecycle/transaction.ts';
 import { type CreationCall, lowerPriority } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 
@@ -32,7 +42,7 @@ const sequencesAtOnce = 100;
  *
  * Throws NotFound when the user has no such batch; IllegalTransition when it is open; InvalidInput when the query selects no job, or
  * more than 5,000; Forbidden when the token does not name its project. The same idempotency key for the same batch and query within 15
- * days answers with the same batch; for another, it throws AlreadyExists. Costs: selectJobs' reads, one read unit for each 4 KB of
+ * days answers with the same batch, whatever has become of the source's jobs; for another, it throws AlreadyExists. Costs: selectJobs' reads, one read unit for each 4 KB of
  * sequence, and requestCreation's writes.
  */
 export function rebatch(
@@ -43,7 +53,7 @@ export function rebatch(
   const { rowsPerBlock } = options;
   const get = getBatch(client, tables);
   const select = selectJobs(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
-  const create = requestCreation(client, tables, options);
+  const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = await get(userId, sourceId);
     if (source === undefined) throw new NotFound('There is no such batch.');
@@ -51,19 +61,46 @@ export function rebatch(
     if (claims.projects?.some(({ id }) => id === source.project_id) === false) {
       throw new Forbidden('The token does not name this project.');
     }
-    const { jobs: chosen } = await select(userId, sourceId, query);
-    requireSome(chosen);
-    const stored = await sequencesOf(userId, [sourceId, ...chosen.map(({ id }) => id)]);
-    const batchId = idempotencyKey === undefined ? randomUUID() : derivedUuid(['rebatch', userId, idempotencyKey]);
-    const idOf = (job: JobRow) => (idempotencyKey === undefined ? randomUUID() : derivedUuid([batchId, job.id]));
-    const sources = chosen.map((job) => ({ job, id: idOf(job) }));
+    if (idempotencyKey === undefined) {
+      const { jobs } = await select(userId, sourceId, query);
+      return create(userId, { source, jobs, claims, batchId: randomUUID() });
+    }
+    const batchId = derivedUuid(['rebatch', userId, idempotencyKey]);
+    const request: ProcessedEvent = {
+      id: `request#${batchId}`,
+      digest: createHash('sha256')
+        .update(JSON.stringify([sourceId, query]))
+        .digest('base64url'),
+    };
+    if (await isMade(userId, request)) return show(userId, batchId);
+    try {
+      const jobs = await chooseAgain(userId, { sourceId, query, batchId });
+      return await create(userId, { source, jobs, claims, batchId, request });
+    } catch (error) {
+      // The same call may have come to its end meanwhile, with other jobs of the source.
+      if (error instanceof ServiceError && (await isMade(userId, request))) return show(userId, batchId);
+      throw error;
+    }
+  };
+
+  /** Creates the batch of these jobs, and shows it. */
+  async function create(
+    userId: string,
+    { source, jobs, claims, batchId, request }: Repetition,
+  ): Promise<BatchWithJobs> {
+    requireSome(jobs);
+    const stored = await sequencesOf(userId, [source.id, ...jobs.map(({ id }) => id)]);
+    const repeated = jobs.map((job) => ({
+      job,
+      id: request === undefined ? randomUUID() : derivedUuid([batchId, job.id]),
+    }));
     const sequences = new Map(
-      [{ job: source, id: batchId }, ...sources].flatMap(({ job, id }) => {
+      [{ job: source, id: batchId }, ...repeated].flatMap(({ job, id }) => {
         const sequence = stored.get(job.id);
         return sequence === undefined ? [] : [[id, sequence] as const];
       }),
     );
-    const rows = await create(userId, {
+    const rows = await createRows(userId, {
       batchId,
       create: {
         id: batchId,
@@ -78,23 +115,47 @@ export function rebatch(
         backend_configuration: source.backend_configuration,
         device_status: null,
       },
-      jobs: sources.map(({ job, id }) => repeatedJob(job, id)),
+      jobs: repeated.map(({ job, id }) => repeatJob(job, id)),
       sequences,
-      request:
-        idempotencyKey === undefined
-          ? undefined
-          : {
-              id: `request#${derivedUuid(['rebatch', userId, idempotencyKey])}`,
-              digest: createHash('sha256')
-                .update(JSON.stringify([sourceId, query]))
-                .digest('base64url'),
-            },
+      request,
     });
-    const own = sequences.get(batchId);
-    const batch = { ...batchOf(rows.batch), sequence_builder: own === undefined ? null : sequenceText(own) };
-    if (rows.jobs.length > mostJobsShown) return batch;
-    return { ...batch, jobs: rows.jobs.map((row) => storedRow(JobOfRow, { ...row })) };
-  };
+    return describe(batchOf(rows.batch), rows.jobs, sequences.get(batchId));
+  }
+
+  /** Whether the call came to its end. Throws AlreadyExists where another call had its key. */
+  async function isMade(userId: string, { id, digest }: ProcessedEvent): Promise<boolean> {
+    const key = { user_id: userId, key: processedEventKey(id) };
+    const processed = await getItem(client, { table: tables.Columns, key, consistent: true });
+    if (processed !== undefined && processed.digest !== digest) throw new AlreadyExists(keyUsedBefore);
+    return processed !== undefined;
+  }
+
+  /** The batch that a call has made before. */
+  async function show(userId: string, batchId: string): Promise<BatchWithJobs> {
+    const [batch, { jobs }, sequences] = await Promise.all([
+      get(userId, batchId),
+      select(userId, batchId, {}),
+      sequencesOf(userId, [batchId]),
+    ]);
+    if (batch === undefined) throw new CorruptData(`The batch ${batchId} is missing, though its call is remembered.`);
+    return describe(batch, jobs, sequences.get(batchId));
+  }
+
+  /** The jobs that match now, and those that a call has begun the batch with. */
+  async function chooseAgain(
+    userId: string,
+    { sourceId, query, batchId }: { sourceId: string; query: RebatchQuery; batchId: string },
+  ): Promise<readonly JobRow[]> {
+    const [{ jobs }, { jobs: begun }] = await Promise.all([
+      select(userId, sourceId, query),
+      select(userId, batchId, {}),
+    ]);
+    const parents = new Set(begun.flatMap(({ parent_id }) => parent_id ?? []));
+    const others = parents.difference(new Set(jobs.map(({ id }) => id)));
+    if (others.size === 0) return jobs;
+    const { jobs: further } = await select(userId, sourceId, { id: [...others] });
+    return [...jobs, ...further].sort((a, b) => a.creation_order - b.creation_order);
+  }
 
   /** The gzipped sequences of those of the batch and jobs that have one, by their ids. */
   async function sequencesOf(userId: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
@@ -110,7 +171,21 @@ export function rebatch(
   }
 }
 
-function repeatedJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {
+interface Repetition {
+  readonly source: Batch;
+  readonly jobs: readonly JobRow[];
+  readonly claims: Claims;
+  readonly batchId: string;
+  readonly request?: ProcessedEvent;
+}
+
+function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | undefined): BatchWithJobs {
+  const described = { ...batch, sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
+  if (jobs.length > mostJobsShown) return described;
+  return { ...described, jobs: jobs.map((row) => storedRow(JobOfRow, { ...row })) };
+}
+
+function repeatJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {
   return { id, parent_id, runs, variables: variables === null ? null : JSON.parse(variables), origin: 'CLIENT' };
 }
 

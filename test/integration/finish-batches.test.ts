@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { cancelJobs } from '../../functions/data/cancellations.ts';
+import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs } from '../../functions/data/new-batches.ts';
@@ -206,6 +206,61 @@ describe('a call that adds jobs and dies', () => {
     expect(batches[0]).not.toHaveProperty('calls_under_way');
     expect(count(rows, 'CANCELED')).toBe(rows.length);
     expect(await addOnce('k')).toBe('IllegalTransition');
+  });
+});
+
+describe('a call that cancels several batches and runs out of time', () => {
+  const several = [1, 2, 3, 4].map((number) => uuid('b', number));
+  const jobsOf = (number: number, count: number) =>
+    Array.from({ length: count }, (_, at) => newJob(1_000 * number + at));
+
+  /** With time for so many questions. */
+  const cancel = async (questions: number) => {
+    const announced: string[] = [];
+    const handedOver: string[] = [];
+    let asked = 0;
+    const result = await cancelBatches(client, names, {
+      beforeSeveral: async (_, id) => void announced.push(id),
+      handOver: async (_, id) => void handedOver.push(id),
+    })(user, several, () => asked++ < questions);
+    return { ...result, announced, handedOver };
+  };
+  const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+  const underWay = 'The batch is closed and being canceled: this takes up to 15 minutes.';
+
+  beforeEach(async () => {
+    const batches = [100, 3, 100, 2].map((count, at) => newBatch(at + 1, { jobs: jobsOf(at + 1, count), open: true }));
+    await writer.createBatches(user, batches);
+  });
+
+  it('closes all, cancels the small ones, and hands the large ones over', async () => {
+    const { batches, errors, announced, handedOver } = await cancel(4);
+    expect(idsOf(batches)).toEqual([several[1], several[3]]);
+    expect(errors).toEqual({ [several[0]!]: underWay, [several[2]!]: underWay });
+    expect(announced).toEqual([several[0], several[2]]);
+    expect(handedOver).toEqual(announced);
+    expect((await sound()).batches).toMatchObject([
+      { open: false, canceling: true },
+      { status: 'CANCELED' },
+      { open: false, canceling: true },
+      { status: 'CANCELED' },
+    ]);
+    for (const id of handedOver) await deliver({ user_id: user, batch_id: id });
+    expect(count((await sound()).batches, 'CANCELED')).toBe(4);
+  });
+
+  it('completes large ones while there is time, and says which it did not begin', async () => {
+    const most = await cancel(5);
+    expect(Object.keys(most.errors)).toHaveLength(2);
+    const some = await cancel(2);
+    expect(some.errors).toMatchObject({
+      [several[0]!]: underWay,
+      [several[2]!]: expect.stringContaining('cancel it again'),
+      [several[3]!]: expect.stringContaining('cancel it again'),
+    });
+    const all = await cancel(Number.POSITIVE_INFINITY);
+    expect([idsOf(all.batches), all.errors, all.handedOver]).toEqual([several, {}, []]);
+    expect(count((await sound()).jobs, 'CANCELED')).toBe(205);
   });
 });
 

@@ -3,12 +3,16 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { rebatch as rebatchJobs } from '../../functions/data/rebatches.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import type { BatchWithJobs } from '../../functions/schemas/batch.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
+import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
@@ -138,6 +142,71 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     expect(await ask('status=DONE', { key: 'again' })).toEqual(first);
     expect((await ask('status=ERROR', { key: 'again' })).status).toBe(409);
     expect((await ownerRows(client, names, user)).batches).toHaveLength(2);
+  });
+
+  it('answers a repeated key with the same batch when the jobs have changed since', async () => {
+    await prepare();
+    const first = await ask('status=PENDING', { key: 'again' });
+    expect(parents(first.data)).toEqual(numbered(3, 4));
+    await recordJobStatus(user, uuid('a', 3), { status: 'DONE' });
+    expect(await ask('status=PENDING', { key: 'again' })).toEqual(first);
+    await recordJobStatus(user, uuid('a', 4), { status: 'DONE' });
+    expect(await ask('status=PENDING', { key: 'again' })).toEqual(first);
+    expect((await ask('status=PENDING', { key: 'other' })).status).toBe(422);
+    const [job] = first.data.jobs!;
+    await recordJobStatus(user, job!.id, { status: 'ERROR' });
+    expect((await ask('status=PENDING', { key: 'again' })).data.jobs).toMatchObject([
+      { id: job!.id, status: 'ERROR' },
+      { status: 'PENDING' },
+    ]);
+    expect((await ownerRows(client, names, user)).batches).toHaveLength(2);
+  });
+
+  const repeat = (through: typeof client, idempotencyKey: string) =>
+    rebatchJobs(through, names)({ userId: user, idempotencyKey }, source, { status: ['PENDING'] }, Claims.parse({}));
+
+  it.each(['all', 'begun'])(
+    'completes what a call with the key has begun, with the jobs that match now: %s',
+    async (which) => {
+      await createBatch(user, newBatch(1, { jobs: Array.from({ length: 150 }, (_, at) => newJob(at)) }));
+      await expect(repeat(dyingClient(client, 1).client, which)).rejects.toThrow('killed');
+      const { batches, jobs } = await ownerRows(client, names, user);
+      const begun = jobs.filter(({ batch_id }) => batch_id === batches.at(-1)!.id);
+      expect(batches.at(-1)).toMatchObject({ creating: true });
+      // One that was begun with, and one that was not; then all that were not.
+      const ended = jobs
+        .slice(0, 150)
+        .filter((_, at) => at === 3 || at === 149 || (which === 'begun' && at >= begun.length));
+      for (const { id } of ended) await recordJobStatus(user, id, { status: 'DONE' });
+      const completed = await repeat(client, which);
+      const expected = which === 'all' ? 149 : begun.length;
+      expect(completed).toMatchObject({ id: batches.at(-1)!.id, jobs_count: expected });
+      const after = await ownerRows(client, names, user);
+      expect(after.batches.at(-1)).not.toHaveProperty('creating');
+      const chosen = after.jobs.filter(({ batch_id }) => batch_id === completed.id).map(({ parent_id }) => parent_id);
+      expect(chosen).toHaveLength(expected);
+      expect(chosen).toContain(uuid('a', 3));
+      expect(chosen).not.toContain(uuid('a', 149));
+      expect(await repeat(client, which)).toEqual(completed);
+      expect(await recountOf(client, names, user)).toEqual([]);
+    },
+  );
+
+  it('answers with the batch that the same call makes at the same time, of other jobs', async () => {
+    await prepare();
+    let made: BatchWithJobs | undefined;
+    const disturbed = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      // After the jobs were read that match.
+      if (call.name === 'BatchGetCommand' && names.Jobs in (call.input.RequestItems as object) && made === undefined) {
+        await recordJobStatus(user, uuid('a', 3), { status: 'DONE' });
+        made = await repeat(client, 'k');
+      }
+      return output;
+    });
+    expect(await repeat(disturbed, 'k')).toEqual(made);
+    expect(made!.jobs).toHaveLength(1);
+    expect(await recountOf(client, names, user)).toEqual([]);
   });
 
   it('runs more jobs again than a transaction holds, and announces them first', async () => {

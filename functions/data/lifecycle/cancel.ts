@@ -26,9 +26,10 @@ export interface Cancellation {
 /**
  * The function that cancels a batch and returns it: the batch is closed, then its unfinished jobs and the batch itself become CANCELED.
  * A batch that is canceled already stays as it is. Where one transaction does not hold it all, the first closes the batch and marks it
- * `canceling`. If the call dies on its way, the same call again completes it.
+ * `canceling`. If the call dies on its way, the same call again completes it; so it does where `hasTime` stopped it, after any of its
+ * transactions.
  *
- * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy. An end that comes while it is being canceled or created
+ * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; OutOfTime. An end that comes while it is being canceled or created
  * stands, but its jobs are canceled all the same: nobody else would end them.
  *
  * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created together.
@@ -37,10 +38,10 @@ export function cancelBatch(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
   { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
-): (userId: string, batchId: string) => Promise<BatchRow> {
+): (userId: string, batchId: string, hasTime?: () => boolean) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);
   const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
-  return async (userId, batchId) => {
+  return async (userId, batchId, hasTime) => {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const jobIds = await jobIdsOf(userId, batchId);
       if (jobIds.length > jobsInOneTransaction) await beforeSeveral?.(userId, batchId);
@@ -49,7 +50,7 @@ export function cancelBatch(
       const onCarriedOut = (draft: Draft) => {
         batch = settledBatchIn(draft, batchId);
       };
-      const context = { client, tables, userId, lists, now, onCarriedOut };
+      const context = { client, tables, userId, lists, now, onCarriedOut, hasTime };
       const [error] = await carryOut(context, [cancelOperations(cancellation)]);
       if (error === undefined && batch?.status === 'CANCELED') return batch;
       if (error === undefined && batch !== undefined) throw endedOtherwise(batch);

@@ -51,9 +51,14 @@ export interface CarryOutContext extends Owner {
   readonly attempts?: number | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
+  /** Asked before each transaction but the first. Once it says no, the tasks that are left get OutOfTime. */
+  readonly hasTime?: (() => boolean) | undefined;
   /** Awaited before the halves of an operation that is too large for one transaction. What it throws, the operation's task gets. */
   readonly beforeHalves?: (() => Promise<void>) | undefined;
 }
+
+/** A task was stopped on its way, as the caller wanted: its operations until then are carried out. */
+export class OutOfTime extends Error {}
 
 /**
  * Carries out tasks of one owner in their order. A task is a list of operations that follow each other. Returns for each task the
@@ -89,6 +94,8 @@ export async function carryOut(
       if (replacedBy.length > 0) await context.beforeHalves?.();
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
+      const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
+      if (left.length > 0 && context.hasTime?.() === false) for (const { task } of left) errors[task] = new OutOfTime();
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       if (stopsOwner(failure)) {

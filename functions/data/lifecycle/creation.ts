@@ -150,8 +150,9 @@ function continueBatch(
 ): Draft {
   if (part.callId === undefined) requireSame(batch, batchContent(create));
   const jobs = findMissingJobs(draft, part);
-  if (jobs.length === 0) return draft;
   const isStopped = batch.canceling === true || isFinalBatchStatus(batch.status);
+  const isComplete = batch.creating !== true || !part.isLast || isStopped;
+  if (jobs.length === 0 && isComplete) return draft;
   if (part.callId !== undefined && isStopped)
     throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
   if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);

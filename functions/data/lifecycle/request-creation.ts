@@ -14,7 +14,7 @@ import { type ProcessedEvent, settledBatchIn, settledJobIn } from './draft.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
-const keyUsedBefore = 'The idempotency key was used before, with another body.';
+export const keyUsedBefore = 'The idempotency key was used before, with another body.';
 
 /** What jobs say that were canceled because the call that added them did not add all. */
 const givenUp = ['The call that added this job did not come to its end.'];

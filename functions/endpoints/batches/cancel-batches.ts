@@ -8,10 +8,17 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batches.operation.ts';
 
+const unfinished = messageSender(queueUrl('Unfinished'));
 const cancel = cancelBatches(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
-  beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+  beforeSeveral: announceUnfinished(unfinished),
+  handOver: announceUnfinished(unfinished, 0),
 });
 
-export const handler = endpoint(routes.cancelBatches, operation, async ({ userId, body }) =>
-  success(await cancel(userId, body.batch_ids)),
-);
+/** Enough for a transaction that has to wait for others, with what comes before and after it. */
+const reservedSeconds = 6;
+const milliseconds = (routes.cancelBatches.timeoutSeconds - reservedSeconds) * 1_000;
+
+export const handler = endpoint(routes.cancelBatches, operation, async ({ userId, body }) => {
+  const end = Date.now() + milliseconds;
+  return success(await cancel(userId, body.batch_ids, () => Date.now() < end));
+});
