@@ -23,7 +23,7 @@ const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunct
 const configuration: Record<string, Record<string, string>> = {
   authorizer: {
     ISSUER: 'Identity/UserPool.ProviderURL',
-    AUDIENCE: 'Identity/UserPool/Client',
+    AUDIENCE: 'Identity/UserPool/Client,Identity/UserPool/Machines',
     JWKS_URI: 'Identity/UserPool.ProviderURL/.well-known/jwks.json',
   },
   getResultsLink: { RESULTS_LINK_SECONDS: '300' },
