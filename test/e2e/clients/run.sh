@@ -37,7 +37,7 @@ with_pasqal_cloud() {
 
 with_pulser() {
   make_environment pulser pulser==1.9.1 pasqal-cloud==0.24.0 qrmi==0.26.4
-  run_suites pulser pulser_suite qrmi_suite --ignore pulser_suite/test_most_jobs.py
+  run_suites pulser pulser_suite qrmi_suite --ignore pulser_suite/alone
 }
 
 with_pasqal_cloud 0.22.0 >"$work/1.log" 2>&1 &
@@ -49,7 +49,7 @@ broken=0
 for suites in $(jobs -p); do
   wait "$suites" || broken=1
 done
-run_suites pulser pulser_suite/test_most_jobs.py >"$work/5.log" 2>&1 || broken=1
+run_suites pulser pulser_suite/alone >"$work/5.log" 2>&1 || broken=1
 cat "$work"/?.log
 
 # The sum over the last lines of the suites, such as `1 failed, 90 passed in 12.34s`.
