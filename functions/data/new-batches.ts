@@ -79,7 +79,7 @@ export function createBatch(
     const msg =
       name === undefined
         ? 'Field required: no sequence names a device'
-        : 'Field required: no device has the name that the sequence’s device has';
+        : `Field required: no device has the name of the sequence's device, '${name.slice(0, 100)}'`;
     throw new InvalidInput([{ loc: ['body', 'device_type'], msg, type: 'missing' }]);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The one reader of JSON from outside: bodies of requests and of events.
  *
- * - The text must be there (`missing`) and must be JSON (`json_invalid`).
+ * - The text must be there (`missing`) and must be JSON (`json_invalid`, with what JSON.parse says is wrong).
  * - It may be nested 100 levels deep (`too_deep`): deeper JSON can be parsed, but writing it overflows the stack.
  * - If an object names a member twice, the last value counts, as in JSON.parse.
  * - `__proto__` is a member like any other.
@@ -47,10 +47,15 @@ function parseJson(text: unknown, context: z.core.ParsePayload): { text: string;
   }
   try {
     return { text, value: JSON.parse(text) };
-  } catch {
-    addFault(context, 'json_invalid', 'JSON decode error');
+  } catch (error) {
+    addFault(context, 'json_invalid', `JSON decode error: ${reasonOf(error as SyntaxError)}`);
     return undefined;
   }
+}
+
+/** What JSON.parse says is wrong, such as `Unexpected token 'N'` for a NaN, without the excerpt of the text that it may add. */
+function reasonOf({ message }: SyntaxError): string {
+  return message.split(', ', 1).join();
 }
 
 function addFault(context: z.core.ParsePayload, type: string, message: string) {

@@ -19,11 +19,24 @@ describe.each([
 ])('%s', (_, schema) => {
   it.each([
     [undefined, 'missing', 'Field required'],
-    ['', 'json_invalid', 'JSON decode error'],
-    ['{', 'json_invalid', 'JSON decode error'],
-    ["{'a':1}", 'json_invalid', 'JSON decode error'],
-    ['{} {}', 'json_invalid', 'JSON decode error'],
-    ['NaN', 'json_invalid', 'JSON decode error'],
+    ['', 'json_invalid', 'JSON decode error: Unexpected end of JSON input'],
+    ['{', 'json_invalid', "JSON decode error: Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+    [
+      "{'a':1}",
+      'json_invalid',
+      "JSON decode error: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+    ],
+    [
+      '[1 2]',
+      'json_invalid',
+      "JSON decode error: Expected ',' or ']' after array element in JSON at position 3 (line 1 column 4)",
+    ],
+    [
+      '{} {}',
+      'json_invalid',
+      'JSON decode error: Unexpected non-whitespace character after JSON at position 3 (line 1 column 4)',
+    ],
+    ['{"secret":NaN}', 'json_invalid', "JSON decode error: Unexpected token 'N'"],
   ])('refuses %j as %s', (body, type, msg) => {
     expect(faultsOf(schema, body)).toEqual([{ loc: ['body'], msg, type }]);
   });

@@ -105,6 +105,15 @@ def test_a_device_that_nobody_knows_is_no_default(client):
     with refused(BatchCreationError, 422) as answer:
         client.create_batch(sequence(device="Nowhere"), [{"runs": 1}])
     assert fault_places(answer) == [["body", "device_type"]]
+    assert "Nowhere" in answer["detail"][0]["msg"]
+
+
+def test_a_number_that_json_does_not_have(client):
+    with refused(BatchCreationError, 422) as answer:
+        client.create_batch(sequence("omega"), [{"runs": 1, "variables": {"omega": float("nan")}}])
+    assert answer["detail"] == [
+        {"loc": ["body"], "msg": "JSON decode error: Unexpected token 'N'", "type": "json_invalid"}
+    ]
 
 
 def test_a_device_type_that_nobody_has_announced_yet(client):
