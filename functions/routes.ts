@@ -289,7 +289,7 @@ export type RouteWithToken = {
   [Name in RouteName]: (typeof routes)[Name] extends { readonly public: true } ? never : Name;
 }[RouteName];
 
-/** Functions that no route names: the gateway's own and the queues' consumers. */
+/** Functions that no route names: the gateway's own, the queues' consumers, and those that the clock calls. */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
   authorizer: { entry: 'authorizer', uses: {} },
@@ -331,6 +331,8 @@ export const otherFunctions = {
       'Unfinished/dead_letters': ['SendMessage'],
     },
   },
+  /** Measures the queues of all devices, every minute. */
+  measureQueues: { entry: 'schedules/measure-queues', uses: { Devices: ['Query'], Queue: ['Query'] } },
 } as const satisfies Record<string, FunctionDescription> & Record<ConsumerName, FunctionDescription>;
 
 export type OtherFunctionName = keyof typeof otherFunctions;

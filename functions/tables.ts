@@ -123,6 +123,7 @@ export const tables = {
       'applyEvents',
       'applyWaitingEvents',
       'finishBatches',
+      'measureQueues',
     ],
     partitionKey: 'device_type',
     sortKey: 'key',

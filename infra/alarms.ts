@@ -24,7 +24,7 @@ export interface AlarmDescription {
 
 /** Every alarm by its name; the README's runbook says what to do. */
 export function describeAlarms(
-  { api, consumers }: WatchedParts,
+  { api, consumers, schedules }: WatchedParts,
   metrics: WatchedMetrics,
 ): Readonly<Record<string, AlarmDescription>> {
   const { authorizer, methodNotAllowed, ...routes } = api.functions;
@@ -43,6 +43,11 @@ export function describeAlarms(
   });
   const askConsumers = (text: string): SavedQuery => ({
     logs: Object.values(consumers.functions).map(({ logGroup }) => logGroup),
+    text,
+  });
+
+  const askSchedules = (text: string): SavedQuery => ({
+    logs: Object.values(schedules.functions).map(({ logGroup }) => logGroup),
     text,
   });
 
@@ -144,6 +149,43 @@ export function describeAlarms(
     },
   };
 
+  const ofDevices = {
+    UnclaimedWork: {
+      metric: metrics.devices.unclaimed,
+      threshold: 1,
+      periods: 3,
+      meaning: 'Batches wait for a device, and no worker takes any.',
+      queries: {
+        gateway: askGateway(
+          `filter route like "/claim" or route like "/leases/"
+| stats count(*) as calls, latest(@timestamp) as last by userId, route, status
+| sort last desc`,
+        ),
+        schedules: askSchedules(
+          `filter ispresent(QueueLength)
+| stats min(Unclaimed) as unclaimed, max(QueueLength) as batches, max(OldestBatch) as oldestSeconds by device_type, bin(5m)
+| sort unclaimed desc, oldestSeconds desc`,
+        ),
+      },
+    },
+  };
+  const ofSchedules = Object.entries(metrics.scheduleErrors).map(([name, metric]) => [
+    `${capitalize(name)}Errors`,
+    {
+      metric,
+      threshold: 3,
+      periods: 1,
+      meaning: `The function ${name}, which the clock calls, fails.`,
+      queries: {
+        schedules: askSchedules(
+          `filter level = "ERROR" or (type = "platform.report" and record.status != "success")
+| fields @timestamp, device_type, error.name, error.message, record.status, errorType, errorMessage
+| sort @timestamp desc
+| limit 50`,
+        ),
+      },
+    },
+  ]);
   const ofConsumers = Object.entries(metrics.consumerErrors).map(([name, metric]) => [
     `${capitalize(name)}Errors`,
     {
@@ -220,7 +262,7 @@ export function describeAlarms(
       },
     ],
   ]);
-  return { ...ofApi, ...Object.fromEntries([...ofConsumers, ...ofTables, ...ofQueues]) };
+  return { ...ofApi, ...ofDevices, ...Object.fromEntries([...ofConsumers, ...ofSchedules, ...ofTables, ...ofQueues]) };
 }
 
 function isUsedByConsumer(table: string): boolean {

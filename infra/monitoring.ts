@@ -71,13 +71,17 @@ function saveQueries(scope: Construct, alarmName: string, queries: AlarmDescript
   }
 }
 
-/** Rows of the dashboard: alarms, the API, its functions, the database and the keys, a row for each queue. */
-function widgets({ storage, api, consumers }: WatchedParts, metrics: WatchedMetrics, alarms: Alarm[]): IWidget[][] {
+/** Rows of the dashboard: alarms, the API, its functions, the database and the keys, the devices, a row for each queue. */
+function widgets(
+  { storage, api, consumers, schedules }: WatchedParts,
+  metrics: WatchedMetrics,
+  alarms: Alarm[],
+): IWidget[][] {
   const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
     new GraphWidget({ title, left, right, width: 8, height: 6 });
   const ofEach = <Part>(parts: Readonly<Record<string, Part>>, metric: (part: Part) => Metric) =>
     Object.entries(parts).map(([label, part]) => metric(part).with({ label }));
-  const functions = { ...api.functions, ...consumers.functions };
+  const functions = { ...api.functions, ...consumers.functions, ...schedules.functions };
   return [
     [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 3 })],
     [
@@ -107,6 +111,11 @@ function widgets({ storage, api, consumers }: WatchedParts, metrics: WatchedMetr
       ),
       graph('Read units of the most expensive list', metrics.readUnits),
       graph('Age of the issuer’s keys', [metrics.jwksAge]),
+    ],
+    [
+      graph('Batches in the queue of each device', [metrics.devices.queueLength]),
+      graph('Age of the oldest batch that waits for each device', [metrics.devices.oldestBatch]),
+      graph('Devices for which work waits and nobody works', [metrics.devices.unclaimed]),
     ],
     ...Object.entries(metrics.queues).map(([name, { waiting, age, deadLetters }]) => [
       graph(`${name}: messages waiting`, [waiting]),

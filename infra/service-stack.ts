@@ -6,6 +6,7 @@ import { Identity, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
 import { Producers } from './producers.ts';
 import { Queues } from './queues.ts';
+import { Schedules } from './schedules.ts';
 import { capitalize } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 import { Storage } from './storage.ts';
@@ -32,6 +33,7 @@ export class ServiceStack extends Stack {
     const resources = { ...storage.resources, ...queues.resources };
     const api = new Api(this, 'Api', { settings, resources, tokenIssuer });
     const consumers = new Consumers(this, 'Consumers', { queues, settings, resources });
+    const schedules = new Schedules(this, 'Schedules', { settings, resources });
     const producers = new Producers(this, 'Producers', { queues, storage });
     const monitoring = new Monitoring(this, 'Monitoring', {
       settings,
@@ -39,6 +41,7 @@ export class ServiceStack extends Stack {
       api,
       queues,
       consumers,
+      schedules,
       ...(props.alarmEmail !== undefined && { alarmEmail: props.alarmEmail }),
     });
 
@@ -57,10 +60,9 @@ export class ServiceStack extends Stack {
       AccessLog: api.accessLog.logGroupName,
       ErrorLog: api.errorLog.logGroupName,
       ...Object.fromEntries(
-        Object.entries({ ...api.functions, ...consumers.functions }).map(([name, { logGroup }]) => [
-          `${capitalize(name)}Log`,
-          logGroup.logGroupName,
-        ]),
+        Object.entries({ ...api.functions, ...consumers.functions, ...schedules.functions }).map(
+          ([name, { logGroup }]) => [`${capitalize(name)}Log`, logGroup.logGroupName],
+        ),
       ),
       AlarmTopic: monitoring.topic.topicArn,
       ...(identity !== undefined && outputsOf(identity)),

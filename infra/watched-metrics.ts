@@ -7,6 +7,7 @@ import { type TableDescription, tables as tableDescriptions } from '../functions
 import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
 import type { Queues } from './queues.ts';
+import type { Schedules } from './schedules.ts';
 import type { Storage } from './storage.ts';
 
 /** The parts of the stack that are watched. */
@@ -15,6 +16,7 @@ export interface WatchedParts {
   readonly api: Api;
   readonly queues: Queues;
   readonly consumers: Consumers;
+  readonly schedules: Schedules;
 }
 
 export type WatchedMetrics = ReturnType<typeof watchMetrics>;
@@ -26,7 +28,7 @@ export const period = Duration.minutes(5);
  * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take them from the logs, into a
  * namespace named after the stack. Such a metric costs 0.30 $ a month, so each of them is read by an alarm or a graph.
  */
-export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) {
+export function watchMetrics({ storage, api, queues, consumers, schedules }: WatchedParts) {
   const authorizerLog = api.functions.authorizer.logGroup;
   return {
     requests: api.restApi.metricCount({ period }),
@@ -49,6 +51,8 @@ export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) 
       statistic: Stats.SUM,
       period,
     }),
+    devices: watchDevices(schedules),
+    scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors({ statistic: Stats.SUM, period })),
     consumerErrors: mapValues(consumers.functions, (consumer) =>
       consumer.metricErrors({ statistic: Stats.SUM, period }),
     ),
@@ -61,6 +65,19 @@ export function watchMetrics({ storage, api, queues, consumers }: WatchedParts) 
         name,
       }),
     })),
+  };
+}
+
+/** Of each device type, by the dimension `DeviceType`, and of all: at how many of them work waits that nobody takes. */
+function watchDevices(schedules: Schedules) {
+  const { logGroup } = schedules.functions.measureQueues;
+  return {
+    queueLength: readOfEachDevice({ log: logGroup, name: 'QueueLength', field: 'QueueLength' }),
+    oldestBatch: readOfEachDevice({ log: logGroup, name: 'OldestBatch', field: 'OldestBatch' }),
+    // The least of a period: a worker between two batches holds none, too.
+    unclaimed: readField({ log: logGroup, name: 'UnclaimedDevices', field: 'UnclaimedDevices' }).with({
+      statistic: Stats.MINIMUM,
+    }),
   };
 }
 
@@ -89,14 +106,27 @@ function readField({ log, name, field }: LoggedField): Metric {
   return addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}` });
 }
 
+/** The greatest value of a numeric field, for each device type that lines name. Types are not known before they come, so graphs search them. */
+function readOfEachDevice({ log, name, field }: LoggedField): MathExpression {
+  const dimensions = { DeviceType: '$.device_type' };
+  addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}`, dimensions });
+  return new MathExpression({
+    label: '',
+    expression: `SEARCH('{"${Stack.of(log).stackName}",DeviceType} MetricName="${name}"', 'Maximum', ${period.toSeconds()})`,
+    usingMetrics: {},
+    period,
+  });
+}
+
 interface FilterSettings {
   readonly name: string;
   readonly pattern: string;
   readonly value: string;
   readonly defaultValue?: number;
+  readonly dimensions?: Readonly<Record<string, string>>;
 }
 
-function addFilter(log: ILogGroup, { name, pattern, value, defaultValue }: FilterSettings): Metric {
+function addFilter(log: ILogGroup, { name, pattern, value, defaultValue, dimensions }: FilterSettings): Metric {
   return log
     .addMetricFilter(name, {
       metricNamespace: Stack.of(log).stackName,
@@ -104,6 +134,7 @@ function addFilter(log: ILogGroup, { name, pattern, value, defaultValue }: Filte
       filterPattern: FilterPattern.literal(pattern),
       metricValue: value,
       ...(defaultValue !== undefined && { defaultValue }),
+      ...(dimensions !== undefined && { dimensions }),
     })
     .metric({ statistic: Stats.MAXIMUM, period });
 }

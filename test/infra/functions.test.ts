@@ -17,8 +17,13 @@ function queuesOf(name: string) {
 const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunctions }).map(([name, description]) => ({
   name,
   description,
-  path: `${queuesOf(name).length > 0 ? 'Consumers' : 'Api'}/${name[0]!.toUpperCase()}${name.slice(1)}`,
+  path: `${constructOf(name, description)}/${name[0]!.toUpperCase()}${name.slice(1)}`,
 }));
+
+function constructOf(name: string, { entry }: FunctionDescription) {
+  if (entry.startsWith('schedules/')) return 'Schedules';
+  return queuesOf(name).length > 0 ? 'Consumers' : 'Api';
+}
 
 const configuration: Record<string, Record<string, string>> = {
   authorizer: {

@@ -21,6 +21,8 @@ const alarms: readonly Row[] = [
   ['AuthorizerErrors', 'Sum of QuantumBatchApi-dev AuthorizerFailures', 1, 1],
   ['JwksAge', 'Maximum of QuantumBatchApi-dev JwksAge', 1_800, 2],
   ['LambdaThrottles', 'Sum of AWS/Lambda Throttles', 1, 1],
+  ['UnclaimedWork', 'Minimum of QuantumBatchApi-dev UnclaimedDevices', 1, 3],
+  ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
   ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1, '{Consumer}Errors'] as const),
   ...Object.entries<TableDescription>(tables).map(([name, { indexes }]) => {
     const sums = ['table', ...Object.keys(indexes)].flatMap(() => [
@@ -134,6 +136,12 @@ describe('the metrics from the logs', () => {
     ['JwksAge', 'Api/AuthorizerLog', '{ $.JwksAge >= 0 }', '$.JwksAge'],
     ['ReadUnits-listBatches', 'Api/ListBatchesLog', '{ $.ReadUnits >= 0 }', '$.ReadUnits'],
     ['ReadUnits-listJobs', 'Api/ListJobsLog', '{ $.ReadUnits >= 0 }', '$.ReadUnits'],
+    ...['QueueLength', 'OldestBatch', 'UnclaimedDevices'].map((name) => [
+      name,
+      'Schedules/MeasureQueuesLog',
+      `{ $.${name} >= 0 }`,
+      `$.${name}`,
+    ]),
     ...Object.entries<QueueDescription>(queues).map(([name, { consumer }]) => [
       `EventAge-${name}`,
       `Consumers/${consumer.function[0]!.toUpperCase()}${consumer.function.slice(1)}Log`,
@@ -145,6 +153,12 @@ describe('the metrics from the logs', () => {
     expect(readable(LogGroupName)).toBe(log);
     expect(readable(FilterPattern)).toBe(pattern);
     expect(MetricTransformations).toMatchObject([{ MetricNamespace: 'QuantumBatchApi-dev', MetricValue: value }]);
+  });
+
+  it.each(['QueueLength', 'OldestBatch'])('%s is kept for each device', (name) => {
+    expect(filters.get(name).MetricTransformations[0].Dimensions).toEqual([
+      { Key: 'DeviceType', Value: '$.device_type' },
+    ]);
   });
 
   it('are all read by an alarm or a graph', () => {
@@ -203,7 +217,7 @@ describe('the saved queries', () => {
     for (const { name, logs } of queries.filter((query) => !query.name.endsWith('/gateway'))) {
       for (const log of logs) expect(written, name).toContain(log);
     }
-    const { authorizer: _, methodNotAllowed: __, ...ofQueues } = otherFunctions;
+    const { authorizer: _, methodNotAllowed: __, measureQueues: ___, ...ofQueues } = otherFunctions;
     const consumerLogs = Object.keys(ofQueues).map((name) => `Consumers/${name[0]!.toUpperCase()}${name.slice(1)}Log`);
     for (const { logs } of queries.filter((query) => query.name.endsWith('/consumers'))) {
       expect(logs.toSorted()).toEqual(consumerLogs.toSorted());
@@ -259,6 +273,11 @@ describe('the dashboard', () => {
 
   const metricsOf = (title: string): unknown[][] => widgets[titles.indexOf(title)].properties.metrics;
 
+  /** Of all device types, which nobody knows at the deployment. */
+  function searchFor(name: string): string {
+    return `SEARCH('{"QuantumBatchApi-dev",DeviceType} MetricName="${name}"', 'Maximum', 300)`;
+  }
+
   function nameOf([first, name, , dimension]: unknown[]): string {
     if (typeof first === 'object') return (first as { expression: string }).expression;
     const queue = /^(.+)\.QueueName$/.exec(String(dimension))?.[1];
@@ -278,6 +297,9 @@ describe('the dashboard', () => {
       'Capacity read, capacity written',
       'Read units of the most expensive list',
       'Age of the issuer’s keys',
+      'Batches in the queue of each device',
+      'Age of the oldest batch that waits for each device',
+      'Devices for which work waits and nobody works',
       ...Object.keys(queues).flatMap((name) => [
         `${name}: messages waiting`,
         `${name}: age of the oldest message`,
@@ -292,6 +314,9 @@ describe('the dashboard', () => {
     ['Throttled requests, authorizer failures', ['Throttled', 'AuthorizerFailures']],
     ['Read units of the most expensive list', ['ReadUnits-listBatches', 'ReadUnits-listJobs']],
     ['Age of the issuer’s keys', ['JwksAge']],
+    ['Batches in the queue of each device', [searchFor('QueueLength')]],
+    ['Age of the oldest batch that waits for each device', [searchFor('OldestBatch')]],
+    ['Devices for which work waits and nobody works', ['UnclaimedDevices']],
     ...Object.keys(queues).flatMap((name): [string, string[]][] => [
       [`${name}: messages waiting`, [`ApproximateNumberOfMessagesVisible of Queues/${name}`]],
       [`${name}: age of the oldest message`, ['MAX([FILL(ofQueue, 0), FILL(received, 0)])']],

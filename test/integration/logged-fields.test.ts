@@ -4,10 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { APIGatewayTokenAuthorizerEvent, SQSEvent } from 'aws-lambda';
+import type { APIGatewayTokenAuthorizerEvent, ScheduledEvent, SQSEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadDevices } from '../support/load-devices.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { synthesize } from '../support/synthesize.ts';
@@ -26,10 +27,11 @@ const fields: Record<string, Set<string>> = {
   authorizer: new Set(),
   consumers: new Set(),
   finishBatches: new Set(),
+  schedules: new Set(),
 };
 
 beforeAll(async () => {
-  await functionEnvironment();
+  const { client, names } = await functionEnvironment();
   const sink = await startMessageSink();
   afterAll(() => sink.stop());
   vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
@@ -50,6 +52,17 @@ beforeAll(async () => {
   const consumer = await import('../../functions/consumers/apply-events.ts');
   const userId = `auth0|${randomUUID()}`;
 
+  await collect('schedules', async () => {
+    await loadDevices(client, names);
+    const { handler } = await import('../../functions/schedules/measure-queues.ts');
+    await handler({} as ScheduledEvent, lambdaContext());
+    vi.stubEnv('QUEUE_TABLE', 'none');
+    vi.resetModules();
+    const failing = await import('../../functions/schedules/measure-queues.ts');
+    await expect(failing.handler({} as ScheduledEvent, lambdaContext())).rejects.toThrow();
+    vi.stubEnv('QUEUE_TABLE', names.Queue);
+    vi.resetModules();
+  });
   await collect('functions', async () => {
     await lists.handler(gatewayEvent('listBatches', { userId, query: 'status=DONE' }), lambdaContext());
     await quizzes.handler(gatewayEvent('submitQuizzes', { userId, body: { data: { a: {} } } }), lambdaContext());
@@ -110,17 +123,20 @@ function addNames(names: Set<string>, prefix: string, value: object) {
   }
 }
 
-describe.each(['functions', 'authorizer', 'consumers'])('the saved queries on the logs of the %s', (kind) => {
-  const queries = ofType('AWS::Logs::QueryDefinition').filter(({ properties }) =>
-    readable(properties.Name).endsWith(`/${kind}`),
-  );
+describe.each(['functions', 'authorizer', 'consumers', 'schedules'])(
+  'the saved queries on the logs of the %s',
+  (kind) => {
+    const queries = ofType('AWS::Logs::QueryDefinition').filter(({ properties }) =>
+      readable(properties.Name).endsWith(`/${kind}`),
+    );
 
-  it.each(queries)('read fields that are logged: $path', ({ properties }) => {
-    const used = queryFields(properties.QueryString);
-    expect(used.length).toBeGreaterThan(0);
-    for (const field of used) expect([...fields[kind]!, ...others]).toContain(field);
-  });
-});
+    it.each(queries)('read fields that are logged: $path', ({ properties }) => {
+      const used = queryFields(properties.QueryString);
+      expect(used.length).toBeGreaterThan(0);
+      for (const field of used) expect([...fields[kind]!, ...others]).toContain(field);
+    });
+  },
+);
 
 describe('finishBatches', () => {
   it('logs its faults as the other consumers do, so that the same queries find them', () => {
@@ -138,6 +154,7 @@ describe('the metric filters on the logs of functions', () => {
     const [kind] = [
       path.startsWith('Consumers/FinishBatches') && 'finishBatches',
       path.startsWith('Consumers/') && 'consumers',
+      path.startsWith('Schedules/') && 'schedules',
       path.includes('Authorizer') && 'authorizer',
       'functions',
     ].filter((each) => each !== false);

@@ -302,6 +302,14 @@ describe('finishBatches', () => {
   });
 });
 
+describe('measureQueues', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.measureQueues.entry);
+    await handler({}, lambdaContext());
+    expect([...calls].sort()).toEqual(declared(otherFunctions.measureQueues.uses).sort());
+  });
+});
+
 describe.each(['authorizer', 'methodNotAllowed'] as const)('%s', (name) => {
   it('makes no call', async () => {
     const { handler } = await load(otherFunctions[name].entry);

@@ -28,6 +28,8 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
   'AWS::CloudWatch::Alarm': withArn('cloudwatch', (name) => `alarm:${name}`),
   'AWS::CloudWatch::Dashboard': nameOnly,
   'AWS::DynamoDB::Table': withArn('dynamodb', (name) => `table/${name}`),
+  // Nothing runs on time here: nobody reads what it would measure.
+  'AWS::Events::Rule': withArn('events', (name) => `rule/${name}`),
   'AWS::IAM::ManagedPolicy': (name, { accountId }) => {
     const arn = `arn:aws:iam::${accountId}:policy/${name}`;
     return { ref: arn, attributes: { PolicyArn: arn } };

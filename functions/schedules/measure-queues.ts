@@ -1,0 +1,40 @@
+import type { Context, ScheduledEvent } from 'aws-lambda';
+import { listDevices } from '../data/devices.ts';
+import { documentClient } from '../data/dynamodb/client.ts';
+import { measureQueue } from '../data/queue-measures.ts';
+import { tableNames } from '../env.ts';
+import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+
+const client = documentClient();
+const devices = listDevices(client, tableNames('Devices'));
+const measure = measureQueue(client, tableNames('Queue'));
+
+/**
+ * Writes a line for each device that has announced itself (length of its queue, age of the oldest batch that waits), and one for all of
+ * them: at how many batches wait while nobody works. Metric filters read them. Throws when a queue could not be measured, after all others were.
+ */
+export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
+  const request_id = context.awsRequestId;
+  const types = (await devices()).map(({ device_type }) => device_type);
+  const results = await Promise.allSettled(types.map((device_type) => measureOne({ request_id, device_type })));
+  const unclaimed = types.filter((_, at) => results[at]?.status === 'fulfilled' && results[at].value);
+  withRequestLog({ request_id, UnclaimedDevices: unclaimed.length }, () => writeRequestLog('INFO'));
+  const failed = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Whether batches wait and nobody works. */
+function measureOne(facts: { readonly request_id: string; readonly device_type: string }): Promise<boolean> {
+  return withRequestLog(facts, async () => {
+    try {
+      const { length, oldestSeconds, unclaimed } = await measure(facts.device_type);
+      addToRequestLog({ QueueLength: length, OldestBatch: oldestSeconds, Unclaimed: unclaimed ? 1 : 0 });
+      writeRequestLog('INFO');
+      return unclaimed;
+    } catch (error) {
+      addToRequestLog({ error: describeError(error) });
+      writeRequestLog('ERROR');
+      throw error;
+    }
+  });
+}

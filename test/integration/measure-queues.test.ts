@@ -1,0 +1,91 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { ScheduledEvent } from 'aws-lambda';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { queueKey } from '../../functions/data/queue/fair-order.ts';
+import { deviceClockKey, newQueueItem } from '../../functions/data/queue/queue-item.ts';
+import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { lambdaContext } from '../support/gateway-event.ts';
+import { loadDevices } from '../support/load-devices.ts';
+import { uuid } from '../support/new-batch.ts';
+
+const { client, names } = await functionEnvironment();
+const { handler } = await import('../../functions/schedules/measure-queues.ts');
+
+const lines: Record<string, unknown>[] = [];
+beforeAll(() => loadDevices(client, names));
+beforeEach(() => {
+  lines.length = 0;
+  vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    lines.push(JSON.parse(String(line)));
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+let batches = 0;
+const secondsAgo = (seconds: number) => Date.now() - seconds * 1_000;
+
+/** Puts a batch into the queue, created so many seconds ago. */
+async function putBatch(
+  device_type: string,
+  createdAgo: number,
+  lease: { lease_until?: number; idle_since?: number } = {},
+) {
+  const created_at = fromMicroseconds(secondsAgo(createdAgo) * 1_000);
+  const key = queueKey({ tag: 8 * batches, priority: 'MEDIUM', created_at, batchId: uuid('b', batches++) });
+  const Item = { ...newQueueItem({ device_type, key, user_id: 'auth0|alice' }), ...lease };
+  await client.send(new PutCommand({ TableName: names.Queue, Item }));
+}
+
+async function measure() {
+  await handler({} as ScheduledEvent, lambdaContext());
+  return lines.map(({ device_type, QueueLength, OldestBatch, Unclaimed, UnclaimedDevices }) => ({
+    device_type,
+    QueueLength,
+    OldestBatch,
+    Unclaimed,
+    UnclaimedDevices,
+  }));
+}
+
+const empty = { QueueLength: 0, OldestBatch: 0, Unclaimed: 0 };
+
+describe('measureQueues', () => {
+  it('writes a line for each device that announced itself, and one for all', async () => {
+    await putBatch('NOBODY', 100);
+    const Item = { device_type: 'FRESNEL', key: deviceClockKey, tag: 8 };
+    await client.send(new PutCommand({ TableName: names.Queue, Item }));
+    expect(await measure()).toEqual([
+      { device_type: 'EMU_MPS', ...empty },
+      { device_type: 'FRESNEL', ...empty },
+      { UnclaimedDevices: 0 },
+    ]);
+  });
+
+  it('finds that work waits and nobody works: not where a worker has a batch, however far behind', async () => {
+    await putBatch('FRESNEL', 50, { lease_until: secondsAgo(1) });
+    await putBatch('FRESNEL', 600);
+    await putBatch('EMU_MPS', 300);
+    await putBatch('EMU_MPS', 4_000, { lease_until: Date.now() + 60_000, idle_since: secondsAgo(10) });
+    expect(await measure()).toEqual([
+      { device_type: 'EMU_MPS', QueueLength: 2, OldestBatch: 300, Unclaimed: 0 },
+      { device_type: 'FRESNEL', QueueLength: 2, OldestBatch: 600, Unclaimed: 1 },
+      { UnclaimedDevices: 1 },
+    ]);
+  });
+
+  it('measures the other queues where one cannot be, and fails', async () => {
+    const Item = { device_type: 'EMU_MPS', key: '1', user_id: 'auth0|alice' };
+    await client.send(new PutCommand({ TableName: names.Queue, Item }));
+    await expect(measure()).rejects.toThrow('corrupt');
+    expect(lines).toMatchObject([
+      { level: 'ERROR', device_type: 'EMU_MPS', error: { name: 'CorruptData' } },
+      { device_type: 'FRESNEL', QueueLength: 2 },
+      { UnclaimedDevices: 1 },
+    ]);
+  });
+});
