@@ -1,3 +1,4 @@
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -56,6 +57,16 @@ def test_by_status(client, ended):
 def test_by_id_and_runs(client, ended):
     assert parents(client.rebatch(ended.id, RebatchFilters(id=ids(ended, 0, 3)))) == ids(ended, 0, 3)
     assert parents(client.rebatch(ended.id, RebatchFilters(min_runs=200, max_runs=300))) == ids(ended, 1, 2)
+
+
+def test_by_time_of_creation(client, ended):
+    hour = timedelta(hours=1)
+    created = datetime.fromisoformat(ended.created_at.replace("Z", "+00:00"))
+    for filters in (RebatchFilters(start_date=created + hour), RebatchFilters(end_date=created - hour)):
+        with refused(RebatchError, 422):
+            client.rebatch(ended.id, filters)
+    filters = RebatchFilters(status=JobStatus.CANCELED, start_date=created - hour, end_date=created + hour)
+    assert parents(client.rebatch(ended.id, filters)) == ids(ended, 2)
 
 
 def test_sequences_of_jobs_go_with_them(client):
