@@ -2,6 +2,7 @@
 
 import { type QueueName, type QueueOrDeadLetters, queues } from './queues.ts';
 import { type TableName, type TableNames, tables } from './tables.ts';
+import type { WebhookReach } from './webhooks/webhook-url.ts';
 
 /** The value of a variable that must be set. */
 export function requiredEnv(name: string): string {
@@ -21,4 +22,11 @@ export function queueUrl(used: QueueOrDeadLetters): string {
   const [name, deadLetters] = used.split('/') as [QueueName, string?];
   const { environmentVariable, deadLetterVariable } = queues[name];
   return requiredEnv(deadLetters === undefined ? environmentVariable : deadLetterVariable);
+}
+
+/** Whom webhooks are delivered to: hosts of the Internet, unless the local stack says otherwise. */
+export function webhookReach(): WebhookReach {
+  const reach = process.env.WEBHOOK_REACH ?? 'public';
+  if (reach === 'public' || reach === 'loopback' || reach === 'off') return reach;
+  throw new Error(`WEBHOOK_REACH is public, loopback or off, not ${reach}.`);
 }

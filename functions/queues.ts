@@ -82,6 +82,23 @@ export const queues = {
     alarmSeconds: 1_800,
     consumer: { function: 'finishBatches', batchSize: 1, concurrency: 2 },
   },
+  /**
+   * Messages for the receivers of webhooks. A message that waits for its next try is sent anew, with a delay: hidden messages would
+   * count as in flight, of which a queue has 120,000 at most, and one dead receiver could fill it for all. The message group is the
+   * owner: in a standard queue it keeps no order, but an owner of very many messages does not delay the others (fair queues).
+   */
+  Webhooks: {
+    fifo: false,
+    environmentVariable: 'WEBHOOKS_QUEUE_URL',
+    deadLetterVariable: 'WEBHOOKS_DEAD_LETTERS_URL',
+    retentionDays: 4,
+    // For 12 hours. Only an outage of a dependency makes a message come again.
+    maximumDeliveries: 360,
+    visibilitySeconds: 120,
+    // A delay of 15 minutes counts as age.
+    alarmSeconds: 2_700,
+    consumer: { function: 'deliverWebhooks', batchSize: 10, concurrency: 4 },
+  },
 } as const satisfies Record<string, QueueDescription>;
 
 export type QueueName = keyof typeof queues;

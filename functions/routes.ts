@@ -4,7 +4,7 @@
  */
 
 import type { ConsumerName, QueueOrDeadLetters } from './queues.ts';
-import type { TableName, tables } from './tables.ts';
+import type { StreamConsumerName, TableName, tables } from './tables.ts';
 
 type TableAction =
   | 'GetItem'
@@ -26,7 +26,10 @@ type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[T
  * bucket's prefix of results: a function that reads them or signs links to them must name it.
  */
 export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
-  Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & { Results?: readonly 'GetObject'[] };
+  Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & {
+    Results?: readonly 'GetObject'[];
+    WebhookKey?: readonly ('DescribeSecret' | 'GetSecretValue' | 'PutSecretValue' | 'UpdateSecretVersionStage')[];
+  };
 
 /** A function: `entry` is its file under functions/, without the extension. */
 export interface FunctionDescription {
@@ -125,7 +128,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'] },
+    uses: { Batches: ['GetItem'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -264,6 +267,13 @@ export const routes = {
     entry: 'endpoints/quizzes/submit-quizzes',
     uses: { Quizzes: ['UpdateItem', 'BatchGetItem'] },
   },
+  getWebhookPublicKey: {
+    method: 'GET',
+    path: '/api/v1/webhooks/public-key',
+    public: true,
+    entry: 'endpoints/webhooks/get-webhook-public-key',
+    uses: { WebhookKey: ['GetSecretValue'] },
+  },
   getOpenApi: { method: 'GET', path: '/openapi.json', public: true, entry: 'endpoints/service/get-open-api', uses: {} },
   getDocs: {
     method: 'GET',
@@ -289,7 +299,7 @@ export type RouteWithToken = {
   [Name in RouteName]: (typeof routes)[Name] extends { readonly public: true } ? never : Name;
 }[RouteName];
 
-/** Functions that no route names: the gateway's own, the queues' consumers, and those that the clock calls. */
+/** Functions that no route names: the gateway's own, the consumers of queues and streams, those that the clock calls, and the one that makes keys. */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
   authorizer: { entry: 'authorizer', uses: {} },
@@ -333,6 +343,34 @@ export const otherFunctions = {
   },
   /** Measures the queues of all devices, every minute. */
   measureQueues: { entry: 'schedules/measure-queues', uses: { Devices: ['Query'], Queue: ['Query'] } },
-} as const satisfies Record<string, FunctionDescription> & Record<ConsumerName, FunctionDescription>;
+  /** Finds out whether webhooks are to be called about the rows that the streams bring. */
+  pickFinalRows: {
+    entry: 'consumers/pick-final-rows',
+    uses: {
+      Batches: ['BatchGetItem'],
+      Webhooks: ['SendMessage'],
+      // Lambda sends there in this function's role.
+      'Webhooks/dead_letters': ['SendMessage'],
+    },
+  },
+  /** Calls the webhooks of the messages on the queue `Webhooks`, up to 15 s each. */
+  deliverWebhooks: {
+    entry: 'consumers/deliver-webhooks',
+    uses: {
+      WebhookAttempts: ['GetItem', 'PutItem'],
+      Results: ['GetObject'],
+      WebhookKey: ['GetSecretValue'],
+      Webhooks: ['SendMessage'],
+      'Webhooks/dead_letters': ['SendMessage'],
+    },
+    timeoutSeconds: 20,
+  },
+  /** Makes the key that webhooks are signed with: Secrets Manager calls it at the deployment, once a year, and when an operator asks. */
+  rotateWebhookKey: {
+    entry: 'rotate-webhook-key',
+    uses: { WebhookKey: ['DescribeSecret', 'GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'] },
+  },
+} as const satisfies Record<string, FunctionDescription> &
+  Record<ConsumerName | StreamConsumerName, FunctionDescription>;
 
 export type OtherFunctionName = keyof typeof otherFunctions;

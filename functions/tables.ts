@@ -10,6 +10,8 @@
  * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those in `writtenBy` may write it.
  */
 
+import type { QueueOrDeadLetters } from './queues.ts';
+
 type KeyType = 'S' | 'N' | 'B';
 
 /** A composite key: the attributes that form the partition key and, in their order, those of the sort key. */
@@ -32,6 +34,22 @@ type Partition =
       readonly writtenBy: readonly string[];
     };
 
+/**
+ * A table's stream: each change of its rows, with the row before and after, for 24 hours. Lambda reads it for the function, at no
+ * charge, and calls the function with the records that match.
+ */
+export interface StreamDescription {
+  /** The function, by its name in `otherFunctions` of routes.ts. It may serve several streams. */
+  readonly consumer: string;
+  /** Records in one call, at most. */
+  readonly batchSize: number;
+  /** A record must match one of these patterns, in the language of Lambda's event filters, which allows five. */
+  readonly patterns: readonly object[];
+  /** Records that fail are tried again for so long, alone in the end. Then only their place in the stream goes to `givenUp`. */
+  readonly maximumAgeHours: number;
+  readonly givenUp: QueueOrDeadLetters;
+}
+
 /** One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key attribute. */
 export type TableDescription = Partition & {
   readonly environmentVariable: string;
@@ -42,7 +60,37 @@ export type TableDescription = Partition & {
   readonly indexes: Readonly<Record<string, IndexKeys>>;
   /** Attribute (epoch seconds) after which DynamoDB may delete an item. Rows of batches and jobs do not have it. */
   readonly timeToLive?: string;
+  readonly stream?: StreamDescription;
 };
+
+/** For what follows from the end of batches and jobs: those that are to be told. */
+const ofEnds = {
+  consumer: 'pickFinalRows',
+  batchSize: 100,
+  maximumAgeHours: 12,
+  givenUp: 'Webhooks/dead_letters',
+} as const;
+
+/**
+ * Records by which a row reached one of these final statuses, coming from any other, or had one when it was first written. A pattern
+ * cannot compare the two images, so that each status has its own. Lambda looks at nothing of a record but `dynamodb`, and at leaves.
+ */
+function reaches<Status extends string>(statuses: readonly Status[], row: object) {
+  return [
+    ...statuses.map((status) => ({
+      dynamodb: {
+        NewImage: { status: { S: [status] }, ...row },
+        OldImage: { status: { S: [{ 'anything-but': [status] }] } },
+      },
+    })),
+    {
+      dynamodb: {
+        NewImage: { status: { S: statuses }, ...row },
+        OldImage: { status: { S: [{ exists: false }] } },
+      },
+    },
+  ];
+}
 
 export const tables = {
   Batches: {
@@ -52,6 +100,10 @@ export const tables = {
     sortKey: 'id',
     keyTypes: { user_id: 'S', id: 'S', seq: 'N' },
     indexes: { by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] } },
+    stream: {
+      ...ofEnds,
+      patterns: reaches(['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'], { webhook: { S: [{ exists: true }] } }),
+    },
   },
   Jobs: {
     environmentVariable: 'JOBS_TABLE',
@@ -62,6 +114,10 @@ export const tables = {
     indexes: {
       by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] },
       by_batch: { partitionKeys: ['user_id', 'batch_id'], sortKeys: ['creation_order'] },
+    },
+    stream: {
+      ...ofEnds,
+      patterns: reaches(['DONE', 'ERROR', 'CANCELED'], { has_webhook: { BOOL: [{ exists: true }] } }),
     },
   },
   /**
@@ -93,6 +149,16 @@ export const tables = {
     sortKey: 'id',
     keyTypes: { user_id: 'S', id: 'S' },
     indexes: {},
+  },
+  /** What became of the last attempt to deliver a webhook, for each batch that has one. */
+  WebhookAttempts: {
+    environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',
+    partition: 'owner',
+    partitionKey: 'user_id',
+    sortKey: 'batch_id',
+    keyTypes: { user_id: 'S', batch_id: 'S' },
+    indexes: {},
+    timeToLive: 'expires_at',
   },
   /** The devices that have announced themselves, with their specifications: few, so all of them are in one partition. */
   Devices: {
@@ -133,6 +199,9 @@ export const tables = {
 } as const satisfies Record<string, TableDescription>;
 
 export type TableName = keyof typeof tables;
+
+/** Names of the functions that streams feed. */
+export type StreamConsumerName = Extract<(typeof tables)[TableName], { stream: unknown }>['stream']['consumer'];
 
 /** The physical name of each table a function uses. */
 export type TableNames<Used extends TableName = TableName> = Readonly<Record<Used, string>>;

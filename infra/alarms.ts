@@ -3,6 +3,7 @@ import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type QueueDescription, type QueueName, queues } from '../functions/queues.ts';
 import { type FunctionDescription, otherFunctions } from '../functions/routes.ts';
+import { type TableDescription, tables } from '../functions/tables.ts';
 import { capitalize } from './service-function.ts';
 import type { WatchedMetrics, WatchedParts } from './watched-metrics.ts';
 
@@ -24,7 +25,7 @@ export interface AlarmDescription {
 
 /** Every alarm by its name; the README's runbook says what to do. */
 export function describeAlarms(
-  { api, consumers, schedules }: WatchedParts,
+  { api, consumers, schedules, webhookKey }: WatchedParts,
   metrics: WatchedMetrics,
 ): Readonly<Record<string, AlarmDescription>> {
   const { authorizer, methodNotAllowed, ...routes } = api.functions;
@@ -203,6 +204,40 @@ export function describeAlarms(
       },
     },
   ]);
+  const ofStreams = Object.entries(metrics.recordAge).map(([name, metric]) => [
+    `${capitalize(name)}Age`,
+    {
+      metric,
+      threshold: Duration.minutes(15).toMilliseconds(),
+      periods: 1,
+      meaning: `The function ${name} is behind with the streams that it takes records of.`,
+      queries: {
+        consumers: askConsumers(
+          `filter level = "ERROR" or (type = "platform.report" and record.status != "success")
+| fields @timestamp, @log, messages, failed, faults.0.error.name, faults.0.error.message, record.status, errorMessage
+| sort @timestamp desc
+| limit 50`,
+        ),
+      },
+    },
+  ]);
+  const ofWebhookKey = {
+    WebhookKeyErrors: {
+      metric: metrics.rotationErrors,
+      threshold: 1,
+      periods: 1,
+      meaning: 'The key that webhooks are signed with could not be made or changed.',
+      queries: {
+        rotation: {
+          logs: [webhookKey.rotation.logGroup],
+          text: `fields @timestamp, errorType, errorMessage
+| filter ispresent(errorMessage)
+| sort @timestamp desc
+| limit 20`,
+        },
+      },
+    },
+  };
   const ofTables = Object.entries(metrics.tableThrottles).map(([name, metric]) => [
     `${name}Throttles`,
     {
@@ -262,11 +297,19 @@ export function describeAlarms(
       },
     ],
   ]);
-  return { ...ofApi, ...ofDevices, ...Object.fromEntries([...ofConsumers, ...ofSchedules, ...ofTables, ...ofQueues]) };
+  return {
+    ...ofApi,
+    ...ofDevices,
+    ...ofWebhookKey,
+    ...Object.fromEntries([...ofConsumers, ...ofStreams, ...ofSchedules, ...ofTables, ...ofQueues]),
+  };
 }
 
 function isUsedByConsumer(table: string): boolean {
-  const consumers = new Set(Object.values<QueueDescription>(queues).map(({ consumer }) => consumer.function));
+  const consumers = new Set([
+    ...Object.values<QueueDescription>(queues).map(({ consumer }) => consumer.function),
+    ...Object.values<TableDescription>(tables).flatMap(({ stream }) => stream?.consumer ?? []),
+  ]);
   return Object.entries<FunctionDescription>(otherFunctions).some(
     ([name, { uses }]) => consumers.has(name) && table in uses,
   );

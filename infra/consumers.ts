@@ -1,26 +1,44 @@
+import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping, type IEventSourceDlq, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type ConsumerName, type QueueDescription, type QueueName, queues } from '../functions/queues.ts';
 import { otherFunctions } from '../functions/routes.ts';
+import {
+  type StreamConsumerName,
+  type StreamDescription,
+  type TableDescription,
+  type TableName,
+  tables,
+} from '../functions/tables.ts';
 import type { Queues } from './queues.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
+import type { Storage } from './storage.ts';
 
 interface ConsumersProps {
+  readonly storage: Storage;
   readonly queues: Queues;
   readonly resources: UsableResources;
   readonly settings: StageSettings;
 }
 
-/** The functions that queues feed, each with the rights and the event source mappings for its queues. */
+type Consumer = ConsumerName | StreamConsumerName;
+
+/** The functions that queues and streams feed, each with the rights and the event source mappings for them. */
 export class Consumers extends Construct {
-  readonly functions: Readonly<Record<ConsumerName, ServiceFunction>>;
+  readonly functions: Readonly<Record<Consumer, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, props: ConsumersProps) {
     super(scope, id);
-    const descriptions = Object.entries<QueueDescription>(queues);
-    const names = new Set(descriptions.map(([, { consumer }]) => consumer.function as ConsumerName));
+    const ofQueues = Object.entries<QueueDescription>(queues);
+    const ofStreams = Object.entries<TableDescription>(tables).flatMap(([name, { stream }]) =>
+      stream === undefined ? [] : [[name, stream] as const],
+    );
+    const names = new Set([
+      ...ofQueues.map(([, { consumer }]) => consumer.function as Consumer),
+      ...ofStreams.map(([, { consumer }]) => consumer as Consumer),
+    ]);
     this.functions = Object.fromEntries(
       Array.from(names, (name) => [
         name,
@@ -30,10 +48,15 @@ export class Consumers extends Construct {
           settings: props.settings,
         }),
       ]),
-    ) as Record<ConsumerName, ServiceFunction>;
-    for (const [name, description] of descriptions) {
+    ) as Record<Consumer, ServiceFunction>;
+    for (const [name, description] of ofQueues) {
       const { queueArn } = props.queues.queues[name as QueueName].queue;
       this.#feed(`${name}Deliveries`, queueArn, description);
+    }
+    for (const [name, description] of ofStreams) {
+      const streamArn = props.storage.tables[name as TableName].tableStreamArn!;
+      const givenUp = props.resources[description.givenUp]!.arn;
+      this.#stream(`${name}Changes`, { streamArn, givenUp, description });
     }
   }
 
@@ -56,4 +79,39 @@ export class Consumers extends Construct {
       maxConcurrency: consumer.concurrency,
     });
   }
+
+  /** From the oldest record on. Records that fail are halved, until the one at fault stands alone. */
+  #stream(id: string, { streamArn, givenUp, description }: Stream) {
+    const target = this.functions[description.consumer as StreamConsumerName];
+    target.addToRolePolicy(
+      new PolicyStatement({
+        actions: [
+          'dynamodb:DescribeStream',
+          'dynamodb:GetRecords',
+          'dynamodb:GetShardIterator',
+          'dynamodb:ListStreams',
+        ],
+        resources: [streamArn],
+      }),
+    );
+    // The function may send there by its `uses`.
+    const onFailure: IEventSourceDlq = { bind: () => ({ destination: givenUp }) };
+    new EventSourceMapping(this, id, {
+      target,
+      eventSourceArn: streamArn,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: description.batchSize,
+      filters: description.patterns.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      maxRecordAge: Duration.hours(description.maximumAgeHours),
+      onFailure,
+    });
+  }
+}
+
+interface Stream {
+  readonly streamArn: string;
+  readonly givenUp: string;
+  readonly description: StreamDescription;
 }

@@ -73,7 +73,7 @@ function saveQueries(scope: Construct, alarmName: string, queries: AlarmDescript
 
 /** Rows of the dashboard: alarms, the API, its functions, the database and the keys, the devices, a row for each queue. */
 function widgets(
-  { storage, api, consumers, schedules }: WatchedParts,
+  { storage, api, consumers, schedules, webhookKey }: WatchedParts,
   metrics: WatchedMetrics,
   alarms: Alarm[],
 ): IWidget[][] {
@@ -81,7 +81,12 @@ function widgets(
     new GraphWidget({ title, left, right, width: 8, height: 6 });
   const ofEach = <Part>(parts: Readonly<Record<string, Part>>, metric: (part: Part) => Metric) =>
     Object.entries(parts).map(([label, part]) => metric(part).with({ label }));
-  const functions = { ...api.functions, ...consumers.functions, ...schedules.functions };
+  const functions = {
+    ...api.functions,
+    ...consumers.functions,
+    ...schedules.functions,
+    rotateWebhookKey: webhookKey.rotation,
+  };
   return [
     [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 3 })],
     [
@@ -117,6 +122,7 @@ function widgets(
       graph('Age of the oldest batch that waits for each device', [metrics.devices.oldestBatch]),
       graph('Devices for which work waits and nobody works', [metrics.devices.unclaimed]),
     ],
+    [graph('Age of the streams’ records', Object.values(metrics.recordAge))],
     ...Object.entries(metrics.queues).map(([name, { waiting, age, deadLetters }]) => [
       graph(`${name}: messages waiting`, [waiting]),
       graph(`${name}: age of the oldest message`, [age]),

@@ -21,7 +21,7 @@ import type { StageSettings } from './stages.ts';
 
 /** Something that `uses` can name: the service of its actions, its ARN, and the environment that says where it is. */
 interface UsableResource {
-  readonly service: 'dynamodb' | 's3' | 'sqs';
+  readonly service: 'dynamodb' | 's3' | 'secretsmanager' | 'sqs';
   readonly arn: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Where `arn` ends in an asterisk: the finding of cdk-nag, and why it is accepted. */

@@ -10,6 +10,7 @@ import { Schedules } from './schedules.ts';
 import { capitalize } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 import { Storage } from './storage.ts';
+import { WebhookKey } from './webhook-key.ts';
 
 export interface ServiceStackProps extends StackProps {
   readonly settings: StageSettings;
@@ -30,9 +31,10 @@ export class ServiceStack extends Stack {
       props.tokenIssuer === undefined ? new Identity(this, 'Identity', { settings, devices }) : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
     const queues = new Queues(this, 'Queues');
-    const resources = { ...storage.resources, ...queues.resources };
+    const webhookKey = new WebhookKey(this, 'WebhookKey', settings);
+    const resources = { ...storage.resources, ...queues.resources, ...webhookKey.resources };
     const api = new Api(this, 'Api', { settings, resources, tokenIssuer });
-    const consumers = new Consumers(this, 'Consumers', { queues, settings, resources });
+    const consumers = new Consumers(this, 'Consumers', { storage, queues, settings, resources });
     const schedules = new Schedules(this, 'Schedules', { settings, resources });
     const producers = new Producers(this, 'Producers', { queues, storage });
     const monitoring = new Monitoring(this, 'Monitoring', {
@@ -42,6 +44,7 @@ export class ServiceStack extends Stack {
       queues,
       consumers,
       schedules,
+      webhookKey,
       ...(props.alarmEmail !== undefined && { alarmEmail: props.alarmEmail }),
     });
 
@@ -60,11 +63,15 @@ export class ServiceStack extends Stack {
       AccessLog: api.accessLog.logGroupName,
       ErrorLog: api.errorLog.logGroupName,
       ...Object.fromEntries(
-        Object.entries({ ...api.functions, ...consumers.functions, ...schedules.functions }).map(
-          ([name, { logGroup }]) => [`${capitalize(name)}Log`, logGroup.logGroupName],
-        ),
+        Object.entries({
+          ...api.functions,
+          ...consumers.functions,
+          ...schedules.functions,
+          rotateWebhookKey: webhookKey.rotation,
+        }).map(([name, { logGroup }]) => [`${capitalize(name)}Log`, logGroup.logGroupName]),
       ),
       AlarmTopic: monitoring.topic.topicArn,
+      WebhookKeyArn: webhookKey.secret.secretArn,
       ...(identity !== undefined && outputsOf(identity)),
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });

@@ -1,5 +1,5 @@
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
-import { type Attribute, AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { type Attribute, AttributeType, BillingMode, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   BlockPublicAccess,
@@ -70,6 +70,7 @@ function createTable(scope: Construct, { name, description, settings }: TableSet
     deletionProtection: settings.deletionProtection,
     removalPolicy: settings.removalPolicy,
     ...(description.timeToLive !== undefined && { timeToLiveAttribute: description.timeToLive }),
+    ...(description.stream !== undefined && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
   });
   for (const [indexName, keys] of Object.entries(description.indexes)) {
     table.addGlobalSecondaryIndex({

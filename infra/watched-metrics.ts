@@ -3,12 +3,13 @@ import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-clo
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type QueueName, queues as queueDescriptions } from '../functions/queues.ts';
-import { type TableDescription, tables as tableDescriptions } from '../functions/tables.ts';
+import { type StreamConsumerName, type TableDescription, tables as tableDescriptions } from '../functions/tables.ts';
 import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
 import type { Queues } from './queues.ts';
 import type { Schedules } from './schedules.ts';
 import type { Storage } from './storage.ts';
+import type { WebhookKey } from './webhook-key.ts';
 
 /** The parts of the stack that are watched. */
 export interface WatchedParts {
@@ -17,6 +18,7 @@ export interface WatchedParts {
   readonly queues: Queues;
   readonly consumers: Consumers;
   readonly schedules: Schedules;
+  readonly webhookKey: WebhookKey;
 }
 
 export type WatchedMetrics = ReturnType<typeof watchMetrics>;
@@ -28,7 +30,7 @@ export const period = Duration.minutes(5);
  * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take them from the logs, into a
  * namespace named after the stack. Such a metric costs 0.30 $ a month, so each of them is read by an alarm or a graph.
  */
-export function watchMetrics({ storage, api, queues, consumers, schedules }: WatchedParts) {
+export function watchMetrics({ storage, api, queues, consumers, schedules, webhookKey }: WatchedParts) {
   const authorizerLog = api.functions.authorizer.logGroup;
   return {
     requests: api.restApi.metricCount({ period }),
@@ -56,6 +58,14 @@ export function watchMetrics({ storage, api, queues, consumers, schedules }: Wat
     consumerErrors: mapValues(consumers.functions, (consumer) =>
       consumer.metricErrors({ statistic: Stats.SUM, period }),
     ),
+    /** Milliseconds, by the function that takes the records. */
+    recordAge: Object.fromEntries(
+      streamConsumers().map((name) => [
+        name,
+        consumers.functions[name].metric('IteratorAge', { statistic: Stats.MAXIMUM, period }),
+      ]),
+    ) as Readonly<Record<StreamConsumerName, Metric>>,
+    rotationErrors: webhookKey.rotation.metricErrors({ statistic: Stats.SUM, period }),
     tableThrottles: mapValues(storage.tables, (table, name) => countThrottles(table, tableDescriptions[name])),
     queues: mapValues(queues.queues, ({ queue, deadLetters }, name) => ({
       waiting: queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
@@ -79,6 +89,12 @@ function watchDevices(schedules: Schedules) {
       statistic: Stats.MINIMUM,
     }),
   };
+}
+
+/** The functions that streams feed. */
+function streamConsumers(): StreamConsumerName[] {
+  const names = Object.values<TableDescription>(tableDescriptions).flatMap(({ stream }) => stream?.consumer ?? []);
+  return [...new Set(names as StreamConsumerName[])];
 }
 
 /** An object with the same keys. */

@@ -6,6 +6,8 @@ export interface OutgoingMessage {
   readonly attributes: Readonly<Record<string, string>>;
   /** A FIFO queue asks for both. */
   readonly fifo?: { readonly groupId: string; readonly deduplicationId: string };
+  /** The owner, in a standard queue: those with many messages do not delay the others (fair queues). */
+  readonly groupId?: string;
   /** How long the queue hides the message at first. FIFO queues do not take it. */
   readonly delaySeconds?: number;
 }
@@ -18,13 +20,14 @@ export interface MessageSender {
 /** Sends messages to one SQS queue. */
 export function messageSender(queueUrl: string, client = sqsClient()): MessageSender {
   return {
-    async send({ body, attributes, fifo, delaySeconds }) {
+    async send({ body, attributes, fifo, groupId, delaySeconds }) {
       await client.send(
         new SendMessageCommand({
           QueueUrl: queueUrl,
           MessageBody: body,
           MessageAttributes: messageAttributes(body, attributes),
           ...(fifo !== undefined && { MessageGroupId: fifo.groupId, MessageDeduplicationId: fifo.deduplicationId }),
+          ...(groupId !== undefined && { MessageGroupId: groupId }),
           ...(delaySeconds !== undefined && { DelaySeconds: delaySeconds }),
         }),
       );

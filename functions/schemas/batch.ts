@@ -15,6 +15,7 @@ import {
   Timestamp,
   Uuid,
 } from './values.ts';
+import { WebhookAttempt } from './webhook.ts';
 
 const JobsCountPerStatus = z
   .strictObject(
@@ -182,12 +183,21 @@ const { id, status, jobs_count, jobs_count_per_status } = BatchOfRow.shape;
 
 /** What a client that waits for a batch asks for again and again. */
 export const BatchProgress = z
-  .strictObject({ id, status, jobs_count, jobs_count_per_status, queue_position: z.nullable(Count) })
+  .strictObject({
+    id,
+    status,
+    jobs_count,
+    jobs_count_per_status,
+    queue_position: z.nullable(Count),
+    webhook_attempt: z.nullable(WebhookAttempt),
+  })
   .register(z.globalRegistry, {
     id: 'ProducedBatchStatusResponse',
     fields: {
       ...fields,
       queue_position: 'Number of batches before it in its device’s queue; null when that is not known.',
+      webhook_attempt:
+        'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',
     },
   });
 

@@ -38,6 +38,8 @@ export const JobRow = z.extend(JobOfRow, {
   variables: NullableText,
   /** Key of its results in the bucket; null until there are any. */
   results_key: NullableText,
+  /** Its batch has a webhook: the table's stream brings its end (tables.ts). */
+  has_webhook: z.exactOptional(z.literal(true)),
   /** Place among the owner’s jobs, from 0, without gaps, in creation order. */
   seq: Count,
   /** Grows with every write of the row: the condition of the next one. */

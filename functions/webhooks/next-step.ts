@@ -1,31 +1,31 @@
 import type { WebhookAnswer } from './post-webhook.ts';
 
-/** Seconds before each try, the first included: from the end of the one before. */
-export const tryDelaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000] as const;
+/** Seconds before each attempt, the first included: from the end of the one before. */
+export const attemptDelaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000] as const;
 
 /** What a receiver may ask for at most. */
 const longestDelaySeconds = 86_400;
 
-/** What follows from a try. */
+/** What follows from an attempt. */
 export type NextStep =
   | { readonly step: 'delivered' }
   /** 410: the receiver wants no more messages of this batch. */
   | { readonly step: 'stop'; readonly reason: string }
   | { readonly step: 'try again'; readonly reason: string; readonly delaySeconds: number }
-  /** The last try failed. */
+  /** The last attempt failed. */
   | { readonly step: 'give up'; readonly reason: string };
 
 /**
- * Decides what follows from try number `tries` (1 for the first): its answer, or why none came. 2xx is delivered, 410 stops, anything
- * else fails. After a failure the next try comes after its delay, or after `Retry-After` where that is longer, at most a day.
+ * Decides what follows from attempt number `attempts` (1 for the first): its answer, or why none came. 2xx is delivered, 410 stops, anything
+ * else fails. After a failure the next attempt comes after its delay, or after `Retry-After` where that is longer, at most a day.
  */
-export function nextStep(tries: number, result: WebhookAnswer | Error, now = Date.now()): NextStep {
+export function nextStep(attempts: number, result: WebhookAnswer | Error, now = Date.now()): NextStep {
   if (!(result instanceof Error)) {
     if (result.status >= 200 && result.status <= 299) return { step: 'delivered' };
     if (result.status === 410) return { step: 'stop', reason: 'The receiver answered 410: it wants no more messages.' };
   }
   const reason = result instanceof Error ? result.message : describeStatus(result.status);
-  const delay = tryDelaysSeconds[tries];
+  const delay = attemptDelaysSeconds[attempts];
   if (delay === undefined) return { step: 'give up', reason };
   const asked = result instanceof Error ? 0 : retryAfterSeconds(result.retryAfter, now);
   return { step: 'try again', reason, delaySeconds: Math.max(delay, Math.min(asked, longestDelaySeconds)) };

@@ -1,4 +1,4 @@
-/** One try at a delivery: the only place where the service connects to hosts that users name. */
+/** One attempt at a delivery: the only place where the service connects to hosts that users name. */
 
 import { Resolver } from 'node:dns/promises';
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';

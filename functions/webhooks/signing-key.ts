@@ -30,7 +30,7 @@ export function readSecretKey(text: string): SigningKey | undefined {
   };
 }
 
-/** What is signed. `timestamp` is that of the try, in seconds since 1970. */
+/** What is signed. `timestamp` is that of the attempt, in seconds since 1970. */
 export interface SignedMessage {
   readonly id: string;
   readonly timestamp: number;

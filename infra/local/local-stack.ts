@@ -8,6 +8,7 @@ import { accounts, deviceAccount } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
+import { createCheckpoints, startStreamSource } from './dynamodb/stream-source.ts';
 import type { FrontHandler, FrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
 import { type HttpServer, splitTarget } from './http-server.ts';
@@ -17,6 +18,7 @@ import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts
 import { createLocalPaths, localPrefix } from './local-paths.ts';
 import { directoryObjects, memoryObjects, type ObjectFiles } from './s3/object-files.ts';
 import { startObjectStore } from './s3/object-store.ts';
+import { type SecretStore, startSecretStore } from './secrets/secret-store.ts';
 import { createEventIntake, type EventIntake } from './sqs/event-intake.ts';
 import { startEventSource } from './sqs/event-source.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
@@ -32,6 +34,8 @@ export interface LocalStackOptions {
   readonly dataDirectory?: string | undefined;
   /** Used instead of DynamoDB Local. */
   readonly dynamodbEndpoint?: string | undefined;
+  /** Whether webhooks are delivered: to 127.0.0.1, by HTTP too and on any port. Never to any other host. */
+  readonly deliverWebhooks?: boolean | undefined;
   /** Where the functions' own output goes. */
   readonly logFile: string;
   /** Called with each step, to be shown to people. */
@@ -83,10 +87,19 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const [database, synthesis] = await startDatabaseAndSynthesize(options, issuer.url, parts);
 
   onStep('Starting the functions');
-  const services = await startServices(synthesis, database.endpoint, { dataDirectory, parts });
+  const reach = options.deliverWebhooks === true ? 'loopback' : 'off';
+  const services = await startServices(synthesis, database.endpoint, { dataDirectory, reach, parts });
   const { account, deployment, queueService, objects, store } = services;
-  const functions = await startFunctions(services, await openLog(options.logFile, parts), parts);
+  const log = await openLog(options.logFile, parts);
+  const functions = await startFunctions(services, log, parts);
+  await createSecrets(deployment, services.secretStore, functions);
   startEventSources(deployment, { queueService, functions }, parts);
+  const checkpoints = createCheckpoints(dataDirectory && join(dataDirectory, 'streams.json'));
+  for (const source of deployment.streamSources) {
+    const target = functionOf(functions, source.functionArn);
+    const stop = startStreamSource(source, target, { endpoint: database.endpoint, checkpoints, log });
+    parts.defer(async () => stop());
+  }
 
   const events = eventIntake(deployment, queueService);
   const gateway = createGateway(deployment.api, functions, account);
@@ -122,12 +135,21 @@ interface Services {
   readonly gate: HttpServer;
   readonly store: HttpServer;
   readonly objects: ObjectFiles;
+  readonly secretStore: SecretStore;
+  /** Whom webhooks are delivered to. */
+  readonly reach: 'loopback' | 'off';
+}
+
+interface ServiceOptions {
+  readonly dataDirectory: string | undefined;
+  readonly reach: Services['reach'];
+  readonly parts: AsyncDisposableStack;
 }
 
 async function startServices(
   { stackName, template, assets }: Synthesis,
   dynamodbEndpoint: string,
-  { dataDirectory, parts }: { readonly dataDirectory: string | undefined; readonly parts: AsyncDisposableStack },
+  { dataDirectory, reach, parts }: ServiceOptions,
 ): Promise<Services> {
   const owner = ownerPrincipal(accountId);
   const principals = new Map<string, Principal>([[owner.credentials.accessKeyId, owner]]);
@@ -136,19 +158,21 @@ async function startServices(
   const region = process.env.AWS_REGION ?? 'us-east-1';
   const account: AccountContext = { accountId, region, stackName, queueEndpoint: queueService.url };
   const deployment = readDeployment(readTemplate(template, account), assets, account);
-  queueService.create(deployment.queues);
+  queueService.create(deployment.queues, dataDirectory && join(dataDirectory, 'queues'));
   await createTables(dynamodbEndpoint, region, deployment.tables);
   const gate = await startDynamoDbGate(dynamodbEndpoint, principals, account);
   parts.defer(gate.stop);
   const objects = dataDirectory === undefined ? memoryObjects() : directoryObjects(join(dataDirectory, 'objects'));
   const store = await startObjectStore({ buckets: deployment.buckets, principals, files: objects });
   parts.defer(store.stop);
-  return { account, deployment, principals, queueService, gate, store, objects };
+  const secretStore = await startSecretStore(principals, dataDirectory && join(dataDirectory, 'secrets.json'));
+  parts.defer(secretStore.stop);
+  return { account, deployment, principals, queueService, gate, store, objects, secretStore, reach };
 }
 
 /** Starts every function in its role; each has loaded its bundle once. */
 async function startFunctions(
-  { account, deployment, principals, queueService, gate, store }: Services,
+  { account, deployment, principals, queueService, gate, store, secretStore, reach }: Services,
   log: (line: string) => void,
   parts: AsyncDisposableStack,
 ): Promise<LambdaFunction[]> {
@@ -160,6 +184,8 @@ async function startFunctions(
       AWS_ENDPOINT_URL_DYNAMODB: gate.url,
       AWS_ENDPOINT_URL_S3: store.url,
       AWS_ENDPOINT_URL_SQS: queueService.url,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretStore.url,
+      WEBHOOK_REACH: reach,
     };
     return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
   });
@@ -231,9 +257,20 @@ function startEventSources(
   parts: AsyncDisposableStack,
 ) {
   for (const source of eventSources) {
-    const target = functions.find(({ definition }) => definition.arn === source.functionArn)!;
+    const target = functionOf(functions, source.functionArn);
     const stop = startEventSource(source, queueService.find(source.queueArn), target);
     parts.defer(async () => stop());
+  }
+}
+
+function functionOf(functions: readonly LambdaFunction[], arn: string): LambdaFunction {
+  return functions.find(({ definition }) => definition.arn === arn)!;
+}
+
+/** A secret that was not there gets its first version by a rotation, as at its deployment. */
+async function createSecrets({ secrets }: Deployment, store: SecretStore, functions: readonly LambdaFunction[]) {
+  for (const { arn, rotationFunctionArn } of secrets) {
+    if (store.create(arn)) await store.rotate(arn, functionOf(functions, rotationFunctionArn).invoke);
   }
 }
 

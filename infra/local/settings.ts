@@ -11,17 +11,21 @@ export interface Settings {
   readonly jobsPerBatch: number;
   /** The folder that keeps everything; undefined: in memory. */
   readonly data: string | undefined;
+  /** Webhooks are delivered to 127.0.0.1; otherwise to nobody. */
+  readonly deliverWebhooks: boolean;
   /** A DynamoDB to use instead of starting DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
 
-export const usage = `Usage: npm start -- [--batches N] [--jobs-per-batch M] [--data DIR]
+export const usage = `Usage: npm start -- [--batches N] [--jobs-per-batch M] [--data DIR] [--deliver-webhooks]
 
 Runs the whole service on this machine, with demo data of two accounts.
 
   --batches N          batches of the first account (300)
   --jobs-per-batch M   jobs of a batch, on average (4)
   --data DIR           keeps everything in this folder (otherwise in memory)
+  --deliver-webhooks   calls webhooks on 127.0.0.1, by http or https and on any port
+                       (otherwise none; never any on other hosts)
   --help               prints this
 
   PORT                     the port, 0 for any that is free (3000)
@@ -31,6 +35,7 @@ const options = {
   batches: { type: 'string' },
   'jobs-per-batch': { type: 'string' },
   data: { type: 'string' },
+  'deliver-webhooks': { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
 
@@ -43,6 +48,7 @@ export function readSettings(args: readonly string[], environment: NodeJS.Proces
     batches: readNumber('--batches', values.batches ?? '300', 1_000_000),
     jobsPerBatch: readNumber('--jobs-per-batch', values['jobs-per-batch'] ?? '4', 1_000),
     data: values.data === undefined ? undefined : resolve(values.data),
+    deliverWebhooks: values['deliver-webhooks'] === true,
     dynamodbEndpoint: environment.AWS_ENDPOINT_URL_DYNAMODB,
   };
 }

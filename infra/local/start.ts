@@ -43,7 +43,7 @@ try {
 
 async function start(settings: Settings) {
   const started = Date.now();
-  const { port, data: dataDirectory, dynamodbEndpoint } = settings;
+  const { port, data: dataDirectory, deliverWebhooks, dynamodbEndpoint } = settings;
   if (dynamodbEndpoint === undefined) requireJava();
   else await requireDynamoDb(dynamodbEndpoint);
   const front = await startFrontServer(port);
@@ -55,6 +55,7 @@ async function start(settings: Settings) {
     front,
     dataDirectory,
     dynamodbEndpoint,
+    deliverWebhooks,
     logFile: files.log,
     onStep: (step) => console.log(`${step} …`),
   });

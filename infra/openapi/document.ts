@@ -57,6 +57,7 @@ const tags: Readonly<Record<Operation['tag'], string>> = {
   Devices: 'Devices that run the jobs.',
   Projects: 'Projects that batches belong to.',
   Quizzes: 'Submissions to the quizzes of the learning pages.',
+  Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',
   Service: 'The service itself; no token is needed.',
 };
 

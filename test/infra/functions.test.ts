@@ -14,6 +14,13 @@ function queuesOf(name: string) {
     .map(([queue]) => queue);
 }
 
+/** The tables whose streams feed a function. */
+function streamsOf(name: string) {
+  return Object.entries<TableDescription>(tables)
+    .filter(([, { stream }]) => stream?.consumer === name)
+    .map(([table]) => table);
+}
+
 const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunctions }).map(([name, description]) => ({
   name,
   description,
@@ -22,7 +29,8 @@ const functions = Object.entries<FunctionDescription>({ ...routes, ...otherFunct
 
 function constructOf(name: string, { entry }: FunctionDescription) {
   if (entry.startsWith('schedules/')) return 'Schedules';
-  return queuesOf(name).length > 0 ? 'Consumers' : 'Api';
+  if (name === 'rotateWebhookKey') return 'WebhookKey';
+  return queuesOf(name).length + streamsOf(name).length > 0 ? 'Consumers' : 'Api';
 }
 
 const configuration: Record<string, Record<string, string>> = {
@@ -34,7 +42,7 @@ const configuration: Record<string, Record<string, string>> = {
   getResultsLink: { RESULTS_LINK_SECONDS: '300' },
 };
 
-/** What AWS needs of every function, its log and its traces, and of a consumer, its queues. */
+/** What AWS needs of every function, its log and its traces, and of a consumer, its queues and streams. */
 function operation(name: string, path: string) {
   return [
     `logs:CreateLogStream ${path}Log`,
@@ -43,6 +51,11 @@ function operation(name: string, path: string) {
     'xray:PutTraceSegments *',
     ...queuesOf(name).flatMap((queue) =>
       ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map((action) => `sqs:${action} Queues/${queue}`),
+    ),
+    ...streamsOf(name).flatMap((table) =>
+      ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+        (action) => `dynamodb:${action} Storage/${table}.StreamArn`,
+      ),
     ),
   ];
 }
@@ -53,6 +66,7 @@ function declared(uses: Uses) {
 
 function grant(name: string, action: string) {
   if (name === 'Results') return `s3:${action} Storage/Results/results/*`;
+  if (name === 'WebhookKey') return `secretsmanager:${action} WebhookKey/Secret`;
   const queue = usedQueue(name);
   if (queue !== undefined) return `sqs:${action} ${queue.path}`;
   return `dynamodb:${action} Storage/${name.replace('/', '/index/')}`;
@@ -62,6 +76,7 @@ function environment(uses: Uses) {
   return Object.fromEntries(
     Object.keys(uses).map((name) => {
       if (name === 'Results') return ['RESULTS_BUCKET', 'Storage/Results'];
+      if (name === 'WebhookKey') return ['WEBHOOK_KEY_ARN', 'WebhookKey/Secret'];
       const queue = usedQueue(name);
       if (queue !== undefined) return [queue.variable, queue.path];
       const table = name.split('/')[0] as TableName;

@@ -23,6 +23,8 @@ const alarms: readonly Row[] = [
   ['LambdaThrottles', 'Sum of AWS/Lambda Throttles', 1, 1],
   ['UnclaimedWork', 'Minimum of QuantumBatchApi-dev UnclaimedDevices', 1, 3],
   ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
+  ['WebhookKeyErrors', 'Sum of AWS/Lambda Errors', 1, 1],
+  ['PickFinalRowsAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
   ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1, '{Consumer}Errors'] as const),
   ...Object.entries<TableDescription>(tables).map(([name, { indexes }]) => {
     const sums = ['table', ...Object.keys(indexes)].flatMap(() => [
@@ -50,7 +52,10 @@ const alarms: readonly Row[] = [
 ];
 
 function consumers() {
-  const names = new Set(Object.values<QueueDescription>(queues).map(({ consumer }) => consumer.function));
+  const names = new Set([
+    ...Object.values<QueueDescription>(queues).map(({ consumer }) => consumer.function),
+    ...Object.values<TableDescription>(tables).flatMap(({ stream }) => stream?.consumer ?? []),
+  ]);
   return Array.from(names, (name) => `${name[0]!.toUpperCase()}${name.slice(1)}`);
 }
 
@@ -115,6 +120,14 @@ describe('the alarms', () => {
 
   it.each(consumers())('%sErrors watches that function', (name) => {
     expect(readable(alarm(`${name}Errors`).Dimensions[0].Value)).toBe(`Consumers/${name}`);
+  });
+
+  it('WebhookKeyErrors watches the function that makes keys', () => {
+    expect(readable(alarm('WebhookKeyErrors').Dimensions[0].Value)).toBe('WebhookKey/RotateWebhookKey');
+  });
+
+  it('PickFinalRowsAge watches the function that the streams feed', () => {
+    expect(readable(alarm('PickFinalRowsAge').Dimensions[0].Value)).toBe('Consumers/PickFinalRows');
   });
 
   it('on Lambda watch the whole account, whose concurrency all functions share', () => {
@@ -217,7 +230,13 @@ describe('the saved queries', () => {
     for (const { name, logs } of queries.filter((query) => !query.name.endsWith('/gateway'))) {
       for (const log of logs) expect(written, name).toContain(log);
     }
-    const { authorizer: _, methodNotAllowed: __, measureQueues: ___, ...ofQueues } = otherFunctions;
+    const {
+      authorizer: _,
+      methodNotAllowed: __,
+      measureQueues: ___,
+      rotateWebhookKey: ____,
+      ...ofQueues
+    } = otherFunctions;
     const consumerLogs = Object.keys(ofQueues).map((name) => `Consumers/${name[0]!.toUpperCase()}${name.slice(1)}Log`);
     for (const { logs } of queries.filter((query) => query.name.endsWith('/consumers'))) {
       expect(logs.toSorted()).toEqual(consumerLogs.toSorted());
@@ -300,6 +319,7 @@ describe('the dashboard', () => {
       'Batches in the queue of each device',
       'Age of the oldest batch that waits for each device',
       'Devices for which work waits and nobody works',
+      'Age of the streams’ records',
       ...Object.keys(queues).flatMap((name) => [
         `${name}: messages waiting`,
         `${name}: age of the oldest message`,
@@ -317,6 +337,7 @@ describe('the dashboard', () => {
     ['Batches in the queue of each device', [searchFor('QueueLength')]],
     ['Age of the oldest batch that waits for each device', [searchFor('OldestBatch')]],
     ['Devices for which work waits and nobody works', ['UnclaimedDevices']],
+    ['Age of the streams’ records', ['IteratorAge']],
     ...Object.keys(queues).flatMap((name): [string, string[]][] => [
       [`${name}: messages waiting`, [`ApproximateNumberOfMessagesVisible of Queues/${name}`]],
       [`${name}: age of the oldest message`, ['MAX([FILL(ofQueue, 0), FILL(received, 0)])']],

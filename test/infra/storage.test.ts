@@ -42,6 +42,10 @@ describe.each(Object.entries<TableDescription>(tables))('the table %s', (name, d
     expect(properties).not.toHaveProperty('TableName');
   });
 
+  it('has a stream of its rows before and after where its description says so', () => {
+    expect(properties.StreamSpecification).toEqual(description.stream && { StreamViewType: 'NEW_AND_OLD_IMAGES' });
+  });
+
   it('is among the outputs', () => {
     expect(readable(outputs[`${name}Table`])).toBe(`Storage/${name}`);
   });

@@ -25,13 +25,17 @@ import { startPassingServer } from '../support/passing-server.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { type RouteCase, routeCases } from '../support/route-cases.ts';
+import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 
 const { client, names } = await functionEnvironment();
 
 /** `Table Action` or `Table/index Action`, of each call that was made. */
 const calls = new Set<string>();
-beforeEach(() => calls.clear());
+beforeEach(() => {
+  calls.clear();
+  secrets.calls.length = 0;
+});
 
 const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ headers, body }, pass, answer) => {
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
@@ -39,6 +43,7 @@ const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ h
   answer(await pass());
 });
 const sink = await startMessageSink();
+const secrets = await startSecrets();
 const results = await startResultsStore();
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
@@ -46,12 +51,16 @@ vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
 vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
+vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('WEBHOOK_REACH', 'loopback');
 vi.stubEnv('ISSUER', 'https://issuer.example');
 vi.stubEnv('AUDIENCE', 'audience');
 vi.stubEnv('JWKS_URI', 'https://issuer.example/jwks');
 afterAll(async () => {
   await recorder.stop();
   await sink.stop();
+  await secrets.stop();
   await results.stop();
 });
 
@@ -89,7 +98,7 @@ const rowCount = 2_700;
 const isRare = (seq: number) => seq % 260 === 0;
 const uncounted = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   ...row,
-  ...(seq === 0 && { open: true, status: 'RUNNING' as const }),
+  ...(seq === 0 && { open: true, status: 'RUNNING' as const, webhook: 'https://receiver.example.org/' }),
   device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
 }));
 const [first, second, few, farApart, farApartMiscounted] = uncounted.map(({ id }) => id) as [
@@ -188,6 +197,11 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   ];
 }
 
+/** Calls of Secrets Manager since the start of the test. */
+function callsOfSecrets(): string[] {
+  return secrets.calls.map((call) => call.replace(`secretsmanager:`, 'WebhookKey ').replace(` ${webhookKeyArn}`, ''));
+}
+
 function caseOf(name: RouteName): Partial<RouteCase> {
   return (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
 }
@@ -214,6 +228,7 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
       const event = gatewayEvent(name as RouteName, { ...request, userId: headless });
       expect((await handler(event, lambdaContext())).statusCode).toBe(500);
     }
+    for (const call of callsOfSecrets()) calls.add(call);
     expect([...calls].sort()).toEqual(declared(uses).sort());
   });
 });
@@ -320,5 +335,76 @@ describe.each(['authorizer', 'methodNotAllowed'] as const)('%s', (name) => {
     };
     await Promise.allSettled([handler(event, lambdaContext())]);
     expect([...calls]).toEqual(declared(otherFunctions[name].uses));
+  });
+});
+
+describe('pickFinalRows', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.pickFinalRows.entry);
+    sink.messages.length = 0;
+    const user_id = 'auth0|told';
+    const webhook = 'http://127.0.0.1:1/';
+    await lifecycle(client, names).createBatch(user_id, newBatch(1, { webhook }));
+    calls.clear();
+    const image = (attributes: object) => ({ dynamodb: { NewImage: attributes, SequenceNumber: '1' } });
+    const row = {
+      user_id: { S: user_id },
+      id: { S: uuid('a', 1) },
+      batch_id: { S: uuid('b', 1) },
+      status: { S: 'DONE' },
+      updated_at: { S: '2026-11-21T16:45:20.180000Z' },
+    };
+    const Records = [image(row), image({ ...row, status: { S: 'LOST' } })];
+    expect(await handler({ Records }, lambdaContext())).toEqual({ batchItemFailures: [] });
+    for (const { queue } of sink.messages) {
+      calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);
+    }
+    expect([...calls].sort()).toEqual(declared(otherFunctions.pickFinalRows.uses).sort());
+  });
+});
+
+describe('deliverWebhooks', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.deliverWebhooks.entry);
+    sink.messages.length = 0;
+    results.requests.length = 0;
+    const results_key = `results/${owner}/webhook.json`;
+    await results.put(results_key, { counter: { 0: 1 } });
+    const message = {
+      id: 'msg_1',
+      // Nobody listens there.
+      webhook: 'http://127.0.0.1:1/',
+      user_id: owner,
+      batch_id: uuid('b', 1),
+      job: { id: uuid('a', 1), results_key },
+      status: 'DONE',
+      updated_at: '2026-11-21T16:45:20.180000Z',
+      attempts: 0,
+      wait_seconds: 0,
+    };
+    const attributes = { SentTimestamp: '1795230000000' };
+    const Records = [message, { ...message, attempts: 6 }].map((body, at) => ({
+      messageId: String(at),
+      body: JSON.stringify(body),
+      attributes,
+    }));
+    const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext(20_000));
+    expect(batchItemFailures).toEqual([]);
+    for (const { queue } of sink.messages) {
+      calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);
+    }
+    expect(results.requests).toContain(`GET ${results_key}`);
+    calls.add('Results GetObject');
+    expect([...new Set([...calls, ...callsOfSecrets()])].sort()).toEqual(
+      declared(otherFunctions.deliverWebhooks.uses).sort(),
+    );
+  });
+});
+
+describe('rotateWebhookKey', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.rotateWebhookKey.entry);
+    await secrets.rotate(webhookKeyArn, handler);
+    expect([...new Set(callsOfSecrets())].sort()).toEqual(declared(otherFunctions.rotateWebhookKey.uses).sort());
   });
 });

@@ -290,6 +290,7 @@ function newJobRow(batch: BatchRow, job: NewJob, place: NewPlace & Pick<JobRow, 
     end_timestamp: null,
     errors: null,
     results_key: null,
+    ...(batch.webhook !== null && { has_webhook: true }),
     rev: 0,
     written_at: {},
   };

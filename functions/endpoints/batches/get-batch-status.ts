@@ -1,6 +1,7 @@
 import { getBatch } from '../../data/batches.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
+import { tableNames, webhookReach } from '../../env.ts';
 import { NotFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
@@ -8,10 +9,18 @@ import { routes } from '../../routes.ts';
 import { operation } from './get-batch-status.operation.ts';
 
 const get = getBatch(documentClient(), tableNames('Batches'));
+const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
 
 export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
   const batch = await get(userId, path.batch_id);
   if (batch === undefined) throw new NotFound('There is no such batch.');
   const { id, status, jobs_count, jobs_count_per_status } = batch;
-  return success({ id, status, jobs_count, jobs_count_per_status, queue_position: null });
+  return success({
+    id,
+    status,
+    jobs_count,
+    jobs_count_per_status,
+    queue_position: null,
+    webhook_attempt: await attemptOf(batch),
+  });
 });

@@ -1,13 +1,15 @@
 import {
   CreateTableCommand,
+  DescribeTableCommand,
   DynamoDBClient,
   ResourceInUseException,
+  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { owner } from '../iam/owner.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
-/** Creates the tables that are not there yet, as the template describes them. */
+/** Creates the tables that are not there yet, as the template describes them. Those of an earlier release get the stream they lack. */
 export async function createTables(
   endpoint: string,
   region: string,
@@ -19,8 +21,8 @@ export async function createTables(
       try {
         await client.send(new CreateTableCommand(create));
       } catch (error) {
-        if (error instanceof ResourceInUseException) return;
-        throw error;
+        if (!(error instanceof ResourceInUseException)) throw error;
+        return addStream(client, create);
       }
       if (timeToLive !== undefined) {
         await client.send(
@@ -30,4 +32,10 @@ export async function createTables(
     }),
   );
   client.destroy();
+}
+
+async function addStream(client: DynamoDBClient, { TableName, StreamSpecification }: TableDefinition['create']) {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  if (StreamSpecification === undefined || Table?.StreamSpecification?.StreamEnabled === true) return;
+  await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
 }

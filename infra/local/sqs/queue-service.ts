@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { SetupProblem } from '../../setup-problem.ts';
 import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import { md5 } from './md5.ts';
+import { messageFiles } from './message-files.ts';
 import { createQueue, InvalidMessage, messageLimit, type Queue } from './queue.ts';
 
 /** The local SQS: the account's queues, and the endpoint through which functions send to them. */
 export interface QueueService extends HttpServer {
-  create(definitions: readonly QueueDefinition[]): void;
+  /** Messages are kept in a folder for each queue in `directory`; without one, in memory. */
+  create(definitions: readonly QueueDefinition[], directory?: string): void;
   /** In the order of the template. */
   queues(): readonly Queue[];
   /** Those that another queue's redrive policy names. */
@@ -42,9 +45,10 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
       const arns = all.map(({ definition }) => definition.redrive?.deadLetterArn);
       return all.filter(({ definition }) => arns.includes(definition.arn));
     },
-    create(definitions) {
+    create(definitions, directory) {
       for (const definition of definitions) {
-        all.push(createQueue(definition, () => byName(definition.redrive?.deadLetterArn ?? '')));
+        const files = directory === undefined ? undefined : messageFiles(join(directory, definition.name));
+        all.push(createQueue(definition, () => byName(definition.redrive?.deadLetterArn ?? ''), files));
       }
     },
     find(arnOrUrl) {

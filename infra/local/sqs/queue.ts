@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { QueueDefinition } from '../template/deployment.ts';
+import type { MessageFiles, StoredMessage } from './message-files.ts';
 
 /** What a sender gives. */
 export interface NewMessage {
@@ -82,14 +83,19 @@ interface Group {
   hidden: number;
 }
 
-/** An empty queue; `deadLetters` finds the queue that its redrive policy names. */
-export function createQueue(definition: QueueDefinition, deadLetters: () => Queue | undefined): Queue {
+/** A queue; `deadLetters` finds the queue that its redrive policy names. It is empty at first, or holds what `files` hold. */
+export function createQueue(
+  definition: QueueDefinition,
+  deadLetters: () => Queue | undefined,
+  files?: MessageFiles,
+): Queue {
   const { fifo } = definition;
   const maximumReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
   const groups = new Map<string, Group>();
   const recentlySent = new Map<string, Message>();
   const listeners: (() => void)[] = [];
   let lastSequenceNumber = 0n;
+  for (const message of files?.read() ?? []) restore(message);
 
   return {
     definition,
@@ -97,7 +103,10 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
     receive,
     delete: remove,
     release,
-    takeOver: add,
+    takeOver(message) {
+      keep(message);
+      add(message);
+    },
     messages: () => [...groups.values()].flatMap((group) => group.messages),
     onVisible: (listener) => void listeners.push(listener),
   };
@@ -114,6 +123,7 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
       settled: Promise.withResolvers<'deleted' | 'redriven'>(),
     };
     if (fifo === undefined) {
+      keep(common, delay);
       if (delay === 0) add(common);
       else addHidden(common, delay);
       return common;
@@ -128,8 +138,38 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
     lastSequenceNumber += 1n;
     const message = { ...common, ...ids, sequenceNumber: String(lastSequenceNumber).padStart(20, '0') };
     recentlySent.set(deduplicationKey, message);
+    keep(message);
     add(message);
     return message;
+  }
+
+  function keep({ messageId, body, attributes, sentAt, ...message }: Message, delay = 0) {
+    const { groupId, deduplicationId, sequenceNumber } = message;
+    files?.write({
+      messageId,
+      body,
+      attributes,
+      sentAt,
+      visibleAt: Date.now() + delay,
+      ...(groupId !== undefined && { groupId }),
+      ...(deduplicationId !== undefined && { deduplicationId }),
+      ...(sequenceNumber !== undefined && { sequenceNumber }),
+    });
+  }
+
+  /** A message of an earlier process: whoever was at it is dead. */
+  function restore({ visibleAt, ...stored }: StoredMessage) {
+    const message: Message = {
+      ...stored,
+      receiveCount: 0,
+      tried: Promise.withResolvers<void>(),
+      settled: Promise.withResolvers<'deleted' | 'redriven'>(),
+    };
+    const delay = visibleAt - Date.now();
+    if (delay > 0) addHidden(message, delay);
+    else add(message);
+    const number = BigInt(stored.sequenceNumber ?? 0);
+    if (number > lastSequenceNumber) lastSequenceNumber = number;
   }
 
   function receive(most: number): Message[] {
@@ -160,6 +200,7 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
     if (group === undefined || index < 0) return;
     group.messages.splice(index, 1);
     group.hidden -= 1;
+    files?.remove(message.messageId);
     if (group.messages.length === 0) groups.delete(groupName(message));
     message.tried.resolve();
     message.settled.resolve('deleted');
@@ -196,6 +237,7 @@ export function createQueue(definition: QueueDefinition, deadLetters: () => Queu
   function redrive(message: Message) {
     message.settled.resolve('redriven');
     deadLetters()?.takeOver({ ...message, receiveCount: 0 });
+    files?.remove(message.messageId);
   }
 
   function announce() {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { CreateTableCommandInput, TimeToLiveSpecification } from '@aws-sdk/client-dynamodb';
 import { SetupProblem } from '../../setup-problem.ts';
+import { type RecordPattern, readPattern } from '../dynamodb/record-pattern.ts';
 import { checkStatements, isAllowed, type PolicyStatement } from '../iam/policy.ts';
 import type { AccountContext } from './account-context.ts';
 import { type ApiDefinition, readApi } from './api-definition.ts';
@@ -13,6 +14,8 @@ export interface Deployment {
   readonly queues: readonly QueueDefinition[];
   readonly functions: readonly FunctionDefinition[];
   readonly eventSources: readonly EventSourceDefinition[];
+  readonly streamSources: readonly StreamSourceDefinition[];
+  readonly secrets: readonly SecretDefinition[];
   readonly api: ApiDefinition;
   /** The template's outputs, by name. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -72,6 +75,25 @@ export interface EventSourceDefinition {
   readonly reportsItemFailures: boolean;
 }
 
+/** An event source mapping from a table's stream to a function. */
+export interface StreamSourceDefinition {
+  readonly tableName: string;
+  readonly streamArn: string;
+  readonly functionArn: string;
+  readonly batchSize: number;
+  /** The function gets the records that match one of them; without any, all. */
+  readonly patterns: readonly RecordPattern[];
+  readonly maximumAgeSeconds: number;
+  /** Where the place of records that were given up is sent. */
+  readonly givenUpArn: string;
+}
+
+export interface SecretDefinition {
+  readonly arn: string;
+  /** Makes its versions: for the first time when the secret is deployed. */
+  readonly rotationFunctionArn: string;
+}
+
 /** The assets manifest that synthesis writes beside the template: from an asset's hash to its directory. */
 export interface AssetManifest {
   readonly files: Readonly<Record<string, { readonly source: { readonly path: string } }>>;
@@ -96,13 +118,21 @@ export function readDeployment(
   const functions = ofType('AWS::Lambda::Function').map((resource) => readFunction(resource, resources, assets));
   const queues = ofType('AWS::SQS::Queue').map(readQueue);
   for (const queue of queues) requireDeadLettersOfSameKind(queue, queues);
+  const mappings = ofType('AWS::Lambda::EventSourceMapping');
+  const isOfQueue = ({ properties }: Resource) => String(properties.EventSourceArn).startsWith('arn:aws:sqs:');
+  const tables = ofType('AWS::DynamoDB::Table');
   return {
     functions,
     queues,
-    eventSources: ofType('AWS::Lambda::EventSourceMapping').map((resource) =>
-      readEventSource(resource, functions, queues),
-    ),
-    tables: ofType('AWS::DynamoDB::Table').map(readTable),
+    eventSources: mappings.filter(isOfQueue).map((resource) => readEventSource(resource, functions, queues)),
+    streamSources: mappings
+      .filter((resource) => !isOfQueue(resource))
+      .map((resource) => readStreamSource(resource, functions, tables)),
+    secrets: ofType('AWS::SecretsManager::RotationSchedule').map(({ properties }) => ({
+      arn: properties.SecretId,
+      rotationFunctionArn: properties.RotationLambdaARN,
+    })),
+    tables: tables.map(readTable),
     buckets: ofType('AWS::S3::Bucket').map((resource) => readBucket(resource, resources)),
     api: readApi(resources, account),
     outputs,
@@ -200,7 +230,9 @@ function readEventSource(
   const queueArn: string = properties.EventSourceArn;
   const queue = queues.find(({ arn }) => arn === queueArn);
   if (target === undefined || queue === undefined) {
-    throw new SetupProblem(`The local stack knows event sources from a queue to a function only, not ${logicalId}.`);
+    throw new SetupProblem(
+      `The local stack knows event sources from a queue or a stream to a function, not ${logicalId}.`,
+    );
   }
   if (queue.fifo !== undefined && (properties.BatchSize > 10 || properties.MaximumBatchingWindowInSeconds > 0)) {
     throw new SetupProblem(`Lambda reads a FIFO queue in batches of up to 10 and without a window: ${logicalId}.`);
@@ -220,9 +252,49 @@ function readEventSource(
   };
 }
 
+function readStreamSource(
+  { logicalId, properties }: Resource,
+  functions: readonly FunctionDefinition[],
+  tables: readonly Resource[],
+): StreamSourceDefinition {
+  const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
+  const streamArn: string = properties.EventSourceArn;
+  const table = tables.find(({ attributes }) => attributes.StreamArn === streamArn);
+  if (target === undefined || table?.properties.StreamSpecification === undefined) {
+    throw new SetupProblem(
+      `The local stack knows event sources from a queue or a stream to a function, not ${logicalId}.`,
+    );
+  }
+  const givenUpArn: string = properties.DestinationConfig?.OnFailure?.Destination;
+  const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+  const needed = [
+    ...streamActions.map((action) => ({ action: `dynamodb:${action}`, resource: streamArn })),
+    { action: 'sqs:SendMessage', resource: givenUpArn },
+  ];
+  for (const access of needed) {
+    if (!isAllowed(target.statements, access)) {
+      throw new SetupProblem(
+        `The role of ${target.name} does not allow ${access.action}, which its event source needs.`,
+      );
+    }
+  }
+  return {
+    tableName: table.ref,
+    streamArn,
+    functionArn: target.arn,
+    batchSize: properties.BatchSize ?? 100,
+    patterns: (properties.FilterCriteria?.Filters ?? []).map(({ Pattern }: { Pattern: string }) =>
+      readPattern(Pattern),
+    ),
+    maximumAgeSeconds: properties.MaximumRecordAgeInSeconds ?? Number.POSITIVE_INFINITY,
+    givenUpArn,
+  };
+}
+
 /** The properties are CreateTable's own, except those that other calls set. */
 function readTable({ ref, properties }: Resource): TableDefinition {
-  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, LocalSecondaryIndexes } = properties;
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, LocalSecondaryIndexes, StreamSpecification } =
+    properties;
   return {
     create: {
       TableName: ref,
@@ -231,6 +303,9 @@ function readTable({ ref, properties }: Resource): TableDefinition {
       AttributeDefinitions,
       ...(GlobalSecondaryIndexes !== undefined && { GlobalSecondaryIndexes }),
       ...(LocalSecondaryIndexes !== undefined && { LocalSecondaryIndexes }),
+      ...(StreamSpecification !== undefined && {
+        StreamSpecification: { StreamEnabled: true, StreamViewType: StreamSpecification.StreamViewType },
+      }),
     },
     ...(properties.TimeToLiveSpecification !== undefined && { timeToLive: properties.TimeToLiveSpecification }),
   };

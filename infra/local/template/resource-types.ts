@@ -27,7 +27,10 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
   'AWS::ApiGateway::Stage': (_, __, { StageName }) => nameOnly(String(StageName)),
   'AWS::CloudWatch::Alarm': withArn('cloudwatch', (name) => `alarm:${name}`),
   'AWS::CloudWatch::Dashboard': nameOnly,
-  'AWS::DynamoDB::Table': withArn('dynamodb', (name) => `table/${name}`),
+  'AWS::DynamoDB::Table': (name, { accountId, region }) => {
+    const arn = `arn:aws:dynamodb:${region}:${accountId}:table/${name}`;
+    return { ref: name, attributes: { Arn: arn, StreamArn: `${arn}/stream/local` } };
+  },
   // Nothing runs on time here: nobody reads what it would measure.
   'AWS::Events::Rule': withArn('events', (name) => `rule/${name}`),
   'AWS::IAM::ManagedPolicy': (name, { accountId }) => {
@@ -54,6 +57,11 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
     },
   }),
   'AWS::S3::BucketPolicy': nameOnly,
+  'AWS::SecretsManager::RotationSchedule': nameOnly,
+  'AWS::SecretsManager::Secret': (name, { accountId, region }) => {
+    const arn = `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}`;
+    return { ref: arn, attributes: { Id: arn } };
+  },
   'AWS::SNS::Topic': (name, { accountId, region }) => {
     const arn = `arn:aws:sns:${region}:${accountId}:${name}`;
     return { ref: arn, attributes: { TopicArn: arn, TopicName: name } };

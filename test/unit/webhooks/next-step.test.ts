@@ -21,7 +21,7 @@ describe('nextStep', () => {
   });
 
   it('tries again after 5 s, 5 and 30 minutes, 2, 5 and 10 hours, then gives up', () => {
-    const steps = [1, 2, 3, 4, 5, 6, 7].map((tries) => nextStep(tries, { status: 500 }, now));
+    const steps = [1, 2, 3, 4, 5, 6, 7].map((attempts) => nextStep(attempts, { status: 500 }, now));
     expect(steps.map((each) => ('delaySeconds' in each ? each.delaySeconds : each))).toEqual([
       5,
       5 * 60,

@@ -1,0 +1,203 @@
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { readResults } from '../data/batch-results.ts';
+import { documentClient } from '../data/dynamodb/client.ts';
+import { messageSender } from '../data/message-sender.ts';
+import { secretsManager } from '../data/secrets-manager.ts';
+import { getLastAttempt, putWebhookAttempt } from '../data/webhook-attempts.ts';
+import { getWebhookKeys } from '../data/webhook-keys.ts';
+import { queueUrl, requiredEnv, tableNames, webhookReach } from '../env.ts';
+import { CorruptData } from '../errors.ts';
+import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import type { WebhookAttempt } from '../schemas/webhook.ts';
+import { WebhookMessage } from '../schemas/webhook-message.ts';
+import { fromMicroseconds } from '../timestamp.ts';
+import { derivedUuid } from '../uuid.ts';
+import { type NextStep, nextStep } from '../webhooks/next-step.ts';
+import { postWebhook, type WebhookAnswer, WebhookUnanswered } from '../webhooks/post-webhook.ts';
+import { signatureHeaders } from '../webhooks/signing-key.ts';
+import { readWebhook } from '../webhooks/webhook-url.ts';
+import { oldestAge } from './oldest-age.ts';
+
+const tables = tableNames('WebhookAttempts');
+const lastAttemptOf = getLastAttempt(documentClient(), tables);
+const putAttempt = putWebhookAttempt(documentClient(), tables);
+const results = readResults(requiredEnv('RESULTS_BUCKET'));
+const keys = getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN'));
+const queue = messageSender(queueUrl('Webhooks'));
+const deadLetters = messageSender(queueUrl('Webhooks/dead_letters'));
+const reach = webhookReach();
+
+/** SQS delays a message by so much at most. */
+const longestDelaySeconds = 900;
+
+/** Larger results are left out of the message: receivers get them by their link. */
+const mostResultsBytes = 20 * 1024;
+
+/** Kept back from the function's time to say what became of an attempt. */
+const reservedMilliseconds = 3_000;
+
+/** What became of a message, for the log. */
+type Disposition = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead letter';
+
+/**
+ * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again is sent anew, with its delay. After
+ * the last attempt it becomes a dead letter, with the reason. A message that fails for a reason of ours is delivered again by the queue.
+ */
+export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {
+    const failed: SQSRecord[] = [];
+    const faults: Record<string, unknown>[] = [];
+    const dispositions: Partial<Record<Disposition, number>> = {};
+    const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
+    await Promise.all(
+      Records.map(async (record) => {
+        try {
+          const disposition = await deliver(record, timeLeft);
+          dispositions[disposition] = (dispositions[disposition] ?? 0) + 1;
+        } catch (error) {
+          failed.push(record);
+          faults.push({ message_id: record.messageId, disposition: 'delivered again', error: describeError(error) });
+        }
+      }),
+    );
+    const sentTimes = Records.map(({ attributes }) => attributes.SentTimestamp);
+    addToRequestLog({
+      dispositions,
+      failed: failed.length,
+      EventAge: oldestAge(sentTimes),
+      ...(faults.length > 0 && { faults }),
+    });
+    writeRequestLog(failed.length > 0 ? 'ERROR' : 'INFO');
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  });
+}
+
+async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): Promise<Disposition> {
+  const message = readMessage(body);
+  if (message === undefined) return giveUp(body, messageId, 'The message cannot be read.');
+  if (message.wait_seconds > 0) {
+    await sendLater(message, message.wait_seconds);
+    return 'waits';
+  }
+  const { user_id, batch_id } = message;
+  const last = await lastAttemptOf(user_id, batch_id);
+  if (last?.outcome === 'STOPPED') return 'dropped';
+  const target = readWebhook(message.webhook, reach);
+  // The rules have changed since it was sent. Users are shown the refusal (getWebhookAttempt).
+  if ('refusal' in target) return 'dropped';
+  const result = await attempt(message, target.url, timeLeft());
+  return carryOut(message, nextStep(message.attempts + 1, result), messageId);
+}
+
+function readMessage(body: string): WebhookMessage | undefined {
+  try {
+    return WebhookMessage.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The answer, or why there was none. Throws what is not the receiver's fault. */
+async function attempt(
+  message: WebhookMessage,
+  url: URL,
+  timeLeft: number,
+): Promise<WebhookAnswer | WebhookUnanswered> {
+  const body = await payloadOf(message);
+  const signed = { id: message.id, timestamp: Math.floor(Date.now() / 1000), body };
+  const headers = signatureHeaders(signed, await keys());
+  try {
+    return await postWebhook(
+      { url, headers, body },
+      { timeoutMilliseconds: Math.min(15_000, Math.max(timeLeft, 1_000)) },
+    );
+  } catch (error) {
+    if (error instanceof WebhookUnanswered) return error;
+    throw error;
+  }
+}
+
+/** The body: the same text at every attempt, as long as the results are the same. */
+async function payloadOf({ user_id, batch_id, job, status, updated_at }: WebhookMessage): Promise<string> {
+  const type = job === null ? 'batch.updated' : 'job.updated';
+  const data = JSON.stringify(job === null ? { batch_id, status } : { batch_id, job_id: job.id, status });
+  const document =
+    job === null || job.results_key === null ? undefined : await readDocument(user_id, job.id, job.results_key);
+  // The document as it was uploaded: parsing would alter its numbers.
+  const withResults = document === undefined ? data : `${data.slice(0, -1)},"results":${document}}`;
+  return `{"type":"${type}","timestamp":"${updated_at}","data":${withResults}}`;
+}
+
+/** Undefined where there is none that fits. */
+async function readDocument(userId: string, jobId: string, key: string): Promise<string | undefined> {
+  try {
+    const found = await results(userId, new Map([[jobId, key]]), mostResultsBytes);
+    return found?.documents.get(jobId);
+  } catch (error) {
+    if (!(error instanceof CorruptData)) throw error;
+    addToRequestLog({ results_fault: describeError(error) });
+    return undefined;
+  }
+}
+
+async function carryOut(message: WebhookMessage, next: NextStep, messageId: string): Promise<Disposition> {
+  const attempts = message.attempts + 1;
+  switch (next.step) {
+    case 'delivered':
+      await recordAttempt(message, { outcome: 'DELIVERED', reason: null });
+      return 'DELIVERED';
+    case 'stop':
+      await recordAttempt(message, { outcome: 'STOPPED', reason: next.reason });
+      return 'STOPPED';
+    case 'try again': {
+      const { reason, delaySeconds } = next;
+      await sendLater({ ...message, attempts }, delaySeconds);
+      await recordAttempt(message, {
+        outcome: 'RETRYING',
+        reason,
+        next_attempt_at: timestamp(Date.now() + delaySeconds * 1000),
+      });
+      return 'RETRYING';
+    }
+    case 'give up':
+      await giveUp(JSON.stringify({ ...message, attempts: 0 }), messageId, next.reason);
+      await recordAttempt(message, { outcome: 'GIVEN_UP', reason: next.reason });
+      return 'GIVEN_UP';
+  }
+}
+
+/** What of the waiting time exceeds the longest delay stays in the message. */
+async function sendLater(message: WebhookMessage, seconds: number): Promise<void> {
+  const delaySeconds = Math.min(seconds, longestDelaySeconds);
+  const body = JSON.stringify({ ...message, wait_seconds: seconds - delaySeconds });
+  await queue.send({ body, attributes: {}, delaySeconds, groupId: derivedUuid(message.user_id) });
+}
+
+/** The dead letter can be moved back to the queue as it is: all attempts are made again. */
+async function giveUp(body: string, message_id: string, reason: string): Promise<'dead letter'> {
+  await deadLetters.send({ body, attributes: { reason, message_id } });
+  return 'dead letter';
+}
+
+type Recorded = Pick<WebhookAttempt, 'outcome' | 'reason'> & Partial<Pick<WebhookAttempt, 'next_attempt_at'>>;
+
+/** Users only look at it, so a failure must not make the receiver be called again. */
+async function recordAttempt({ user_id, batch_id, job, attempts }: WebhookMessage, recorded: Recorded): Promise<void> {
+  const attempt: WebhookAttempt = {
+    attempted_at: timestamp(Date.now()),
+    type: job === null ? 'batch.updated' : 'job.updated',
+    job_id: job?.id ?? null,
+    attempts: attempts + 1,
+    next_attempt_at: null,
+    ...recorded,
+  };
+  try {
+    await putAttempt(user_id, batch_id, attempt);
+  } catch (error) {
+    addToRequestLog({ record_fault: describeError(error) });
+  }
+}
+
+function timestamp(milliseconds: number): string {
+  return fromMicroseconds(milliseconds * 1000);
+}

@@ -1,0 +1,135 @@
+/** What receivers of webhooks are sent, and what users see of it. */
+
+import * as z from 'zod/mini';
+import {
+  BatchStatus,
+  Count,
+  JobStatus,
+  NullableText,
+  NullableTimestamp,
+  NullableUuid,
+  Timestamp,
+  Uuid,
+} from './values.ts';
+
+const fields = {
+  type: 'What happened.',
+  timestamp: 'When it happened.',
+  data: 'What it happened to.',
+  batch_id: 'Id of the batch.',
+  job_id: 'Id of the job.',
+  status: 'The status that it ended with.',
+  results: 'The results document of the job; absent where there is none, or where it is larger than 20 kB.',
+};
+
+/** The body of a message about a job. */
+export const JobUpdated = z
+  .strictObject({
+    type: z.literal('job.updated'),
+    timestamp: Timestamp,
+    data: z
+      .strictObject({
+        batch_id: Uuid,
+        job_id: Uuid,
+        status: JobStatus,
+        results: z.exactOptional(z.record(z.string(), z.unknown())),
+      })
+      .register(z.globalRegistry, { fields }),
+  })
+  .register(z.globalRegistry, {
+    id: 'JobUpdated',
+    fields,
+    examples: [
+      {
+        type: 'job.updated',
+        timestamp: '2026-11-18T13:07:00.000521Z',
+        data: {
+          batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+          job_id: '22afe093-6443-4460-bab2-60b21ccf278f',
+          status: 'DONE',
+          results: { counter: { '000': 8, '001': 3 } },
+        },
+      },
+    ],
+  });
+
+/** The body of a message about a batch. */
+export const BatchUpdated = z
+  .strictObject({
+    type: z.literal('batch.updated'),
+    timestamp: Timestamp,
+    data: z.strictObject({ batch_id: Uuid, status: BatchStatus }).register(z.globalRegistry, { fields }),
+  })
+  .register(z.globalRegistry, {
+    id: 'BatchUpdated',
+    fields,
+    examples: [
+      {
+        type: 'batch.updated',
+        timestamp: '2026-11-18T13:08:00.000885Z',
+        data: { batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560', status: 'DONE' },
+      },
+    ],
+  });
+
+/** What became of an attempt to deliver a webhook. */
+const WebhookOutcome = z
+  .enum(['DELIVERED', 'RETRYING', 'GIVEN_UP', 'STOPPED', 'REFUSED'])
+  .register(z.globalRegistry, { id: 'WebhookOutcome' });
+
+const WebhookMessageType = z
+  .enum(['job.updated', 'batch.updated'])
+  .register(z.globalRegistry, { id: 'WebhookMessageType' });
+
+/** The last attempt to deliver a message about a batch or one of its jobs, as users see it. */
+export const WebhookAttempt = z
+  .strictObject({
+    outcome: WebhookOutcome,
+    reason: NullableText,
+    type: z.nullable(WebhookMessageType),
+    job_id: NullableUuid,
+    attempts: Count,
+    attempted_at: NullableTimestamp,
+    next_attempt_at: NullableTimestamp,
+  })
+  .register(z.globalRegistry, {
+    id: 'WebhookAttempt',
+    fields: {
+      outcome: [
+        '`DELIVERED`: the receiver answered 2xx.',
+        '`RETRYING`: it failed, and is tried again.',
+        '`GIVEN_UP`: the last attempt failed.',
+        '`STOPPED`: the receiver answered 410, and is sent no more messages of this batch.',
+        '`REFUSED`: nothing can be delivered to this webhook.',
+      ].join(' '),
+      reason: 'Why it was not delivered; null when it was.',
+      type: 'What the message was about; null where nothing was sent.',
+      job_id: 'The job that it was about; null for the batch.',
+      attempts: 'How often this message was sent.',
+      attempted_at: 'When it was sent.',
+      next_attempt_at: 'When it is sent again.',
+    },
+  });
+export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
+
+/** An attempt as its table holds it. */
+export const WebhookAttemptRow = z.object({
+  ...WebhookAttempt.shape,
+  user_id: z.string(),
+  batch_id: Uuid,
+  /** Seconds since 1970. */
+  expires_at: Count,
+});
+
+/** What webhooks are verified with. */
+export const WebhookPublicKey = z
+  .strictObject({ public_key: z.string(), previous_public_key: NullableText })
+  .register(z.globalRegistry, {
+    id: 'WebhookPublicKey',
+    fields: {
+      public_key:
+        'The ed25519 key, in the form of the Standard Webhooks specification: `whpk_` and the base64 of its 32 bytes.',
+      previous_public_key: 'The key before, which messages are signed with as well; null while there is none.',
+    },
+    examples: [{ public_key: 'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=', previous_public_key: null }],
+  });

@@ -1,0 +1,176 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import { owner } from '../iam/owner.ts';
+import type { LambdaFunction } from '../lambda/lambda-function.ts';
+import type { StreamSourceDefinition } from '../template/deployment.ts';
+
+/** How far a stream was read: by table and shard the last record that its function is done with. */
+export interface Checkpoints {
+  get(table: string, shard: string): string | undefined;
+  set(table: string, shard: string, sequenceNumber: string): void;
+}
+
+/** Keeps them in a file; without one, in memory. */
+export function createCheckpoints(file?: string): Checkpoints {
+  const all: Record<string, Record<string, string>> = file === undefined ? {} : readAll(file);
+  return {
+    get: (table, shard) => all[table]?.[shard],
+    set(table, shard, sequenceNumber) {
+      all[table] = { ...all[table], [shard]: sequenceNumber };
+      if (file === undefined) return;
+      writeFileSync(`${file}.new`, JSON.stringify(all));
+      renameSync(`${file}.new`, file);
+    },
+  };
+}
+
+function readAll(file: string): Record<string, Record<string, string>> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}
+
+/** A record as DynamoDB's stream has it: as in the event, but for the time. */
+interface StreamRecord extends Omit<DynamoDBRecord, 'dynamodb'> {
+  readonly dynamodb: Readonly<Record<string, Record<string, AttributeValue> | string | number>> & {
+    readonly SequenceNumber: string;
+  };
+}
+
+interface Shard {
+  readonly ShardId: string;
+  readonly SequenceNumberRange: { readonly EndingSequenceNumber?: string };
+}
+
+const pollMilliseconds = 400;
+const longestPauseMilliseconds = 30_000;
+
+export interface StreamSourceOptions {
+  /** Of DynamoDB Local. */
+  readonly endpoint: string;
+  readonly checkpoints: Checkpoints;
+  /** Told what went wrong. */
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Hands a table's changes to a function as Lambda's event source mappings do: those that match, in batches, from the oldest on that it
+ * is not done with; again, after a pause, where the function fails. The returned function ends it.
+ */
+export function startStreamSource(
+  source: StreamSourceDefinition,
+  target: LambdaFunction,
+  { endpoint, checkpoints, log }: StreamSourceOptions,
+): () => void {
+  const { tableName, streamArn, patterns, batchSize } = source;
+  let stopped = false;
+  let pause = pollMilliseconds;
+  let stream: string | undefined;
+  void run();
+  return () => {
+    stopped = true;
+  };
+
+  async function run() {
+    while (!stopped) {
+      try {
+        const found = await readOnce();
+        pause = pollMilliseconds;
+        if (found) continue;
+      } catch (error) {
+        if (stopped) return;
+        pause = Math.min(2 * pause, longestPauseMilliseconds);
+        log(`${tableName}: its stream is read again in ${pause / 1000} s: ${error}`);
+      }
+      await wait(pause, undefined, { ref: false });
+    }
+  }
+
+  /** Whether there was a record. Shards are listed parents first. */
+  async function readOnce(): Promise<boolean> {
+    let found = false;
+    stream ??= await findStream();
+    for (const shard of await listShards(stream)) {
+      for (let records = await nextRecords(stream, shard); records.length > 0 && !stopped; ) {
+        found = true;
+        await deliver(shard, records);
+        records = await nextRecords(stream, shard);
+      }
+    }
+    return found;
+  }
+
+  async function findStream(): Promise<string> {
+    const { Table } = await call('DynamoDB_20120810.DescribeTable', { TableName: tableName });
+    return (Table as { LatestStreamArn: string }).LatestStreamArn;
+  }
+
+  async function listShards(StreamArn: string): Promise<Shard[]> {
+    const shards: Shard[] = [];
+    let ExclusiveStartShardId: string | undefined;
+    do {
+      const { StreamDescription } = await call('DynamoDBStreams_20120810.DescribeStream', {
+        StreamArn,
+        ...(ExclusiveStartShardId !== undefined && { ExclusiveStartShardId }),
+      });
+      const description = StreamDescription as { Shards: Shard[]; LastEvaluatedShardId?: string };
+      shards.push(...description.Shards);
+      ExclusiveStartShardId = description.LastEvaluatedShardId;
+    } while (ExclusiveStartShardId !== undefined);
+    return shards;
+  }
+
+  async function nextRecords(StreamArn: string, { ShardId, SequenceNumberRange }: Shard): Promise<StreamRecord[]> {
+    const SequenceNumber = checkpoints.get(tableName, ShardId);
+    if (SequenceNumber !== undefined && SequenceNumber === SequenceNumberRange.EndingSequenceNumber) return [];
+    const { ShardIterator } = await call('DynamoDBStreams_20120810.GetShardIterator', {
+      StreamArn,
+      ShardId,
+      ...(SequenceNumber === undefined
+        ? { ShardIteratorType: 'TRIM_HORIZON' }
+        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber }),
+    });
+    const { Records } = await call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
+    return Records as StreamRecord[];
+  }
+
+  /** Throws when the function is not done with all of them; what it is done with does not come again. */
+  async function deliver({ ShardId }: Shard, records: readonly StreamRecord[]) {
+    const events = records
+      .map((record) => ({ ...record, eventSourceARN: streamArn }))
+      .filter((record) => patterns.length === 0 || patterns.some((matches) => matches(record)));
+    for (let at = 0; at < events.length; at += batchSize) {
+      const batch = events.slice(at, at + batchSize);
+      const response = (await target.invoke({ Records: batch })) as DynamoDBBatchResponse | null;
+      const failures = new Set(response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      const failed = batch.findIndex(({ dynamodb }) => failures.has(dynamodb.SequenceNumber));
+      const done = failed < 0 ? batch.length : failed;
+      const last = batch[done - 1];
+      if (last !== undefined) checkpoints.set(tableName, ShardId, last.dynamodb.SequenceNumber);
+      if (failed >= 0) throw new Error(`${target.definition.name} failed for ${failures.size} records.`);
+    }
+    checkpoints.set(tableName, ShardId, records.at(-1)!.dynamodb.SequenceNumber);
+  }
+
+  /** DynamoDB Local asks for a signature, but does not check it. */
+  async function call(operation: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/x-amz-json-1.0',
+        'X-Amz-Target': operation,
+        'X-Amz-Date': '20260101T000000Z',
+        Authorization: `AWS4-HMAC-SHA256 Credential=${owner.accessKeyId}/20260101/${streamArn.split(':')[3]}/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
+      },
+      body: JSON.stringify(body),
+    });
+    const answer = (await response.json()) as Record<string, unknown>;
+    if (!response.ok) throw new Error(`${operation}: ${answer.__type} ${answer.message ?? answer.Message}`);
+    return answer;
+  }
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
+import { findPrincipal, type Principals } from '../iam/principals.ts';
+
+/** The local Secrets Manager: the part that reads and rotates secrets. */
+export interface SecretStore extends HttpServer {
+  /** Creates a secret with a text that is no key, as the template asks for, unless it is there. Returns whether it did. */
+  create(arn: string): boolean;
+  /** Makes a new version: calls the function for each step, as Secrets Manager does. Throws what it throws. */
+  rotate(arn: string, invoke: (event: unknown) => Promise<unknown>): Promise<void>;
+}
+
+interface Version {
+  readonly value: string;
+  stages: string[];
+}
+
+/** The versions of each secret, by ARN and by id. */
+type Secrets = Record<string, Record<string, Version>>;
+
+const requestLimit = 1024 * 1024;
+
+/** Starts it. Secrets are kept in `file`, readable by its owner alone; without one, in memory. */
+export async function startSecretStore(principals: Principals, file?: string): Promise<SecretStore> {
+  const secrets = file === undefined ? {} : readSecrets(file);
+  const server = await startHttpServer(0, answer);
+  return { ...server, create, rotate };
+
+  function create(arn: string): boolean {
+    if (secrets[arn] !== undefined) return false;
+    secrets[arn] = { [randomUUID()]: { value: randomUUID(), stages: ['AWSCURRENT'] } };
+    save();
+    return true;
+  }
+
+  async function rotate(SecretId: string, invoke: (event: unknown) => Promise<unknown>) {
+    const ClientRequestToken = randomUUID();
+    for (const Step of ['createSecret', 'setSecret', 'testSecret', 'finishSecret']) {
+      await invoke({ SecretId, ClientRequestToken, Step });
+    }
+  }
+
+  function save() {
+    if (file === undefined) return;
+    writeFileSync(`${file}.new`, JSON.stringify(secrets), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    const send = (status: number, body: unknown) => {
+      response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
+    };
+    const refuse = (code: string, message: string) => send(400, { __type: code, Message: message });
+    const body = await readBody(request, requestLimit);
+    if (body === undefined) return refuse('InvalidRequestException', 'The request is too large.');
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+    const input = JSON.parse(body.toString()) as Record<string, string>;
+    const arn = input.SecretId ?? '';
+    const action = `secretsmanager:${operation}`;
+    const principal = findPrincipal(principals, request.headers);
+    if (principal?.mayDo({ action, resource: arn }) !== true) {
+      return refuse('AccessDeniedException', `User: ${principal?.arn} is not authorized to perform: ${action}`);
+    }
+    const versions = secrets[arn];
+    if (versions === undefined)
+      return refuse('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+    switch (operation) {
+      case 'DescribeSecret': {
+        const stages = Object.entries(versions).map(([id, version]) => [id, version.stages]);
+        return send(200, { ARN: arn, VersionIdsToStages: Object.fromEntries(stages) });
+      }
+      case 'GetSecretValue': {
+        const { VersionId, VersionStage = 'AWSCURRENT' } = input;
+        const found = Object.entries(versions).find(([id, { stages }]) =>
+          VersionId === undefined ? stages.includes(VersionStage) : id === VersionId,
+        );
+        if (found === undefined) {
+          return refuse('ResourceNotFoundException', "Secrets Manager can't find the specified secret value.");
+        }
+        const [id, { value, stages }] = found;
+        return send(200, { ARN: arn, VersionId: id, SecretString: value, VersionStages: stages });
+      }
+      case 'PutSecretValue': {
+        const { ClientRequestToken: id = randomUUID(), SecretString = '' } = input;
+        const stages = input.VersionStages as unknown as string[];
+        for (const stage of stages) takeAway(versions, stage);
+        versions[id] = { value: SecretString, stages };
+        save();
+        return send(200, { ARN: arn, VersionId: id, VersionStages: stages });
+      }
+      case 'UpdateSecretVersionStage': {
+        const { VersionStage = '', MoveToVersionId = '', RemoveFromVersionId } = input;
+        const from = Object.keys(versions).find((id) => versions[id]!.stages.includes(VersionStage));
+        if (from !== RemoveFromVersionId || versions[MoveToVersionId] === undefined) {
+          return refuse(
+            'InvalidParameterException',
+            'The version that the staging label is removed from is another one.',
+          );
+        }
+        takeAway(versions, VersionStage);
+        if (VersionStage === 'AWSCURRENT' && from !== undefined) {
+          takeAway(versions, 'AWSPREVIOUS');
+          versions[from]!.stages.push('AWSPREVIOUS');
+        }
+        versions[MoveToVersionId].stages.push(VersionStage);
+        save();
+        return send(200, { ARN: arn });
+      }
+      default:
+        return refuse('InvalidRequestException', `The local Secrets Manager does not know ${operation}.`);
+    }
+  }
+}
+
+/** A staging label is on one version at most. */
+function takeAway(versions: Readonly<Record<string, Version>>, stage: string) {
+  for (const version of Object.values(versions)) version.stages = version.stages.filter((each) => each !== stage);
+}
+
+function readSecrets(file: string): Secrets {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}

@@ -1,0 +1,295 @@
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { newBatch, uuid } from '../support/new-batch.ts';
+import { startResultsStore } from '../support/results-store.ts';
+import { startSecrets } from '../support/secrets.ts';
+import { verify } from '../support/verify-webhook.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+
+const { client, names } = await functionEnvironment();
+const [sink, results, secrets, receiver] = await Promise.all([
+  startMessageSink(),
+  startResultsStore(),
+  startSecrets(),
+  startWebhookReceiver(),
+]);
+vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
+vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('WEBHOOK_REACH', 'loopback');
+const { handler } = await import('../../functions/consumers/deliver-webhooks.ts');
+const { handler: getStatus } = await import('../../functions/endpoints/batches/get-batch-status.ts');
+const { handler: getPublicKey } = await import('../../functions/endpoints/webhooks/get-webhook-public-key.ts');
+afterAll(() => Promise.all([sink, results, secrets, receiver].map(({ stop }) => stop())));
+beforeEach(() => {
+  sink.messages.length = 0;
+  sink.refusing = false;
+  receiver.messages.length = 0;
+  receiver.answer = (_, response) => response.writeHead(204).end();
+});
+
+const alice = 'auth0|alice';
+let number = 0;
+
+/** A message about a job of a batch that nobody else uses. */
+async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMessage> {
+  const webhook = given.webhook ?? `${receiver.url}/hooks`;
+  await lifecycle(client, names).createBatch(alice, newBatch(++number, { webhook }));
+  return {
+    id: `msg_${number}`,
+    webhook,
+    user_id: alice,
+    batch_id: uuid('b', number),
+    job: { id: uuid('a', number), results_key: null },
+    status: 'DONE',
+    updated_at: '2026-11-21T16:45:20.180000Z',
+    attempts: 0,
+    wait_seconds: 0,
+    ...given,
+  };
+}
+
+const recordOf = (body: unknown, messageId = 'message') =>
+  ({
+    messageId,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
+    messageAttributes: {},
+  }) as unknown as SQSRecord;
+
+const deliver = (...bodies: unknown[]) =>
+  handler({ Records: bodies.map((body, at) => recordOf(body, `m${at}`)) } as SQSEvent, lambdaContext(20_000));
+
+async function statusOf({ batch_id }: WebhookMessage) {
+  const { body } = await getStatus(
+    gatewayEvent('getBatchStatus', { userId: alice, path: { batch_id } }),
+    lambdaContext(),
+  );
+  return JSON.parse(body).data.webhook_attempt;
+}
+
+async function publicKeys() {
+  const { statusCode, body } = await getPublicKey(gatewayEvent('getWebhookPublicKey'), lambdaContext());
+  expect(statusCode).toBe(200);
+  const { public_key, previous_public_key } = JSON.parse(body).data;
+  return [public_key, ...(previous_public_key === null ? [] : [previous_public_key])] as [string, ...string[]];
+}
+
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+
+describe('deliverWebhooks', () => {
+  it('calls the receiver with a message that the public key verifies', async () => {
+    const sent = await message();
+    expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
+    const [{ url, headers, body } = {}] = receiver.messages as never as [(typeof receiver.messages)[0]];
+    expect(url).toBe('/hooks');
+    expect(headers).toMatchObject({ 'webhook-id': sent.id, 'content-type': 'application/json' });
+    expect(verify(headers as Record<string, string>, body!, await publicKeys())).toEqual({
+      type: 'job.updated',
+      timestamp: sent.updated_at,
+      data: { batch_id: sent.batch_id, job_id: sent.job!.id, status: 'DONE' },
+    });
+    expect(() => verify(headers as Record<string, string>, Buffer.from('{}'), [])).toThrow('no valid signature');
+    expect(await statusOf(sent)).toEqual({
+      outcome: 'DELIVERED',
+      reason: null,
+      type: 'job.updated',
+      job_id: sent.job!.id,
+      attempts: 1,
+      attempted_at: time,
+      next_attempt_at: null,
+    });
+    expect(sink.messages).toEqual([]);
+  });
+
+  it('tells the end of a batch without a job', async () => {
+    const sent = await message({ job: null, status: 'TIMED_OUT' });
+    await deliver(sent);
+    expect(receiver.messages[0]!.body.toString()).toBe(
+      `{"type":"batch.updated","timestamp":"${sent.updated_at}","data":{"batch_id":"${sent.batch_id}","status":"TIMED_OUT"}}`,
+    );
+    expect(await statusOf(sent)).toMatchObject({ type: 'batch.updated', job_id: null });
+  });
+
+  describe('results', () => {
+    const withResults = async (content: unknown, key = `results/${alice}/${number + 1}.json`) => {
+      await results.put(key, content);
+      await deliver(await message({ job: { id: uuid('a', number + 1), results_key: key } }));
+      return receiver.messages[0]!.body.toString();
+    };
+
+    it('are in the message as they were uploaded', async () => {
+      const document = '{"counter":{"000":8},"x":1.50,"big":12345678901234567890}';
+      expect(await withResults(document)).toContain(`"status":"DONE","results":${document}}}`);
+    });
+
+    it('are in the message up to 20 kB', async () => {
+      const document = (bytes: number) => `{"raw":"${'x'.repeat(bytes - 10)}"}`;
+      expect(document(50)).toHaveLength(50);
+      expect(await withResults(document(20 * 1024))).toContain('"results":{"raw"');
+      receiver.messages.length = 0;
+      expect(await withResults(document(20 * 1024 + 1))).not.toContain('results');
+    });
+
+    it.each([
+      ['no JSON', 'counter'],
+      ['no object', '[1]'],
+    ])('that are %s are left out', async (_, content) => {
+      expect(await withResults(content)).not.toContain('results');
+    });
+
+    it('that were never uploaded, or are not the owner’s, are left out', async () => {
+      for (const results_key of [`results/${alice}/none.json`, 'results/auth0|bob/1.json']) {
+        await deliver(await message({ job: { id: uuid('a', 1), results_key } }));
+        expect(receiver.messages.at(-1)!.body.toString()).not.toContain('results');
+      }
+    });
+  });
+
+  it('sends a message that failed anew, with the delay before its next attempt', async () => {
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const sent = await message();
+    expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
+    expect(sink.messages).toMatchObject([{ queue: 'webhooks', delaySeconds: 5 }]);
+    expect(JSON.parse(sink.messages[0]!.body)).toEqual({ ...sent, attempts: 1 });
+    const attempt = await statusOf(sent);
+    expect(attempt).toMatchObject({ outcome: 'RETRYING', reason: 'The receiver answered 500.', attempts: 1 });
+    expect(Date.parse(attempt.next_attempt_at) - Date.parse(attempt.attempted_at)).toBeGreaterThan(4_000);
+  });
+
+  it('makes seven attempts over 17 hours, under one id, then a dead letter with the reason', async () => {
+    receiver.answer = (_, response) => response.writeHead(302, { Location: '/' }).end();
+    const sent = await message();
+    let waited = 0;
+    const waits: number[] = [];
+    for (let next: unknown = sent, deliveries = 0; next !== undefined && deliveries < 200; deliveries += 1) {
+      const attempts = receiver.messages.length;
+      await deliver(next);
+      if (receiver.messages.length > attempts) {
+        waits.push(waited);
+        waited = 0;
+      }
+      const [queued] = sink.messages.splice(0);
+      waited += queued?.delaySeconds ?? 0;
+      next = queued?.queue === 'webhooks' ? JSON.parse(queued.body) : undefined;
+      if (queued?.queue === 'dead-letters') {
+        expect(queued.attributes.reason).toBe('The receiver answered 302: redirects are not followed.');
+        expect(JSON.parse(queued.body)).toEqual(sent);
+      }
+      expect(queued?.delaySeconds ?? 0).toBeLessThanOrEqual(900);
+    }
+    expect(waits).toEqual([0, 5, 300, 1_800, 7_200, 18_000, 36_000]);
+    expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([sent.id]));
+    expect(new Set(receiver.messages.map(({ body }) => body.toString())).size).toBe(1);
+    expect(await statusOf(sent)).toMatchObject({ outcome: 'GIVEN_UP', attempts: 7, next_attempt_at: null });
+  });
+
+  it('waits for as long as the receiver asks', async () => {
+    receiver.answer = (_, response) => response.writeHead(429, { 'Retry-After': '1000' }).end();
+    await deliver(await message());
+    expect(sink.messages).toMatchObject([{ delaySeconds: 900 }]);
+    expect(JSON.parse(sink.messages[0]!.body).wait_seconds).toBe(100);
+  });
+
+  it('sends nothing more of a batch after 410', async () => {
+    receiver.answer = (_, response) => response.writeHead(410).end();
+    const sent = await message();
+    await deliver(sent);
+    await deliver({ ...sent, id: 'msg_other' }, { ...sent, id: 'msg_third', attempts: 3 });
+    expect(receiver.messages).toHaveLength(1);
+    expect(sink.messages).toEqual([]);
+    expect(await statusOf(sent)).toMatchObject({ outcome: 'STOPPED', attempts: 1 });
+  });
+
+  it('is done with a message only when what follows from it is stored', async () => {
+    sink.refusing = true;
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const failing = await message();
+    expect(await deliver(failing)).toEqual({ batchItemFailures: [{ itemIdentifier: 'm0' }] });
+    expect(await deliver({ ...failing, wait_seconds: 9 })).toEqual({ batchItemFailures: [{ itemIdentifier: 'm0' }] });
+    expect(await deliver({ ...failing, attempts: 6 })).toEqual({ batchItemFailures: [{ itemIdentifier: 'm0' }] });
+  });
+
+  it('serves the other messages of a call while a receiver hangs', async () => {
+    const times = new Map<string, number>();
+    receiver.answer = ({ url }, response) => {
+      times.set(url, Date.now());
+      if (url !== '/hang') response.writeHead(204).end();
+    };
+    const [hanging, other] = [await message({ webhook: `${receiver.url}/hang` }), await message()];
+    const delivery = handler(
+      { Records: [recordOf(hanging, 'hanging'), recordOf(other, 'other')] } as SQSEvent,
+      lambdaContext(4_000),
+    );
+    expect(await delivery).toEqual({ batchItemFailures: [] });
+    expect(await statusOf(other)).toMatchObject({ outcome: 'DELIVERED' });
+    expect(await statusOf(hanging)).toMatchObject({
+      outcome: 'RETRYING',
+      reason: expect.stringMatching(/^No answer within [\d.]+ s\.$/),
+    });
+  });
+
+  it.each(['https://receiver.example.org/', 'http://localhost/', 'http://10.0.0.1/', 'anything'])(
+    'calls nobody for %s, and users see why',
+    async (webhook) => {
+      const sent = await message({ webhook });
+      expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
+      expect(receiver.messages).toEqual([]);
+      expect(await statusOf(sent)).toEqual({
+        outcome: 'REFUSED',
+        reason: expect.any(String),
+        type: null,
+        job_id: null,
+        attempts: 0,
+        attempted_at: null,
+        next_attempt_at: null,
+      });
+    },
+  );
+
+  it.each(['', 'no JSON', '{}', 'null'])('makes a dead letter of a message that cannot be read: "%s"', async (body) => {
+    expect(await deliver(body === '' ? '[]' : body)).toEqual({ batchItemFailures: [] });
+    expect(sink.messages).toMatchObject([
+      { queue: 'dead-letters', attributes: { reason: 'The message cannot be read.', message_id: 'm0' } },
+    ]);
+  });
+
+  it('shows no attempt of a batch that has no webhook, or was not told of yet', async () => {
+    expect(await statusOf(await message())).toBeNull();
+    await lifecycle(client, names).createBatch(alice, newBatch(++number, { webhook: null }));
+    expect(await statusOf({ ...(await message()), batch_id: uuid('b', number - 1) })).toBeNull();
+  });
+
+  it('shows an attempt to its owner alone', async () => {
+    const sent = await message();
+    await deliver(sent);
+    const event = gatewayEvent('getBatchStatus', { userId: 'auth0|bob', path: { batch_id: sent.batch_id } });
+    expect((await getStatus(event, lambdaContext())).statusCode).toBe(404);
+  });
+
+  it('signs with the new key and the one before after a rotation', async () => {
+    const [before] = await publicKeys();
+    await secrets.rotateKey();
+    // Keys are kept for a minute.
+    const later = Date.now() + 61_000;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => later);
+    try {
+      const [current, previous] = await publicKeys();
+      expect(current).not.toBe(before);
+      expect(previous).toBe(before);
+      await deliver(await message());
+      const [{ headers, body } = {}] = receiver.messages as never as [(typeof receiver.messages)[0]];
+      expect(headers!['webhook-signature']!.toString().split(' ')).toHaveLength(2);
+      for (const key of [current, previous!]) {
+        expect(() => verify(headers as Record<string, string>, body!, [key])).not.toThrow();
+      }
+    } finally {
+      clock.mockRestore();
+    }
+  });
+});
