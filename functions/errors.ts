@@ -113,6 +113,12 @@ export class IllegalTransition extends ServiceError {
   readonly status = 409;
 }
 
+/** Another device has the batch, or it has left the queue: what was to be done under the lease was not done. */
+export class LeaseLost extends ServiceError {
+  override readonly name = 'LeaseLost';
+  readonly status = 409;
+}
+
 /** The same id again with other content. */
 export class AlreadyExists extends ServiceError {
   override readonly name = 'AlreadyExists';

@@ -8,6 +8,11 @@ export function userResultsPrefix(userId: string): string {
   return `${resultsPrefix}${userId}/`;
 }
 
+/** Key of the results that a device uploads under a lease: of another lease it is another, so a late upload overwrites nothing. */
+export function leasedResultsKey(userId: string, jobId: string, fence: number): string {
+  return `${userResultsPrefix(userId)}${jobId}/${fence}.json`;
+}
+
 /** S3's limit of a key, in bytes of UTF-8. */
 const maximumKeyBytes = 1_024;
 

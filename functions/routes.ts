@@ -27,7 +27,7 @@ type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[T
  */
 export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
   Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & {
-    Results?: readonly 'GetObject'[];
+    Results?: readonly ('GetObject' | 'PutObject')[];
     WebhookKey?: readonly ('DescribeSecret' | 'GetSecretValue' | 'PutSecretValue' | 'UpdateSecretVersionStage')[];
   };
 
@@ -42,7 +42,7 @@ export interface FunctionDescription {
 }
 
 export interface Route extends FunctionDescription {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** In API Gateway's and OpenAPI's common notation: `/api/v1/jobs/{job_id}/results_link`. */
   readonly path: string;
   /** Reachable without a token. */
@@ -70,6 +70,15 @@ const cancellations = {
   Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
   Queue: ['DeleteItem'],
   Unfinished: ['SendMessage'],
+} as const;
+
+/** Of whoever starts and ends jobs under a lease. */
+const runs = {
+  Batches: ['BatchGetItem', 'PutItem'],
+  Jobs: ['BatchGetItem', 'PutItem'],
+  'Jobs/by_batch': ['Query'],
+  Columns: ['BatchGetItem', 'PutItem'],
+  Sequences: ['GetItem'],
 } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
@@ -254,6 +263,57 @@ export const routes = {
     public: true,
     entry: 'endpoints/devices/list-public-specifications',
     uses: { Devices: ['Query'] },
+  },
+  announceDevice: {
+    method: 'PUT',
+    path: '/api/v1/devices/{device_type}',
+    entry: 'endpoints/devices/announce-device',
+    uses: { Devices: ['UpdateItem'] },
+  },
+  claimBatch: {
+    method: 'POST',
+    path: '/api/v1/devices/{device_type}/claim',
+    entry: 'endpoints/leases/claim-batch',
+    uses: { ...runs, Queue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
+  },
+  extendLease: {
+    method: 'POST',
+    path: '/api/v1/leases/{lease}/heartbeat',
+    entry: 'endpoints/leases/extend-lease',
+    uses: { Jobs: ['GetItem'], Queue: ['GetItem', 'UpdateItem'] },
+  },
+  uploadResults: {
+    method: 'POST',
+    path: '/api/v1/leases/{lease}/jobs/{job_id}/results',
+    entry: 'endpoints/leases/upload-results',
+    uses: { Jobs: ['GetItem'], Queue: ['GetItem'], Results: ['PutObject'] },
+  },
+  reportJob: {
+    method: 'POST',
+    path: '/api/v1/leases/{lease}/jobs/{job_id}',
+    entry: 'endpoints/leases/report-job',
+    uses: {
+      ...runs,
+      Jobs: ['GetItem', ...runs.Jobs],
+      Queue: ['GetItem', 'UpdateItem', 'DeleteItem'],
+      Results: ['GetObject'],
+    },
+  },
+  nextJob: {
+    method: 'POST',
+    path: '/api/v1/leases/{lease}/next',
+    entry: 'endpoints/leases/next-job',
+    uses: {
+      ...runs,
+      Batches: ['GetItem', ...runs.Batches],
+      Queue: ['GetItem', 'UpdateItem', 'DeleteItem'],
+    },
+  },
+  releaseLease: {
+    method: 'DELETE',
+    path: '/api/v1/leases/{lease}',
+    entry: 'endpoints/leases/release-lease',
+    uses: { Queue: ['GetItem', 'UpdateItem'] },
   },
   listProjects: {
     method: 'GET',

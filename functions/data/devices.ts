@@ -1,8 +1,9 @@
 /** The devices that have announced themselves. They belong to no user, and everybody may know them. */
 
-import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { DeviceRow } from '../schemas/device.ts';
+import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
+import { fromMicroseconds } from '../timestamp.ts';
 import { translateErrors } from './dynamodb/aws-errors.ts';
 import { getRow, queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
@@ -41,5 +42,43 @@ export function putDevice(
   return async (device) => {
     const item = { kind, ...DeviceRow.parse(device) };
     await translateErrors(client.send(new PutCommand({ TableName: tables.Devices, Item: item })));
+  };
+}
+
+/**
+ * The function that stores what a device announces, in place of what it announced before, and returns it. What it does not say of who may
+ * read its specification stays. 1 write unit for each KB.
+ */
+export function announceDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+  { now = Date.now }: { readonly now?: () => number } = {},
+): (deviceType: string, announced: AnnounceRequest) => Promise<DeviceRow> {
+  return async (device_type, announced) => {
+    const { status, specs } = announced;
+    const isPublic = announced.public ?? device_type.startsWith('EMU_');
+    const { Attributes } = await translateErrors(
+      client.send(
+        new UpdateCommand({
+          TableName: tables.Devices,
+          Key: { kind, device_type },
+          UpdateExpression: [
+            'SET #name = :name, #status = :status, availability = :availability, specs = :specs, announced_at = :now',
+            `#public = ${announced.public === undefined ? 'if_not_exists(#public, :public)' : ':public'}`,
+          ].join(', '),
+          ExpressionAttributeNames: { '#name': 'name', '#status': 'status', '#public': 'public' },
+          ExpressionAttributeValues: {
+            ':name': specificationName(specs),
+            ':status': status,
+            ':availability': status === 'UP' ? 'ACTIVE' : 'INACTIVE',
+            ':specs': specs,
+            ':now': fromMicroseconds(now() * 1000),
+            ':public': isPublic,
+          },
+          ReturnValues: 'ALL_NEW',
+        }),
+      ),
+    );
+    return storedRow(DeviceRow, Attributes ?? {});
   };
 }

@@ -1,10 +1,17 @@
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import * as z from 'zod/mini';
-import { CorruptData } from '../errors.ts';
+import { CorruptData, DependencyFailed } from '../errors.ts';
 import { isResultsKeyOf } from '../results-key.ts';
 import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import type { ResultsRequest, UploadLink } from '../schemas/lease.ts';
 import type { TableNames } from '../tables.ts';
 import { getRow } from './dynamodb/reads.ts';
 
@@ -48,6 +55,44 @@ export function signResultsLink(
     if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');
     const command = new GetObjectCommand({ Bucket: bucket, Key: key, ResponseContentType: 'application/json' });
     return getSignedUrl(client, command, { expiresIn: validitySeconds });
+  };
+}
+
+/** How long a link for an upload is valid, in seconds. */
+const uploadSeconds = 300;
+
+/** Signed as headers: S3 ignores a checksum that stands in the query. */
+const signedHeaders = new Set(['content-length', 'x-amz-checksum-sha256']);
+
+/** The function that makes links for the upload of just this document: S3 refuses another length, and content of another SHA-256. */
+export function signUploadLink(
+  bucket: string,
+  client = s3Client(),
+): (key: string, document: ResultsRequest) => Promise<UploadLink> {
+  return async (key, { bytes, sha256 }) => {
+    const checksum = Buffer.from(sha256, 'hex').toString('base64');
+    const command = new PutObjectCommand({ Bucket: bucket, Key: key, ContentLength: bytes, ChecksumSHA256: checksum });
+    const url = await getSignedUrl(client, command, {
+      expiresIn: uploadSeconds,
+      unhoistableHeaders: signedHeaders,
+      signableHeaders: new Set([...signedHeaders, 'host']),
+    });
+    return { url, headers: { 'Content-Length': String(bytes), 'x-amz-checksum-sha256': checksum } };
+  };
+}
+
+/** The function that finds whether an object exists. */
+export function findObject(bucket: string, client = s3Client()): (key: string) => Promise<boolean> {
+  return async (key) => {
+    try {
+      await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+      return true;
+    } catch (error) {
+      // S3 says 403 to a role that must not list the bucket.
+      const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+      if (status === 403 || status === 404) return false;
+      throw new DependencyFailed('The store of results failed.', { cause: error });
+    }
   };
 }
 

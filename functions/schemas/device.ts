@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { escapedBytes } from '../json-text.ts';
 import { text } from './body-values.ts';
 import { TextsFilter } from './query-values.ts';
 import { Count, Timestamp } from './values.ts';
@@ -59,3 +60,42 @@ export const DevicePath = z
 
 /** Parameters of the list of devices. */
 export const DeviceListQuery = z.object({ device_type: TextsFilter }).register(z.globalRegistry, { fields });
+
+/** As much as one answer with the specifications of 30 devices can hold. */
+const maxSpecsBytes = 200_000;
+
+/** What a device announces. */
+export const AnnounceRequest = z
+  .object({
+    status: text(256),
+    specs: z.string().check(
+      z.refine(
+        (value: string) => escapedBytes(value) <= maxSpecsBytes,
+        `At most ${maxSpecsBytes} bytes of escaped JSON.`,
+      ),
+      z.refine(
+        (value: string) => value.isWellFormed() && specificationName(value) !== undefined,
+        'Input should be the JSON text of an object with a name of 1 to 128 characters.',
+      ),
+    ),
+    public: z.exactOptional(z.boolean()),
+  })
+  .register(z.globalRegistry, {
+    id: 'AnnounceRequest',
+    fields: {
+      ...fields,
+      public:
+        'Whether anyone may read the specification; by default as before, and at first true for emulators (`EMU_…`).',
+    },
+  });
+export type AnnounceRequest = z.output<typeof AnnounceRequest>;
+
+/** The name that a specification gives its device; undefined when it gives none. */
+export function specificationName(specs: string): string | undefined {
+  try {
+    const { name } = JSON.parse(specs);
+    return text(128).safeParse(name).data;
+  } catch {
+    return undefined;
+  }
+}

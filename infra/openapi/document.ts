@@ -55,6 +55,7 @@ const tags: Readonly<Record<Operation['tag'], string>> = {
   Batches: 'Batches of jobs, with the number of jobs in each status.',
   Jobs: 'Jobs of batches, and links to their results.',
   Devices: 'Devices that run the jobs.',
+  Leases: 'What devices do: they take batches, run their jobs and report.',
   Projects: 'Projects that batches belong to.',
   Quizzes: 'Submissions to the quizzes of the learning pages.',
   Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',

@@ -16,7 +16,7 @@ import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
-import { routeCases, routesWithToken } from '../support/route-cases.ts';
+import { leaseFirstBatch, putFirstLease, routeCases, routesWithToken } from '../support/route-cases.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -32,16 +32,18 @@ const handlers = await loadHandlers(routesWithToken);
 const userId = 'auth0|alice';
 const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 3 })[0] as Value;
 const plainBatches = sample(batchRows(userId, 30));
-const jobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 40)).map((job) => ({
+const plainJobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 40)).map((job) => ({
   ...job,
   results_key: `results/${userId}/${job.id}.json`,
 }));
-const batches = countJobs(plainBatches, jobs);
+const { batches: leasedBatches, jobs } = leaseFirstBatch({ batches: plainBatches, jobs: plainJobs });
+const batches = countJobs(leasedBatches, jobs);
 
 beforeAll(async () => {
   await loadList(client, names, { list: batchList, userId, rows: batches });
   await loadList(client, names, { list: jobList, userId, rows: jobs });
   await loadDevices(client, names);
+  await putFirstLease(client, names, { batches, jobs });
   for (const { results_key } of jobs) await results.put(results_key, { counter: { '000': 8 } });
 });
 

@@ -4,13 +4,14 @@
  */
 
 import { gzipSync } from 'node:zlib';
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { isForWorkers } from '../../functions/data/lifecycle/queue-writes.ts';
+import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
@@ -27,6 +28,7 @@ import { startResultsStore } from '../support/results-store.ts';
 import { type RouteCase, routeCases } from '../support/route-cases.ts';
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
 
@@ -175,7 +177,98 @@ function setQueueKey(user_id: string, id: string, key: string | null) {
   );
 }
 
+const worker = workerStack(client, names, {
+  get now() {
+    return Date.now();
+  },
+});
+
+/** A batch that a device has, and requests under its lease. */
+async function leased(name: RouteName, content: Parameters<typeof worker.create>[1]) {
+  const [user, device_type] = [`auth0|owner of a batch for ${name}`, `DEVICE_${name}`];
+  const batch = await worker.create(user, { ...content, device_type });
+  const claim = await worker.claim(device_type, 'worker');
+  const [first, ...others] = batch.jobs!.map(({ id }) => id) as [string, ...string[]];
+  const request = (job_id: string, body?: unknown): GatewayRequest => ({
+    userId: 'device',
+    scope: 'device:*',
+    path: { lease: claim!.lease, job_id },
+    body,
+  });
+  return { user, batch, lease: leaseFrom(claim!), first, others, request };
+}
+
+/** Of devices: requests under leases. Each is made ready when its turn comes. */
+const requestsOfDevices: Partial<Record<RouteName, () => AsyncIterable<GatewayRequest>>> = {
+  async *claimBatch() {
+    const device_type = 'RECORDED';
+    const user = 'auth0|owner of recorded batches';
+    await worker.create(user, { device_type });
+    // The first batch ends by this claim, which takes the second.
+    await worker.claim(device_type, 'lost');
+    await updateQueue(device_type, 'SET losses = :three, lease_until = :one', { ':three': 3, ':one': 1 });
+    await worker.create(user, { device_type });
+    yield { userId: 'device', scope: 'device:*', path: { device_type }, body: { worker: 'worker' } };
+  },
+  async *extendLease() {
+    const { user, batch, first, request } = await leased('extendLease', {});
+    yield request(first, { job_id: first });
+    await worker.cancel(user, batch.id);
+    yield request(first, { job_id: first });
+  },
+  async *uploadResults() {
+    const { first, request } = await leased('uploadResults', {});
+    yield request(first, { bytes: 2, sha256: 'a'.repeat(64) });
+  },
+  async *reportJob() {
+    const { lease, first, others, request } = await leased('reportJob', { jobs: 2 });
+    await results.put(await worker.uploadKey(lease, first), {});
+    yield request(first, { status: 'DONE', results: true });
+    yield request(others[0]!, { status: 'DONE' });
+    yield request(others[0]!, { status: 'DONE' });
+  },
+  async *nextJob() {
+    const { user, batch, lease, first, request } = await leased('nextJob', { open: true });
+    await worker.report(lease, first);
+    yield request(first);
+    const { jobs } = await worker.add(user, batch.id, 1);
+    yield request(first);
+    await worker.report(lease, jobs![1]!.id);
+    await updateQueue(lease.deviceType, 'SET idle_since = :one', { ':one': 1 });
+    yield request(first);
+    yield request(first);
+  },
+  async *releaseLease() {
+    const { first, request } = await leased('releaseLease', {});
+    yield request(first);
+    yield request(first);
+  },
+};
+
+/** Changes all batches in a device's queue. */
+async function updateQueue(deviceType: string, UpdateExpression: string, ExpressionAttributeValues: object) {
+  const queued = await client.send(
+    new QueryCommand({
+      TableName: names.Queue,
+      KeyConditionExpression: 'device_type = :type AND #key >= :first',
+      ExpressionAttributeNames: { '#key': 'key' },
+      ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey },
+    }),
+  );
+  for (const { device_type, key } of queued.Items ?? []) {
+    await client.send(
+      new UpdateCommand({
+        TableName: names.Queue,
+        Key: { device_type, key },
+        UpdateExpression,
+        ExpressionAttributeValues: { ...ExpressionAttributeValues },
+      }),
+    );
+  }
+}
+
 /** Requests that together make every call that the route's role allows. */
+
 async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   const routeCase = caseOf(name);
   const own = { batches, jobs };
@@ -211,18 +304,20 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
     const { handler } = await load(entry);
     sink.messages.length = 0;
     results.requests.length = 0;
-    for (const request of await requestsOf(name as RouteName)) {
+    const requests = requestsOfDevices[name as RouteName]?.() ?? (await requestsOf(name as RouteName));
+    for await (const request of requests) {
       const event = gatewayEvent(name as RouteName, request);
       const { statusCode, body } = await handler(event, lambdaContext());
       expect(statusCode).toBe(200);
-      const link = body.startsWith('{') ? JSON.parse(body).data?.results_link : undefined;
+      const { results_link, url } = body.startsWith('{') ? (JSON.parse(body).data ?? {}) : {};
+      const link = results_link ?? url;
       if (link !== undefined) calls.add(callOfLink(link));
     }
     for (const { queue } of sink.messages) {
       if (queue === 'unfinished') calls.add('Unfinished SendMessage');
     }
     for (const request of results.requests) {
-      if (request.startsWith('GET results/')) calls.add('Results GetObject');
+      if (/^(GET|HEAD) results\//.test(request)) calls.add('Results GetObject');
     }
     for (const request of caseOf(name as RouteName).callsWithoutHeads?.({ batches, jobs }) ?? []) {
       const event = gatewayEvent(name as RouteName, { ...request, userId: headless });

@@ -20,8 +20,8 @@ export interface ResultsStore {
 const pass: Handle = async (_, pass, answer) => answer(await pass());
 
 /**
- * The results bucket of the function environment, in the local store: signatures are real, and the functions may read results and
- * nothing else. Import endpoints after this.
+ * The results bucket of the function environment, in the local store: signatures are real, and the functions may read and
+ * write results and nothing else. Import endpoints after this.
  */
 export async function startResultsStore(): Promise<ResultsStore> {
   const bucket = 'results-bucket';
@@ -30,7 +30,13 @@ export async function startResultsStore(): Promise<ResultsStore> {
     credentials: { accessKeyId: 'AKIDTEST', secretAccessKey: 'a secret', sessionToken: 'a session' },
     mayDo: (request: Parameters<typeof isAllowed>[1]) =>
       isAllowed(
-        [{ Effect: 'Allow', Action: 's3:GetObject', Resource: `arn:aws:s3:::${bucket}/${resultsPrefix}*` }],
+        [
+          {
+            Effect: 'Allow',
+            Action: ['s3:GetObject', 's3:PutObject'],
+            Resource: `arn:aws:s3:::${bucket}/${resultsPrefix}*`,
+          },
+        ],
         request,
       ),
   };

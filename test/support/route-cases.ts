@@ -3,13 +3,17 @@
  * new route does not compile without its cases.
  */
 
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
+import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
+import { type LeaseReference, leaseText } from '../../functions/schemas/lease.ts';
+import type { TableNames } from '../../functions/tables.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
 import { newJob } from './new-batch.ts';
@@ -21,7 +25,8 @@ export interface Belongings {
     BatchRow,
     'id' | 'project_id' | 'user_id' | 'device_type' | 'tags' | 'status' | 'jobs_count'
   >[];
-  readonly jobs: readonly Pick<JobRow, 'id' | 'project_id' | 'user_id' | 'status'>[];
+  readonly jobs: readonly (Pick<JobRow, 'id' | 'project_id' | 'user_id' | 'status'> &
+    Partial<Pick<JobRow, 'batch_id'>>)[];
 }
 
 /** A request of whichever user. */
@@ -199,6 +204,56 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     foreign: foreignJob,
     anything: anyJob,
   },
+  announceDevice: {
+    ways: () => ({ 'a device': { ...device, body: { status: 'UP', specs: '{"name":"FRESNEL"}' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .tuple(anyDevice, anyBody({ status: 'UP', specs: '{"name":"Fresnel"}' }))
+        .map(([request, { body }]) => ({ ...request, body })),
+  },
+  claimBatch: {
+    ways: () => ({ 'a claim': { ...device, body: { worker: 'worker' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc.tuple(anyDevice, anyBody({ worker: 'worker' })).map(([request, { body }]) => ({ ...request, body })),
+  },
+  extendLease: {
+    ways: (own) => ({ 'a heartbeat': { ...underLease(own), body: { job_id: null } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      fc
+        .tuple(anyLease(own), fc.oneof(anyBody({ job_id: null }), anyBody({ job_id: own.jobs[0]!.id })))
+        .map(([request, { body }]) => ({ ...request, body })),
+  },
+  uploadResults: {
+    ways: (own) => ({ 'a link for an upload': { ...underLease(own), body: upload } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) => fc.tuple(anyLease(own), anyBody(upload)).map(([request, { body }]) => ({ ...request, body })),
+  },
+  reportJob: {
+    ways: (own) => ({ 'a report': { ...underLease(own), body: { status: 'DONE' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      fc.tuple(anyLease(own), anyBody({ status: 'DONE' })).map(([request, { body }]) => ({ ...request, body })),
+  },
+  nextJob: {
+    ways: (own) => ({ 'the next job': underLease(own) }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: anyLease,
+  },
+  releaseLease: {
+    ways: (own) => ({ 'a release': underLease(own) }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: anyLease,
+  },
   listProjects: {
     ways: () => ({ 'the projects': {} }),
     foreign: () => ({}),
@@ -289,6 +344,69 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
   },
 };
+
+/** What a device sends with every request. */
+const device = { scope: 'device:*', path: { device_type: 'FRESNEL' } };
+
+const anyDevice = fc
+  .oneof(hostileText, fc.constantFrom('FRESNEL', 'EMU_MPS', 'specs', '%', 'a/b'))
+  .map((device_type) => ({ scope: device.scope, path: { device_type } }));
+
+const upload = { bytes: 2, sha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' };
+
+/** The lease of the first batch, which putFirstLease makes valid. */
+function firstLease({ batches: [batch] }: Belongings): LeaseReference {
+  const place = { tag: 7, priority: 'LOW', created_at: '2026-03-01T00:00:00.000000Z', batchId: batch!.id } as const;
+  return { deviceType: 'FRESNEL', key: queueKey(place), fence: 1, userId: batch!.user_id };
+}
+
+/** A request under the lease of the first batch, about its first job. */
+function underLease(own: Belongings): UserRequest {
+  return { scope: device.scope, path: { lease: leaseText(firstLease(own)), job_id: firstJob(own) } };
+}
+
+function firstJob({ batches: [batch], jobs }: Belongings): string {
+  return (jobs.find(({ batch_id }) => batch_id === batch!.id) ?? jobs[0]!).id;
+}
+
+/** Rows as they are where a device has the first batch and runs its first job. */
+export function leaseFirstBatch<
+  Batch extends Belongings['batches'][number],
+  Job extends Belongings['jobs'][number],
+>(own: { readonly batches: readonly Batch[]; readonly jobs: readonly Job[] }): { batches: Batch[]; jobs: Job[] } {
+  const job_id = firstJob(own);
+  const { key } = firstLease(own);
+  return {
+    batches: own.batches.map((row, at) => (at === 0 ? { ...row, queue_key: key } : row)),
+    jobs: own.jobs.map((row) => (row.id === job_id ? { ...row, status: 'RUNNING', end_timestamp: null } : row)),
+  };
+}
+
+/** Puts the first batch into the queue, as leaseFirstBatch says. */
+export async function putFirstLease(client: DynamoDBDocumentClient, names: TableNames<'Queue'>, own: Belongings) {
+  const { deviceType: device_type, key, fence, userId: user_id } = firstLease(own);
+  const item = { device_type, key, user_id, fence, lease_until: Date.now() + 3_600_000, place: 0, losses: 0 };
+  await client.send(new PutCommand({ TableName: names.Queue, Item: item }));
+}
+
+function anyLease(own: Belongings): fc.Arbitrary<UserRequest> {
+  const right = firstLease(own);
+  const forged = fc
+    .record(
+      {
+        deviceType: fc.oneof(hostileText, fc.constant('EMU_MPS')),
+        key: hostileText,
+        fence: fc.oneof(fc.integer(), fc.double()),
+        userId: hostileText,
+      },
+      { requiredKeys: [] },
+    )
+    .map((changes) => leaseText({ ...right, ...changes } as LeaseReference));
+  const lease = fc.oneof({ weight: 3, arbitrary: fc.constant(leaseText(right)) }, forged, hostileText);
+  return fc
+    .tuple(lease, fc.oneof(fc.constant(firstJob(own)), anyId(own.jobs)))
+    .map(([text, job_id]) => ({ scope: device.scope, path: { lease: text, job_id } }));
+}
 
 export const routesWithToken = Object.keys(routeCases) as RouteWithToken[];
 

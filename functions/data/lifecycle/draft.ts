@@ -1,12 +1,13 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import type { LeaseReference } from '../../schemas/lease.ts';
 import { later } from '../../timestamp.ts';
 import { blockEdits, type RowChange } from '../columns/column-items.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import type { LeaseReference, QueueItem } from '../queue/queue-item.ts';
+import type { QueueItem } from '../queue/queue-item.ts';
 import { settle, settleJob, unsettle, unsettleJob } from './settle.ts';
 
 /** Whose rows are written, and how they are listed. */

@@ -4,11 +4,12 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
+import type { LeaseReference } from '../../schemas/lease.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { type LeaseReference, QueueItem } from '../queue/queue-item.ts';
+import { QueueItem } from '../queue/queue-item.ts';
 import type { Draft, Operation, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedEventKey } from './transaction.ts';
 

@@ -5,6 +5,7 @@
  */
 
 import * as z from 'zod/mini';
+import type { LeaseReference } from '../../schemas/lease.ts';
 import { Count } from '../../schemas/values.ts';
 
 /** A batch in the queue, and its lease. */
@@ -25,6 +26,8 @@ export const QueueItem = z.object({
   idle_since: z.exactOptional(Count),
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
+  /** Tells the claim that took the lease from another one: a claim that was repeated on its way finds its own. */
+  claim_id: z.exactOptional(z.string()),
 });
 export type QueueItem = z.infer<typeof QueueItem>;
 
@@ -39,18 +42,15 @@ export const deviceClockKey = '!clock';
 /** Keys of all batches lie from here on. */
 export const firstBatchKey = '0';
 
-/** Names a lease: whoever holds it shows it with each call. */
-export interface LeaseReference {
-  readonly deviceType: string;
-  readonly key: string;
-  readonly fence: number;
-  /** The owner of the batch. */
-  readonly userId: string;
-}
-
 export function leaseOf({ device_type, key, fence, user_id }: QueueItem): LeaseReference {
   return { deviceType: device_type, key, fence, userId: user_id };
 }
 
 /** How long a lease lives after the last heartbeat, in milliseconds: longer than any function runs. */
 export const leaseMilliseconds = 60_000;
+
+/** After so many lost devices a job is given up. */
+export const mostLosses = 3;
+
+/** How long an open batch may keep a device waiting for jobs. */
+export const mostIdleMilliseconds = 120_000;

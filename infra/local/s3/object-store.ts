@@ -74,6 +74,7 @@ export function startObjectStore(options: {
     const name = `${bucketName}/${key}`;
     if (method === 'PUT') {
       const content = decodeChunks(request, body);
+      requireChecksum(headers['x-amz-checksum-sha256'], content);
       const contentType = headers['content-type'] ?? 'application/octet-stream';
       await files.write(name, { content, contentType, modified: new Date(now()).toUTCString() });
       response.writeHead(200, { ETag: entityTag(content) }).end();
@@ -133,6 +134,12 @@ function decodeChunks(request: IncomingMessage, body: Buffer): Buffer {
     chunks.push(body.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;
   }
+}
+
+/** A checksum counts as a header only; S3 ignores one in the query. */
+function requireChecksum(declared: string | string[] | undefined, content: Buffer) {
+  if (declared === undefined || createHash('sha256').update(content).digest('base64') === declared) return;
+  throw new S3Error(400, 'BadDigest', 'The SHA256 you specified did not match the calculated checksum.');
 }
 
 function groupPairs(pairs: readonly [string, string][]): Record<string, string | string[]> {

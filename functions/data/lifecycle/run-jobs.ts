@@ -1,0 +1,213 @@
+/** What devices do with the jobs of a batch whose lease they hold. Each operation is conditional on the lease's fence. */
+
+import { CorruptData, IllegalTransition, LeaseLost, NotFound } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import type { LeaseReference } from '../../schemas/lease.ts';
+import { fromMicroseconds } from '../../timestamp.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+import { batchIdOfKey } from '../queue/fair-order.ts';
+import { leaseMilliseconds, mostIdleMilliseconds, mostLosses, type QueueItem } from '../queue/queue-item.ts';
+import {
+  batchIn,
+  type Draft,
+  jobIn,
+  type LeaseUpdate,
+  type Operation,
+  settledBatchIn,
+  settledJobIn,
+  withJobs,
+  withRows,
+} from './draft.ts';
+import { isForWorkers } from './queue-writes.ts';
+import { isFinalJob, type JobUpdate, updateRow } from './update-row.ts';
+
+/** What a device asks for, and under which lease. */
+export interface LeasedRequest {
+  readonly lists: OwnerLists;
+  readonly lease: LeaseReference;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Jobs of the batch, in their order: all that may be unfinished from the lease's `place` on, or the first of them. */
+  readonly jobIds: readonly string[];
+}
+
+/** What the device does next. */
+export type Progress =
+  | { readonly kind: 'runs'; readonly batch: BatchRow; readonly job: JobRow }
+  /** The batch is open, and has no job for now. */
+  | { readonly kind: 'waits'; readonly idleSince: number }
+  /** The batch has left the queue. */
+  | { readonly kind: 'ended' }
+  /** There is a job from this place on, which was not among those given. */
+  | { readonly kind: 'looks'; readonly place: number };
+
+/**
+ * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost device has begun is repeated. A job
+ * that has lost its device three times is ERROR instead. Where an open batch has no unfinished job, it waits; where it has waited for two
+ * minutes, it is TIMED_OUT. Throws LeaseLost.
+ */
+export function startJob(request: LeasedRequest): Operation {
+  return underLease(request, (draft, held) => startNext(draft, request, held));
+}
+
+/**
+ * Ends the job that the device runs, and starts the next. Throws LeaseLost; NotFound when the batch has no such job; IllegalTransition
+ * when it is not the job that the device runs, or has ended in another way.
+ */
+export function reportJob(
+  request: LeasedRequest,
+  { jobId, update }: { readonly jobId: string; readonly update: JobUpdate & Pick<JobRow, 'status'> },
+): Operation {
+  const { lease, now } = request;
+  const operation = underLease(request, (draft, held) => {
+    const job = settledJobIn(draft, jobId);
+    if (job === undefined || job.batch_id !== batchIdOfKey(lease.key)) throw noSuchJob();
+    if (isFinalJob(job)) {
+      if (job.status === update.status) return draft;
+      throw new IllegalTransition(`The job is ${job.status} and cannot become ${update.status}.`);
+    }
+    if (job.creation_order !== held.place || job.status === 'PENDING' || held.idle_since !== undefined) {
+      throw new IllegalTransition('The job is not the one that runs under this lease.');
+    }
+    const ended = endJob(draft, request, { jobId, update });
+    return startNext(ended, request, { ...held, ...after(job), lease_until: now + leaseMilliseconds });
+  });
+  return { ...operation, jobIds: [...new Set([jobId, ...operation.jobIds])] };
+}
+
+/** What the device does next, by the draft of the last operation. */
+export function progressOf(draft: Draft, lease: LeaseReference): Progress {
+  const batch = settledBatchIn(draft, batchIdOfKey(lease.key));
+  const held: LeaseUpdate | QueueItem | undefined = draft.lease ?? draft.stored.leased;
+  if (batch === undefined || held === undefined || !isForWorkers(batch)) return { kind: 'ended' };
+  const { idle_since, place } = held;
+  if (idle_since !== undefined) return { kind: 'waits', idleSince: idle_since };
+  const job = [...draft.stored.jobs.keys()]
+    .map((id) => settledJobIn(draft, id) as JobRow)
+    .find((each) => each.batch_id === batch.id && each.creation_order === place && each.status === 'RUNNING');
+  return job === undefined ? { kind: 'looks', place } : { kind: 'runs', batch, job };
+}
+
+export function noSuchJob(): NotFound {
+  return new NotFound('There is no such job.');
+}
+
+function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held: LeaseUpdate) => Draft): Operation {
+  return {
+    batchIds: [batchIdOfKey(lease.key)],
+    jobIds,
+    lease,
+    apply(draft) {
+      const item = draft.stored.leased;
+      if (item === undefined || item.fence !== lease.fence || item.user_id !== lease.userId) {
+        throw new LeaseLost('The lease is lost: another worker has the batch, or it has ended.');
+      }
+      return apply(draft, draft.lease ?? { item, ...leasePart(item) });
+    },
+  };
+}
+
+function leasePart({ place, losses, lease_until, idle_since }: LeaseUpdate | QueueItem) {
+  return { place, losses, lease_until, ...(idle_since !== undefined && { idle_since }) };
+}
+
+function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Draft {
+  const { lists, lease, now, jobIds } = request;
+  const batchId = batchIdOfKey(lease.key);
+  const job = jobIds
+    .flatMap((id) => settledJobIn(draft, id) ?? [])
+    .find((each) => each.batch_id === batchId && each.creation_order >= held.place && canRun(each));
+  if (job === undefined) return waitForJobs(draft, request, held);
+  if (job.creation_order === held.place && held.losses >= mostLosses) {
+    const errors = [`The device was lost ${mostLosses} times while it ran this job.`];
+    const update: JobUpdate = { status: 'ERROR', errors };
+    const given = endJob(draft, request, { jobId: job.id, update });
+    return startNext(given, request, { ...held, ...after(job) });
+  }
+  const batch = batchIn(draft, batchId) as BatchRow;
+  const source = { kind: 'direct call', time: fromMicroseconds(now * 1000) } as const;
+  const started = updateRow(
+    jobIn(draft, job.id) as JobRow,
+    job.status === 'RUNNING' ? {} : { status: 'RUNNING', start_timestamp: source.time },
+    source,
+  );
+  const begun = updateRow(
+    batch,
+    batch.status === 'RUNNING'
+      ? {}
+      : { status: 'RUNNING', ...(batch.start_datetime === null && { start_datetime: source.time }) },
+    source,
+  );
+  const running =
+    job.status === 'RUNNING'
+      ? begun === batch
+        ? draft
+        : withRows(lists, draft, { batches: [begun] })
+      : withJobs(lists, draft, { batch: begun, jobs: [started] });
+  const { idle_since, ...busy } = held;
+  return withLease(running, {
+    ...busy,
+    place: job.creation_order,
+    losses: job.creation_order === held.place ? held.losses : 0,
+  });
+}
+
+/** No job was found that can run: either there is none, or those found are not the ones. */
+function waitForJobs(draft: Draft, { lists, lease, now }: LeasedRequest, held: LeaseUpdate): Draft {
+  const batch = settledBatchIn(draft, batchIdOfKey(lease.key));
+  if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
+  const { PENDING, RUNNING } = batch.jobs_count_per_status;
+  if (!isForWorkers(batch) || PENDING + RUNNING > 0) return withLease(draft, held);
+  const idle_since = held.idle_since ?? now;
+  if (now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
+  const time = fromMicroseconds(now * 1000);
+  const ended = updateRow(
+    batchIn(draft, batch.id) as BatchRow,
+    { status: 'TIMED_OUT', open: false, end_datetime: time },
+    { kind: 'direct call', time },
+  );
+  return withLease(withRows(lists, draft, { batches: [ended] }), held);
+}
+
+function endJob(
+  draft: Draft,
+  { lists, lease, now }: LeasedRequest,
+  { jobId, update }: { readonly jobId: string; readonly update: JobUpdate },
+): Draft {
+  const time = fromMicroseconds(now * 1000);
+  const source = { kind: 'direct call', time } as const;
+  const job = jobIn(draft, jobId) as JobRow;
+  const batch = batchIn(draft, job.batch_id);
+  if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
+  const ended = { ...updateRow(job, { end_timestamp: time, ...update }, source), fence: lease.fence };
+  const counted = withJobs(lists, draft, { batch, jobs: [ended] });
+  const settled = settledBatchIn(counted, batch.id) as BatchRow;
+  if (isForWorkers(settled) || settled.status === batch.status) return counted;
+  // The batch ends with this job.
+  const whole = batchIn(counted, batch.id) as BatchRow;
+  return withRows(lists, counted, {
+    batches: [updateRow(whole, { end_datetime: ended.end_timestamp ?? time }, source)],
+  });
+}
+
+/** The lease goes on behind this job. */
+function after({ creation_order }: JobRow) {
+  return { place: creation_order + 1, losses: 0 };
+}
+
+/** Whether a device may run the job. One that is CANCELING, as an event said, is passed over. */
+export function canRun({ status }: Pick<JobRow, 'status'>): boolean {
+  return status === 'PENDING' || status === 'RUNNING';
+}
+
+/** The draft with what becomes of the lease; the same draft when all stays as it is. */
+function withLease(draft: Draft, lease: LeaseUpdate): Draft {
+  const { item } = lease;
+  const isSame =
+    lease.place === item.place &&
+    lease.losses === item.losses &&
+    lease.lease_until === item.lease_until &&
+    lease.idle_since === item.idle_since;
+  return isSame && draft.lease === undefined ? draft : { ...draft, lease };
+}

@@ -1,0 +1,220 @@
+/** The devices' queues: who is next, and who has which lease. Rows are changed by the lifecycle, under a lease (leases.ts). */
+
+import { randomUUID } from 'node:crypto';
+import {
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { CorruptData, LeaseLost } from '../../errors.ts';
+import type { LeaseReference } from '../../schemas/lease.ts';
+import type { TableNames } from '../../tables.ts';
+import { translateErrors } from '../dynamodb/aws-errors.ts';
+import { getItem, type Item } from '../dynamodb/reads.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+import { deviceClockKey, firstBatchKey, leaseMilliseconds, QueueItem } from './queue-item.ts';
+
+/** How many batches a claim looks at in one read: 2 read units. */
+const batchesAtOnce = 25;
+
+/** Behind all keys of batches. */
+const lastBatchKey = ':';
+
+/** Up to this number batches are counted. */
+export const mostCounted = 1_000;
+
+/** Part of a queue, from its front on. */
+export interface QueuePage {
+  readonly items: readonly QueueItem[];
+  /** The device's clock; undefined on all pages but the first. */
+  readonly clock: number | undefined;
+}
+
+export interface QueueOptions {
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+  /** Tests read few items at once. */
+  readonly pageLimit?: number | undefined;
+}
+
+export function deviceQueue(
+  client: DynamoDBDocumentClient,
+  { Queue }: TableNames<'Queue'>,
+  { now = Date.now, pageLimit = batchesAtOnce }: QueueOptions = {},
+) {
+  return {
+    /** The device's batches in their order, page by page, strongly consistent: 2 read units for 25, 1 for an empty queue. */
+    async *pages(deviceType: string): AsyncGenerator<QueuePage> {
+      let start: Item | undefined;
+      do {
+        const { Items = [], LastEvaluatedKey } = await translateErrors(
+          client.send(
+            new QueryCommand({
+              TableName: Queue,
+              KeyConditionExpression: 'device_type = :type',
+              ExpressionAttributeValues: { ':type': deviceType },
+              ConsistentRead: true,
+              // The first page holds the clock besides.
+              Limit: start === undefined ? pageLimit + 1 : pageLimit,
+              ...(start !== undefined && { ExclusiveStartKey: start }),
+            }),
+          ),
+        );
+        const clock = Items.find(({ key }) => key === deviceClockKey);
+        const items = Items.filter((item) => item !== clock).map((item) => storedRow(QueueItem, item));
+        yield { items, clock: start === undefined ? tagIn(clock) : undefined };
+        start = LastEvaluatedKey;
+      } while (start !== undefined);
+    },
+
+    /**
+     * Takes the lease of a batch that nobody holds, and returns it; undefined when somebody else was faster. A device that let its lease
+     * run out while it ran a job was lost. 1 write unit.
+     */
+    async take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
+      const isLost = item.lease_until > 0 && item.idle_since === undefined;
+      const taken = {
+        ...item,
+        fence: item.fence + 1,
+        lease_until: now() + leaseMilliseconds,
+        losses: item.losses + (isLost ? 1 : 0),
+        worker,
+        claim_id: randomUUID(),
+      };
+      const found = await update(item, {
+        UpdateExpression:
+          'SET fence = :next, lease_until = :until, losses = :losses, worker = :worker, claim_id = :claim',
+        ConditionExpression: 'fence = :fence AND lease_until <= :now',
+        ExpressionAttributeValues: {
+          ':next': taken.fence,
+          ':until': taken.lease_until,
+          ':losses': taken.losses,
+          ':worker': worker,
+          ':claim': taken.claim_id,
+          ':fence': item.fence,
+          ':now': now(),
+        },
+      });
+      // The SDK repeats a call that was not answered: then the first attempt may have taken it.
+      return found === 'updated' || found?.claim_id === taken.claim_id ? taken : undefined;
+    },
+
+    /** The batch under this lease. Throws LeaseLost when it is not the current one; undefined when the batch has left the queue. 1 read unit. */
+    async get(lease: LeaseReference): Promise<QueueItem | undefined> {
+      const found = await getItem(client, { table: Queue, key: keyOf(lease), consistent: true });
+      if (found === undefined) return undefined;
+      return requireCurrent(storedRow(QueueItem, found), lease);
+    },
+
+    /** As `get`; the lease lives for another minute. 1 write unit. */
+    async extend(lease: LeaseReference): Promise<QueueItem | undefined> {
+      const until = now() + leaseMilliseconds;
+      const found = await update(lease, {
+        UpdateExpression: 'SET lease_until = :until',
+        ConditionExpression: 'fence = :fence AND user_id = :user',
+        ExpressionAttributeValues: { ':until': until, ':fence': lease.fence, ':user': lease.userId },
+        ReturnValues: 'ALL_NEW',
+      });
+      if (found === undefined) return undefined;
+      if (found === 'updated') throw new CorruptData('An update returned nothing.');
+      return requireCurrent(found, lease);
+    },
+
+    /**
+     * Gives a lease up: with `until` 0, the batch can be claimed at once. Whoever had the lease has lost it then. Does nothing when the
+     * lease is not the current one. 1 write unit.
+     */
+    async release(lease: LeaseReference, until = 0): Promise<void> {
+      await update(lease, {
+        UpdateExpression: 'SET fence = :next, lease_until = :until',
+        ConditionExpression: 'fence = :fence AND user_id = :user',
+        ExpressionAttributeValues: {
+          ':next': lease.fence + 1,
+          ':until': until,
+          ':fence': lease.fence,
+          ':user': lease.userId,
+        },
+      });
+    },
+
+    /** Moves the device's clock forward to this tag. 1 write unit. */
+    async moveClock(deviceType: string, tag: number): Promise<void> {
+      await update(
+        { device_type: deviceType, key: deviceClockKey },
+        {
+          UpdateExpression: 'SET tag = :tag',
+          ConditionExpression: 'attribute_not_exists(tag) OR tag < :tag',
+          ExpressionAttributeValues: { ':tag': tag },
+        },
+      );
+    },
+
+    /**
+     * How many of a device's batches stand before this key, or in all; null where there are more than 1,000. Eventually consistent:
+     * half a read unit for about 16 batches.
+     */
+    async count(deviceType: string, before = lastBatchKey): Promise<number | null> {
+      let count = 0;
+      let start: Item | undefined;
+      do {
+        const page = await translateErrors(
+          client.send(
+            new QueryCommand({
+              TableName: Queue,
+              KeyConditionExpression: 'device_type = :type AND #key BETWEEN :first AND :last',
+              ExpressionAttributeNames: { '#key': 'key' },
+              ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey, ':last': before },
+              Select: 'COUNT',
+              Limit: mostCounted + 2 - count,
+              ...(start !== undefined && { ExclusiveStartKey: start }),
+            }),
+          ),
+        );
+        count += page.Count ?? 0;
+        start = page.LastEvaluatedKey;
+      } while (start !== undefined && count <= mostCounted + 1);
+      // The last is the batch itself.
+      const counted = before === lastBatchKey ? count : count - 1;
+      return counted > mostCounted ? null : Math.max(0, counted);
+    },
+  };
+
+  /**
+   * Updates an item on a condition. Returns the item with `ReturnValues`, otherwise `updated`; where the condition fails, the item as it
+   * is, undefined when there is none.
+   */
+  async function update(
+    item: LeaseReference | Pick<QueueItem, 'device_type' | 'key'>,
+    input: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+  ): Promise<'updated' | QueueItem | undefined> {
+    const Key = 'deviceType' in item ? keyOf(item) : { device_type: item.device_type, key: item.key };
+    try {
+      const { Attributes } = await translateErrors(client.send(new UpdateCommand({ TableName: Queue, Key, ...input })));
+      return Attributes === undefined ? 'updated' : storedRow(QueueItem, Attributes);
+    } catch (error) {
+      if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
+      const found = await getItem(client, { table: Queue, key: Key, consistent: true });
+      return found === undefined || Key.key === deviceClockKey ? undefined : storedRow(QueueItem, found);
+    }
+  }
+}
+
+function keyOf({ deviceType, key }: LeaseReference) {
+  return { device_type: deviceType, key };
+}
+
+function requireCurrent(item: QueueItem, { fence, userId }: LeaseReference): QueueItem {
+  if (item.fence === fence && item.user_id === userId) return item;
+  throw leaseLost();
+}
+
+export function leaseLost(): LeaseLost {
+  return new LeaseLost('The lease is lost: another worker has the batch, or may have it.');
+}
+
+function tagIn(clock: Item | undefined): number {
+  const tag = clock?.tag ?? 0;
+  if (!Number.isSafeInteger(tag)) throw new CorruptData('The clock of a device has no tag.');
+  return tag;
+}

@@ -1,0 +1,20 @@
+import * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { DevicePath } from '../../schemas/device.ts';
+import { jsonBody } from '../../schemas/json-body.ts';
+import { Claim, ClaimRequest } from '../../schemas/lease.ts';
+
+export const operation = {
+  tag: 'Leases',
+  summary: 'Claim a batch',
+  description: [
+    'Takes the next batch of the device that no living worker has, with its first unfinished job: both are RUNNING then.',
+    'Null, and `Retry-After`, when there is none. The batch stays with this worker until it ends; a worker that sends no heartbeat for 60 s',
+    'has lost it to the next claim. A repeated claim takes another batch: what was claimed in vain is claimed again after 60 s.',
+  ].join(' '),
+  path: DevicePath,
+  device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
+  body: jsonBody(ClaimRequest),
+  bodySchema: () => ClaimRequest,
+  success: { status: 200, headers: ['Retry-After'], data: () => z.nullable(Claim) },
+} satisfies Operation;

@@ -1,0 +1,19 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { claimAgainSeconds, claimBatch } from '../../data/leases.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { firstThatFits, success } from '../../http/reply.ts';
+import { addToRequestLog } from '../../request-log.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './claim-batch.operation.ts';
+
+const claim = claimBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue', 'Sequences'));
+
+export const handler = endpoint(routes.claimBatch, operation, async ({ path, body }) => {
+  addToRequestLog({ device_type: path.device_type, worker: body.worker });
+  const claimed = await claim(path.device_type, body.worker);
+  if (claimed === undefined) return { ...success(null), headers: { 'Retry-After': String(claimAgainSeconds) } };
+  // A job with a sequence of its own does not need the batch's.
+  const { batch } = claimed;
+  return firstThatFits(claimed, { ...claimed, batch: { ...batch, sequence_builder: null } });
+});

@@ -1,0 +1,17 @@
+import type * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { jsonBody } from '../../schemas/json-body.ts';
+import { Heartbeat, HeartbeatRequest, LeasePath } from '../../schemas/lease.ts';
+
+export const operation = {
+  tag: 'Leases',
+  summary: 'Send a heartbeat',
+  description:
+    'The lease lives for another 60 s. `cancel` says to stop the job: it was canceled, or its batch has ended. Then ask for the next job. 409: the lease is lost.',
+  path: LeasePath,
+  device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
+  body: jsonBody(HeartbeatRequest),
+  bodySchema: () => HeartbeatRequest,
+  success: { status: 200, data: () => Heartbeat },
+  errors: [404, 409],
+} satisfies Operation;

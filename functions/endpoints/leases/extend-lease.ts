@@ -1,0 +1,13 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { extendLease } from '../../data/leases.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './extend-lease.operation.ts';
+
+const extend = extendLease(documentClient(), tableNames('Jobs', 'Queue'));
+
+export const handler = endpoint(routes.extendLease, operation, async ({ path, body }) =>
+  success(await extend(path.lease, body.job_id)),
+);

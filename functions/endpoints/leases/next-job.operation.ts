@@ -1,0 +1,14 @@
+import type * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { LeasePath, NextJob } from '../../schemas/lease.ts';
+
+export const operation = {
+  tag: 'Leases',
+  summary: 'Get the next job',
+  description:
+    'The job to run under the lease, started where it was not; the lease lives for another 60 s. An open batch that waits for jobs for 120 s is TIMED_OUT. 409: the lease is lost.',
+  path: LeasePath,
+  device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
+  success: { status: 200, data: () => NextJob },
+  errors: [409],
+} satisfies Operation;

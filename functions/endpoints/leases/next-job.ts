@@ -1,0 +1,11 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { nextJob } from '../../data/leases.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './next-job.operation.ts';
+
+const next = nextJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue', 'Sequences'));
+
+export const handler = endpoint(routes.nextJob, operation, async ({ path }) => success(await next(path.lease)));

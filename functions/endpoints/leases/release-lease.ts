@@ -1,0 +1,14 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { releaseLease } from '../../data/leases.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './release-lease.operation.ts';
+
+const release = releaseLease(documentClient(), tableNames('Queue'));
+
+export const handler = endpoint(routes.releaseLease, operation, async ({ path }) => {
+  await release(path.lease);
+  return success(null);
+});

@@ -1,0 +1,21 @@
+import type * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { jsonBody } from '../../schemas/json-body.ts';
+import { LeaseJobPath, NextJob, ReportRequest } from '../../schemas/lease.ts';
+
+export const operation = {
+  tag: 'Leases',
+  summary: 'Report the end of a job',
+  description: [
+    'Ends the running job, and starts the next one of its batch. `job` null and `done` true: the batch has ended, claim another one.',
+    '`job` null and `done` false: the batch is open and waits for jobs; ask for the next one after `retry_after` seconds.',
+    'A repeated report answers the same. 409: the lease is lost, or the job has ended in another way; it may have been canceled. Then nothing',
+    'is changed: ask for the next job.',
+  ].join(' '),
+  path: LeaseJobPath,
+  device: ({ path }: { readonly path: z.output<typeof LeaseJobPath> }) => path.lease.deviceType,
+  body: jsonBody(ReportRequest),
+  bodySchema: () => ReportRequest,
+  success: { status: 200, data: () => NextJob },
+  errors: [404, 409],
+} satisfies Operation;

@@ -1,0 +1,17 @@
+import type * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { jsonBody } from '../../schemas/json-body.ts';
+import { LeaseJobPath, ResultsRequest, UploadLink } from '../../schemas/lease.ts';
+
+export const operation = {
+  tag: 'Leases',
+  summary: 'Get a link for the upload of results',
+  description:
+    'A link to PUT the results of the running job to, with the headers as they are, within 300 s. It takes just the document of this length and SHA-256. Report the job with `results` afterwards. 409: the lease is lost, or the job does not run under it.',
+  path: LeaseJobPath,
+  device: ({ path }: { readonly path: z.output<typeof LeaseJobPath> }) => path.lease.deviceType,
+  body: jsonBody(ResultsRequest),
+  bodySchema: () => ResultsRequest,
+  success: { status: 200, data: () => UploadLink },
+  errors: [404, 409],
+} satisfies Operation;

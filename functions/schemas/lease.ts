@@ -1,0 +1,211 @@
+/** What devices send and get: leases, and the work under them. */
+
+import * as z from 'zod/mini';
+import { BatchOfRow } from './batch.ts';
+import { ErrorTexts, orNull, Time, text } from './body-values.ts';
+import { JobOfRow } from './job.ts';
+import { UuidText } from './query-values.ts';
+import { Count, JsonObject, Timestamp } from './values.ts';
+
+/** Names a lease: whoever holds it shows it with each call. It proves nothing by itself. */
+export interface LeaseReference {
+  readonly deviceType: string;
+  /** Of the batch in the device's queue. */
+  readonly key: string;
+  /** The number of the lease. */
+  readonly fence: number;
+  /** The owner of the batch. */
+  readonly userId: string;
+}
+
+/** A place in the queue as a text: tag, priority, time of creation, batch. */
+const queueKeyPattern =
+  /^\d{16}\.[0-4]\.\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const Members = z.tuple([
+  text(128),
+  z.string().check(z.regex(queueKeyPattern)),
+  Count,
+  z.string().check(z.minLength(1)),
+]);
+
+/** The lease as a text for paths, which says nothing to whoever holds it. */
+export function leaseText({ deviceType, key, fence, userId }: LeaseReference): string {
+  return Buffer.from(JSON.stringify([deviceType, key, fence, userId])).toString('base64url');
+}
+
+/** Reads the text of a lease. */
+const LeaseText = z.pipe(
+  z.string().register(z.globalRegistry, { examples: ['WyJFTVVfTVBTIiwiMDAwMDAwMDAwMDAwMDAwMCJd'] }),
+  z.transform((value, context): LeaseReference => {
+    const members = Members.safeParse(parseJson(Buffer.from(value, 'base64url').toString()));
+    if (members.success) {
+      const [deviceType, key, fence, userId] = members.data;
+      return { deviceType, key, fence, userId };
+    }
+    context.issues.push({
+      code: 'custom',
+      params: { type: 'value_error' },
+      message: 'Input should be a lease',
+      input: value,
+    });
+    return z.NEVER;
+  }),
+);
+
+function parseJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const pathFields = { lease: 'The lease, as the claim answered it.', job_id: 'Id of the job.' };
+
+/** Parameters of a path that names a lease. */
+export const LeasePath = z.object({ lease: LeaseText }).register(z.globalRegistry, { fields: pathFields });
+
+/** Parameters of a path that names a lease and a job of its batch. */
+export const LeaseJobPath = z
+  .object({ lease: LeaseText, job_id: UuidText })
+  .register(z.globalRegistry, { fields: pathFields });
+
+export const ClaimRequest = z.object({ worker: text(128) }).register(z.globalRegistry, {
+  id: 'ClaimRequest',
+  fields: { worker: 'What the worker calls itself: for operators, who look for a worker that gets lost.' },
+});
+
+export const HeartbeatRequest = z.object({ job_id: orNull(UuidText) }).register(z.globalRegistry, {
+  id: 'HeartbeatRequest',
+  fields: { job_id: 'The job that the worker runs; null while it waits for jobs.' },
+});
+
+/** S3 takes up to 5 GB at once; no result is near that. */
+const maxResultsBytes = 256 * 1024 * 1024;
+
+export const ResultsRequest = z
+  .object({
+    bytes: z.int().check(z.gte(1), z.lte(maxResultsBytes)),
+    sha256: z.string().check(z.regex(/^[0-9a-fA-F]{64}$/)),
+  })
+  .register(z.globalRegistry, {
+    id: 'ResultsRequest',
+    fields: { bytes: 'Length of the document.', sha256: 'Its SHA-256, in hexadecimal.' },
+  });
+export type ResultsRequest = z.output<typeof ResultsRequest>;
+
+/** How a job ended. */
+const ReportedStatus = z.enum(['DONE', 'ERROR']).register(z.globalRegistry, { id: 'ReportedStatus' });
+
+export const ReportRequest = z
+  .object({
+    status: ReportedStatus,
+    start_timestamp: orNull(Time),
+    end_timestamp: orNull(Time),
+    errors: orNull(ErrorTexts),
+    results: z._default(z.boolean(), false),
+  })
+  .register(z.globalRegistry, {
+    id: 'ReportRequest',
+    fields: {
+      status: 'How the job ended.',
+      start_timestamp: 'When it started; by default when it was handed out.',
+      end_timestamp: 'When it ended; by default now.',
+      errors: 'What went wrong, for the user.',
+      results: 'Whether its results were uploaded under this lease.',
+    },
+  });
+export type ReportRequest = z.output<typeof ReportRequest>;
+
+/** A job as a device gets it. */
+export const LeasedJob = z
+  .strictObject({
+    id: JobOfRow.shape.id,
+    runs: JobOfRow.shape.runs,
+    variables: z.nullable(JsonObject),
+    sequence: z.nullable(z.string()),
+  })
+  .register(z.globalRegistry, {
+    id: 'LeasedJob',
+    fields: {
+      id: 'Id of the job.',
+      runs: 'Number of times to run the sequence; null: the device chooses.',
+      variables: 'Values of the sequence’s variables.',
+      sequence: 'The job’s own sequence; null: it runs its batch’s.',
+    },
+  });
+export type LeasedJob = z.infer<typeof LeasedJob>;
+
+/** A batch as a device gets it. */
+export const LeasedBatch = z
+  .strictObject({
+    id: BatchOfRow.shape.id,
+    open: BatchOfRow.shape.open,
+    device_type: BatchOfRow.shape.device_type,
+    configuration: z.nullable(JsonObject),
+    backend_configuration: BatchOfRow.shape.backend_configuration,
+    sequence_builder: z.nullable(z.string()),
+  })
+  .register(z.globalRegistry, {
+    id: 'LeasedBatch',
+    fields: {
+      id: 'Id of the batch.',
+      open: 'Whether further jobs may be added.',
+      device_type: 'Device that the batch is for.',
+      configuration: 'Configuration of the emulator.',
+      backend_configuration: 'Configuration of the backend, serialized.',
+      sequence_builder: 'The sequence of its jobs; null where each has its own.',
+    },
+  });
+export type LeasedBatch = z.infer<typeof LeasedBatch>;
+
+/** What a claim answers with. */
+export const Claim = z
+  .strictObject({
+    lease: z.string(),
+    expires_at: Timestamp,
+    heartbeat_seconds: Count,
+    batch: LeasedBatch,
+    job: LeasedJob,
+  })
+  .register(z.globalRegistry, {
+    id: 'Claim',
+    fields: {
+      lease: 'Names the lease in all further calls: an opaque text.',
+      expires_at: 'When the lease ends unless a heartbeat comes.',
+      heartbeat_seconds: 'How often to send a heartbeat.',
+      batch: 'The batch: it stays with this worker until it ends.',
+      job: 'The job to run.',
+    },
+  });
+export type Claim = z.infer<typeof Claim>;
+
+export const Heartbeat = z.strictObject({ expires_at: Timestamp, cancel: z.boolean() }).register(z.globalRegistry, {
+  id: 'Heartbeat',
+  fields: {
+    expires_at: 'When the lease ends unless another heartbeat comes.',
+    cancel: 'Whether to stop the job: it was canceled.',
+  },
+});
+export type Heartbeat = z.infer<typeof Heartbeat>;
+
+export const UploadLink = z
+  .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()) })
+  .register(z.globalRegistry, {
+    id: 'UploadLink',
+    fields: { url: 'Where to PUT the document, within 300 s.', headers: 'Headers to send with it, as they are.' },
+  });
+export type UploadLink = z.infer<typeof UploadLink>;
+
+export const NextJob = z
+  .strictObject({ job: z.nullable(LeasedJob), done: z.boolean(), retry_after: z.nullable(Count) })
+  .register(z.globalRegistry, {
+    id: 'NextJob',
+    fields: {
+      job: 'The next job to run; null where there is none.',
+      done: 'Whether the batch has ended, and the lease with it.',
+      retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for further ones.',
+    },
+  });
+export type NextJob = z.infer<typeof NextJob>;

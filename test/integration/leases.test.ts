@@ -1,0 +1,362 @@
+/** What workers do with batches, step by step: claims, leases that end, reports, open batches, cancellations. */
+
+import { randomUUID } from 'node:crypto';
+import { describe, expect, inject, it } from 'vitest';
+import { LeaseLost } from '../../functions/errors.ts';
+import type { Claim } from '../../functions/schemas/lease.ts';
+import { createTables } from '../support/create-tables.ts';
+import { testClient } from '../support/test-client.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const names = await createTables(client, `${randomUUID()}-`);
+const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
+const stack = workerStack(client, names, clock);
+const seconds = (number: number) => {
+  clock.now += number * 1000;
+};
+
+/** A device and a user of its own for each test. */
+function fresh() {
+  const mark = randomUUID();
+  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
+}
+
+async function claimed(device: string, worker = 'worker'): Promise<Claim> {
+  const claim = await stack.claim(device, worker);
+  if (claim === undefined) throw new Error('There was nothing to claim.');
+  return claim;
+}
+
+describe('a claim', () => {
+  it('gives a batch with its first job, and both are running', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const claim = await claimed(device);
+    expect(claim).toMatchObject({
+      expires_at: '2026-11-21T12:01:00.000000Z',
+      heartbeat_seconds: 20,
+      batch: { id: batch.id, open: false, device_type: device, configuration: null, backend_configuration: null },
+      job: { id: batch.jobs![0]!.id, runs: 1, variables: null, sequence: null },
+    });
+    expect(JSON.parse(claim.batch.sequence_builder!)).toMatchObject({ version: '1' });
+    expect(await stack.batch(user, batch.id)).toMatchObject({
+      status: 'RUNNING',
+      start_datetime: '2026-11-21T12:00:00.000000Z',
+    });
+    expect(await stack.job(user, claim.job.id)).toMatchObject({
+      status: 'RUNNING',
+      start_timestamp: '2026-11-21T12:00:00.000000Z',
+    });
+    expect((await stack.job(user, batch.jobs![1]!.id))!.status).toBe('PENDING');
+  });
+
+  it('gives nothing where there is nothing, to another device, or what somebody has', async () => {
+    const { device, user } = fresh();
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    await stack.create(user, { device_type: device });
+    expect(await stack.claim(`${device} `, 'worker')).toBeUndefined();
+    await claimed(device);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+  });
+
+  it('gives an open batch only once it has a job', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, open: true, jobs: 0 });
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    const { jobs } = await stack.add(user, batch.id, 1);
+    expect((await claimed(device)).job.id).toBe(jobs![0]!.id);
+  });
+
+  it('passes over a batch that is canceled, and one whose jobs all are', async () => {
+    const { device, user } = fresh();
+    const first = await stack.create(user, { device_type: device });
+    await stack.cancel(user, first.id);
+    const second = await stack.create(user, { device_type: device, open: true });
+    await stack.cancelJob(user, second.jobs![0]!.id);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    const { jobs } = await stack.add(user, second.id, 1);
+    expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
+  });
+
+  it('takes what two claims at once want for one of them, and the next for the other', async () => {
+    const { device, user } = fresh();
+    const batches = [];
+    for (let at = 0; at < 3; at++) batches.push(await stack.create(user, { device_type: device }));
+    const claims = await Promise.all(Array.from({ length: 5 }, (_, at) => stack.claim(device, `worker ${at}`)));
+    expect(claims.flatMap((claim) => claim?.batch.id ?? []).sort()).toEqual(batches.map(({ id }) => id).sort());
+  });
+
+  it('goes on to further batches where many are leased', async () => {
+    const { device, user } = fresh();
+    const batches = [];
+    for (let at = 0; at < 30; at++) batches.push(await stack.create(user, { device_type: device }));
+    const ids = [];
+    for (let at = 0; at < 30; at++) ids.push((await claimed(device)).batch.id);
+    expect(ids).toEqual(batches.map(({ id }) => id));
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+  });
+});
+
+describe('reports', () => {
+  it('run the jobs in their order, and end the batch with the last', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 3 });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    const ids = batch.jobs!.map(({ id }) => id);
+    seconds(1);
+    const second = await stack.report(lease, ids[0]!, {
+      status: 'DONE',
+      start_timestamp: '2026-11-21T12:00:00.5Z',
+      end_timestamp: '2026-11-21T12:00:00.75Z',
+    });
+    expect(second).toEqual({
+      job: { id: ids[1], runs: 2, variables: null, sequence: null },
+      done: false,
+      retry_after: null,
+    });
+    expect(await stack.job(user, ids[0]!)).toMatchObject({
+      status: 'DONE',
+      start_timestamp: '2026-11-21T12:00:00.500000Z',
+      end_timestamp: '2026-11-21T12:00:00.750000Z',
+    });
+    const third = await stack.report(lease, ids[1]!, { status: 'ERROR', errors: ['Too many atoms.'] });
+    expect(third.job?.id).toBe(ids[2]);
+    expect(await stack.job(user, ids[1]!)).toMatchObject({ status: 'ERROR', errors: ['Too many atoms.'] });
+    expect(await stack.report(lease, ids[2]!)).toEqual({ job: null, done: true, retry_after: null });
+    const ended = await stack.batch(user, batch.id);
+    expect(ended).toMatchObject({ status: 'DONE', end_datetime: expect.any(String) });
+    expect(ended!.jobs_count_per_status).toMatchObject({ DONE: 2, ERROR: 1, RUNNING: 0, PENDING: 0 });
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+  });
+
+  it('can be repeated, the last one too', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const lease = leaseFrom(await claimed(device));
+    const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
+    const answer = await stack.report(lease, first);
+    expect(await stack.report(lease, first)).toEqual(answer);
+    await expect(stack.report(lease, first, { status: 'ERROR' })).rejects.toMatchObject({ status: 409 });
+    const end = await stack.report(lease, second);
+    expect(await stack.report(lease, second)).toEqual(end);
+    await expect(stack.report(lease, second, { status: 'ERROR' })).rejects.toThrow(LeaseLost);
+    await expect(stack.report(lease, first)).resolves.toEqual(end);
+  });
+
+  it('name the results that were uploaded under this lease', async () => {
+    const { device, user } = fresh();
+    await stack.create(user, { device_type: device });
+    const claim = await claimed(device);
+    const key = await stack.uploadKey(leaseFrom(claim), claim.job.id);
+    expect(key).toBe(`results/${user}/${claim.job.id}/1.json`);
+    await stack.report(leaseFrom(claim), claim.job.id, { status: 'DONE', results: true });
+    expect((await stack.jobRow(leaseFrom(claim), claim.job.id))?.results_key).toBe(key);
+  });
+
+  it('are refused for jobs that the batch does not have, that do not run, or that ended otherwise', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 3 });
+    const other = await stack.create(user, { device_type: device });
+    const lease = leaseFrom(await claimed(device));
+    const [first, second, third] = batch.jobs!.map(({ id }) => id) as [string, string, string];
+    for (const unknown of [randomUUID(), other.jobs![0]!.id, batch.id]) {
+      await expect(stack.report(lease, unknown)).rejects.toMatchObject({ status: 404 });
+      await expect(stack.uploadKey(lease, unknown)).rejects.toMatchObject({ status: 404 });
+      await expect(stack.heartbeat(lease, unknown)).rejects.toMatchObject({ status: 404 });
+    }
+    for (const waiting of [second, third]) {
+      await expect(stack.report(lease, waiting)).rejects.toMatchObject({ status: 409 });
+      await expect(stack.uploadKey(lease, waiting)).rejects.toMatchObject({ status: 409 });
+    }
+    await stack.cancelJob(user, first);
+    expect(await stack.heartbeat(lease, first)).toMatchObject({ cancel: true });
+    await expect(stack.report(lease, first)).rejects.toMatchObject({ status: 409 });
+    expect((await stack.next(lease)).job?.id).toBe(second);
+    expect(await stack.job(user, first)).toMatchObject({ status: 'CANCELED' });
+  });
+});
+
+describe('a lease', () => {
+  it('lives as long as heartbeats come', async () => {
+    const { device, user } = fresh();
+    await stack.create(user, { device_type: device });
+    const claim = await claimed(device);
+    for (let beats = 0; beats < 5; beats++) {
+      seconds(50);
+      const { expires_at, cancel } = await stack.heartbeat(leaseFrom(claim), claim.job.id);
+      expect({ expires_at: Date.parse(expires_at), cancel }).toEqual({ expires_at: clock.now + 60_000, cancel: false });
+      expect(await stack.claim(device, 'another')).toBeUndefined();
+    }
+  });
+
+  it('ends a minute after the last one, and the next claim goes on where the device was lost', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 3 });
+    const lost = await claimed(device);
+    await stack.report(leaseFrom(lost), lost.job.id);
+    seconds(59);
+    expect(await stack.claim(device, 'another')).toBeUndefined();
+    seconds(2);
+    const claim = await claimed(device, 'another');
+    expect(claim.job.id).toBe(batch.jobs![1]!.id);
+    expect(leaseFrom(claim).fence).toBe(leaseFrom(lost).fence + 1);
+    const late = leaseFrom(lost);
+    await expect(stack.report(late, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.report(late, lost.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.heartbeat(late, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(late, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.next(late)).rejects.toThrow(LeaseLost);
+    await stack.release(late);
+    expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'RUNNING' });
+    expect((await stack.report(leaseFrom(claim), claim.job.id)).job?.id).toBe(batch.jobs![2]!.id);
+    await expect(stack.report(late, batch.jobs![2]!.id)).rejects.toThrow(LeaseLost);
+    expect((await stack.report(leaseFrom(claim), batch.jobs![2]!.id)).done).toBe(true);
+    // The batch has ended, and not by this lease.
+    await expect(stack.report(late, batch.jobs![2]!.id)).rejects.toThrow(LeaseLost);
+    expect(await stack.next(late)).toMatchObject({ done: true });
+  });
+
+  it('that is released can be claimed at once, and is lost', async () => {
+    const { device, user } = fresh();
+    await stack.create(user, { device_type: device });
+    const first = await claimed(device);
+    await stack.release(leaseFrom(first));
+    await stack.release(leaseFrom(first));
+    await expect(stack.report(leaseFrom(first), first.job.id)).rejects.toThrow(LeaseLost);
+    const second = await claimed(device);
+    expect(second.job.id).toBe(first.job.id);
+    await stack.release(leaseFrom(first));
+    expect(await stack.heartbeat(leaseFrom(second), second.job.id)).toMatchObject({ cancel: false });
+  });
+
+  it('that is lost three times on one job makes the job an error, and the batch goes on', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
+    for (let losses = 0; losses < 3; losses++) {
+      expect((await claimed(device)).job.id).toBe(first);
+      seconds(61);
+    }
+    const claim = await claimed(device);
+    expect(claim.job.id).toBe(second);
+    expect(await stack.job(user, first)).toMatchObject({
+      status: 'ERROR',
+      errors: ['The device was lost 3 times while it ran this job.'],
+    });
+    for (let losses = 1; losses < 3; losses++) {
+      seconds(61);
+      expect((await claimed(device)).job.id).toBe(second);
+    }
+    seconds(61);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'DONE' });
+  });
+
+  it('that is released is no loss, and each job counts its own', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    for (let releases = 0; releases < 5; releases++) await stack.release(leaseFrom(await claimed(device)));
+    for (let losses = 0; losses < 2; losses++) {
+      await claimed(device);
+      seconds(61);
+    }
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    for (let losses = 0; losses < 2; losses++) {
+      seconds(61);
+      expect((await claimed(device)).job.id).toBe(batch.jobs![1]!.id);
+    }
+  });
+
+  it('names the owner: with another name it is none', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device });
+    const claim = await claimed(device);
+    const forged = { ...leaseFrom(claim), userId: 'auth0|somebody' };
+    await expect(stack.report(forged, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.heartbeat(forged, null)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(forged, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.next(forged)).rejects.toThrow(LeaseLost);
+    await stack.release(forged);
+    expect(await stack.heartbeat(leaseFrom(claim), claim.job.id)).toMatchObject({ cancel: false });
+    expect((await stack.batch(user, batch.id))!.status).toBe('RUNNING');
+  });
+});
+
+describe('a cancellation', () => {
+  it('is heard by the next heartbeat, and stands', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const claim = await claimed(device);
+    await stack.cancel(user, batch.id);
+    expect(await stack.heartbeat(leaseFrom(claim), claim.job.id)).toMatchObject({ cancel: true });
+    await expect(stack.report(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
+    expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
+    expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'CANCELED' });
+    expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'CANCELED' });
+    seconds(61);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+  });
+});
+
+describe('an open batch', () => {
+  it('stays with its device, which waits for jobs', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    expect(await stack.report(lease, claim.job.id)).toEqual({ job: null, done: false, retry_after: 2 });
+    for (let asked = 0; asked < 3; asked++) {
+      seconds(30);
+      expect(await stack.next(lease)).toEqual({ job: null, done: false, retry_after: 2 });
+    }
+    expect(await stack.claim(device, 'another')).toBeUndefined();
+    const { jobs } = await stack.add(user, batch.id, 2);
+    const next = await stack.next(lease);
+    expect(next.job?.id).toBe(jobs![1]!.id);
+    expect(await stack.next(lease)).toEqual(next);
+    expect((await stack.report(lease, jobs![1]!.id)).job?.id).toBe(jobs![2]!.id);
+    expect(await stack.report(lease, jobs![2]!.id)).toMatchObject({ job: null, done: false });
+    // The clock of waiting has begun anew.
+    seconds(100);
+    expect(await stack.next(lease)).toMatchObject({ done: false });
+    await stack.close(user, batch.id);
+    expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'DONE' });
+    expect(await stack.next(lease)).toEqual({ job: null, done: true, retry_after: null });
+  });
+
+  it('that waits for two minutes is timed out by its device', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    seconds(119);
+    await stack.heartbeat(leaseFrom(claim), null);
+    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
+    seconds(2);
+    expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
+    expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'TIMED_OUT', open: false });
+    await expect(stack.add(user, batch.id, 1)).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('that lost its device while it waited is looked at now and then, and timed out by a claim', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    seconds(61);
+    expect(await stack.claim(device, 'another')).toBeUndefined();
+    const { jobs } = await stack.add(user, batch.id, 1);
+    expect(await stack.claim(device, 'another')).toBeUndefined();
+    seconds(6);
+    const again = await claimed(device, 'another');
+    expect(again.job.id).toBe(jobs![1]!.id);
+    await stack.report(leaseFrom(again), again.job.id);
+    seconds(121);
+    expect(await stack.claim(device, 'another')).toBeUndefined();
+    expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'TIMED_OUT' });
+  });
+});

@@ -1,0 +1,74 @@
+/** The service as users and workers see it, below HTTP: on tables of its own, at a time that the test chooses. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { closeBatch } from '../../functions/data/batch-updates.ts';
+import { getBatch } from '../../functions/data/batches.ts';
+import { cancelJob } from '../../functions/data/job-updates.ts';
+import { getJob } from '../../functions/data/jobs.ts';
+import {
+  claimBatch,
+  extendLease,
+  getJobRow,
+  getUploadKey,
+  nextJob,
+  releaseLease,
+  reportJob,
+} from '../../functions/data/leases.ts';
+import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
+import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';
+import type { QueuePriority } from '../../functions/schemas/values.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { sequenceText } from './sequence-text.ts';
+
+const project_id = 'cccccccc-0000-4000-8000-000000000001';
+
+export interface Wanted {
+  readonly device_type?: string;
+  readonly jobs?: number;
+  readonly open?: boolean;
+  readonly priority?: QueuePriority;
+}
+
+export function workerStack(client: DynamoDBDocumentClient, names: TableNames, clock: { now: number }) {
+  const options = { now: () => clock.now };
+  const create = createBatch(client, names, options);
+  const add = addJobs(client, names, options);
+  const report = reportJob(client, names, options);
+  return {
+    async create(
+      userId: string,
+      { device_type = 'FRESNEL', jobs = 1, open = false, priority = 'MEDIUM' }: Wanted = {},
+    ) {
+      const body = CreateBatchRequest.parse({
+        project_id,
+        device_type,
+        open,
+        sequence_builder: sequenceText(),
+        jobs: Array.from({ length: jobs }, (_, runs) => ({ runs: runs + 1 })),
+      });
+      return create({ userId }, body, { queue_priority: priority });
+    },
+    add: (userId: string, batchId: string, jobs: number) =>
+      add({ userId }, batchId, AddJobsRequest.parse(Array.from({ length: jobs }, () => ({})))),
+    close: closeBatch(client, names, options),
+    cancel: cancelBatch(client, names, options),
+    cancelJob: cancelJob(client, names, options),
+    batch: getBatch(client, names),
+    job: getJob(client, names),
+    jobRow: getJobRow(client, names),
+    claim: claimBatch(client, names, options),
+    heartbeat: extendLease(client, names, options),
+    uploadKey: getUploadKey(client, names),
+    report: (lease: LeaseReference, jobId: string, content: object = { status: 'DONE' }) =>
+      report(lease, jobId, ReportRequest.parse(content)),
+    next: nextJob(client, names, options),
+    release: releaseLease(client, names, options),
+  };
+}
+
+/** What the text of a lease names. */
+export function leaseFrom({ lease }: { readonly lease: string }): LeaseReference {
+  return LeasePath.parse({ lease }).lease;
+}
