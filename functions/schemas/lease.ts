@@ -87,7 +87,10 @@ const maxResultsBytes = 256 * 1024 * 1024;
 export const ResultsRequest = z
   .object({
     bytes: z.int().check(z.gte(1), z.lte(maxResultsBytes)),
-    sha256: z.string().check(z.regex(/^[0-9a-fA-F]{64}$/)),
+    sha256: z
+      .string()
+      .check(z.regex(/^[0-9a-fA-F]{64}$/))
+      .register(z.globalRegistry, { examples: ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'] }),
   })
   .register(z.globalRegistry, {
     id: 'ResultsRequest',

@@ -47,6 +47,14 @@ export function queueKey({ tag, priority, created_at, batchId }: QueuePlace): st
   return `${String(tag).padStart(tagDigits, '0')}.${QueuePriority.options.indexOf(priority)}.${created_at}.${batchId}`;
 }
 
+/** The place that a key says. Throws RangeError for a text that is no key. */
+export function placeOfKey(key: string): QueuePlace {
+  const match = /^(\d{16})\.([0-4])\.(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.([0-9a-f-]{36})$/.exec(key);
+  if (match === null) throw new RangeError(`${key} is no key of the queue.`);
+  const [, tag, priority, created_at = '', batchId = ''] = match;
+  return { tag: Number(tag), priority: QueuePriority.options[Number(priority)] as QueuePriority, created_at, batchId };
+}
+
 export function tagOfKey(key: string): number {
   return Number(key.slice(0, tagDigits));
 }
