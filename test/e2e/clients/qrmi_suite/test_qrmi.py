@@ -118,6 +118,15 @@ def test_a_wrong_password(resource, writer):
         start(resource("EMU_FREE", writer["username"], "wrong"))
 
 
+def test_a_token_in_place_of_a_password(monkeypatch, stack, writer, resource):
+    resource("EMU_FREE")
+    for name in ("PASQAL_USERNAME", "PASQAL_PASSWORD", "EMU_FREE_QRMI_PASQAL_CLOUD_AUTH_ENDPOINT"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("EMU_FREE_QRMI_PASQAL_CLOUD_AUTH_TOKEN", writer["token"])
+    emulator = QuantumResource("EMU_FREE", ResourceType.PasqalCloud)
+    assert emulator.task_status(start(emulator)) == TaskStatus.Queued
+
+
 def test_a_sequence_of_pulser(resource, machine, project_id):
     pulse_sequence = Sequence(Register.square(2, spacing=6.0, prefix="q"), replace(MockDevice, name="EMU_FREE"))
     pulse_sequence.declare_channel("global", "rydberg_global")
