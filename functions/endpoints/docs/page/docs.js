@@ -86,10 +86,16 @@ function completeForScreenReaders() {
   for (const text of each('pre:not([tabindex])')) text.tabIndex = 0;
 }
 
-new MutationObserver(completeForScreenReaders).observe(document.getElementById('docs'), {
-  childList: true,
-  subtree: true,
-});
+/** Once a frame at most: an operation that opens changes the page hundreds of times. */
+let isCompletionDue = false;
+new MutationObserver(() => {
+  if (isCompletionDue) return;
+  isCompletionDue = true;
+  requestAnimationFrame(() => {
+    isCompletionDue = false;
+    completeForScreenReaders();
+  });
+}).observe(document.getElementById('docs'), { childList: true, subtree: true });
 
 SwaggerUIBundle({
   url: `${api}/openapi.json`,
