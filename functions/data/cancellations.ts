@@ -15,7 +15,6 @@ import { operationsOfCall } from './lifecycle/calls-under-way.ts';
 import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
 import { carryOut, OutOfTime } from './lifecycle/carry-out.ts';
 import { settledJobIn } from './lifecycle/draft.ts';
-import { jobsInOneTransaction } from './lifecycle/end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { isFinalJob } from './lifecycle/update-row.ts';
 import { selectJobs } from './selected-jobs.ts';
@@ -78,15 +77,14 @@ export function cancelBatches(
 /**
  * The function that cancels those jobs of a batch that a query selects, and returns all that are canceled now. Reported are ids of jobs
  * that the batch does not have, and jobs that have ended otherwise. `requireRoom` is given the jobs before any is canceled: it may throw
- * where an answer cannot hold them. Throws NotFound when the user has no such batch. More than 20 jobs may take several transactions:
- * if the call dies on its way, the same call again completes it. Costs: selectJobs' reads, and cancelBatch's writes.
+ * where an answer cannot hold them. Throws NotFound when the user has no such batch. Many jobs take several transactions: if the call dies on its way, the same call again completes it. Costs: selectJobs' reads, and cancelBatch's writes.
  */
 export function cancelJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
   { requireRoom, ...options }: LifecycleOptions & { readonly requireRoom?: (jobs: readonly Job[]) => void } = {},
 ): (userId: string, batchId: string, query: CancelJobsQuery) => Promise<{ jobs: Job[]; errors: Reasons }> {
-  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
+  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeSeveral } = options;
   const get = getBatch(client, tables);
   const select = selectJobs(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
   return async (userId, batchId, query) => {
@@ -96,10 +94,9 @@ export function cancelJobs(
     const rows = new Map(jobs.map((job) => [job.id, job]));
     const jobIds = jobs.filter((job) => !isFinalJob(job)).map(({ id }) => id);
     const cancel = cancelJobsOperations({ lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) });
-    const isOne = jobIds.length <= jobsInOneTransaction;
     const callId = randomUUID();
-    if (!isOne) await options.beforeSeveral?.(userId, batchId, { id: callId, job_ids: jobIds, errors: null });
-    const operations = isOne ? cancel : operationsOfCall(lists, { batchId, callId }, cancel);
+    const call = { id: callId, job_ids: jobIds, errors: null };
+    const operations = jobIds.length === 0 ? [] : operationsOfCall(lists, { batchId, callId }, cancel);
     const [error] = await carryOut(
       {
         client,
@@ -107,6 +104,7 @@ export function cancelJobs(
         userId,
         lists,
         now,
+        beforeSeveral: async () => beforeSeveral?.(userId, batchId, call),
         onCarriedOut(draft) {
           for (const id of jobIds) rows.set(id, settledJobIn(draft, id) ?? (rows.get(id) as JobRow));
         },

@@ -519,7 +519,7 @@ describe('a creation that died on its way', () => {
     await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
     expect(await finishBatch(client, names)({ user_id: user, batch_id: id })).toBe('canceled');
     await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
-    expect((await sound(user)).jobs).toHaveLength(100);
+    expect((await sound(user)).jobs).toHaveLength(160);
   });
 
   it('is announced also where its jobs and tags turn out to be too many for one transaction', async () => {

@@ -26,7 +26,7 @@ function dyingWriter(writes: number) {
   let left = writes;
   return lifecycle(
     interceptedClient(client, async (call: Call) => {
-      if (call.name === 'TransactWriteCommand' && left-- === 0) throw new Error('killed');
+      if (call.name === 'TransactWriteCommand' && left-- <= 0) throw new Error('killed');
       return call.send();
     }),
     tables,

@@ -279,7 +279,8 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   const ofNewcomers = routeCase.callsOfNewcomers?.(uuid('b', 1)) ?? [];
   const [newcomer, hasBatch] = [`auth0|${name}`, `auth0|${name} with a batch`];
   if (ofNewcomers.length > 0) {
-    const jobs = name === 'cancelJob' ? [newJob(1)] : [];
+    const count = { cancelJob: 1, cancelJobs: 150 }[name as string] ?? 0;
+    const jobs = Array.from({ length: count }, (_, at) => newJob(at + 1));
     await lifecycle(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
     await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
   }
@@ -358,7 +359,7 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       event('no.such.event', 6, {}),
       event('jobs.added', 6, {
         batch_id,
-        jobs: Array.from({ length: 30 }, (_, at) => ({ id: uuid('a', 9 + at), runs: 1 })),
+        jobs: Array.from({ length: 130 }, (_, at) => ({ id: uuid('a', 100 + at), runs: 1 })),
       }),
       event('batch.updated', 7, { batch_id, status: 'TIMED_OUT' }),
       event('batch.created', 8, created),

@@ -37,7 +37,7 @@ export interface RouteCase {
   ways(own: Belongings): Readonly<Record<string, UserRequest>>;
   /** Requests that, with the ways, make every call that the role allows, where the ways alone do not. */
   moreCalls?(own: Belongings): readonly UserRequest[];
-  /** Requests of the same kind, by a user who has nothing but one open batch without jobs, or not even that. */
+  /** Requests of the same kind, by a user who has nothing but one open batch, or not even that. */
   callsOfNewcomers?(batchId: string): readonly UserRequest[];
   /** Requests of a user whose heads are lost, answered 500: before it writes the first row of a list, a function asks whether there are others. */
   callsWithoutHeads?(own: Belongings): readonly UserRequest[];
@@ -117,7 +117,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     // For a device to be found, and in several transactions.
     moreCalls: ({ batches: [batch] }) => [
       { body: { ...newBatchBody(batch!.project_id), device_type: null } },
-      { body: { ...newBatchBody(batch!.project_id), jobs: Array.from({ length: 60 }, () => ({})) } },
+      { body: { ...newBatchBody(batch!.project_id), jobs: Array.from({ length: 100 }, () => ({})) } },
     ],
     callsOfNewcomers: () => [{ body: newBatchBody(unknownId) }],
     foreign: () => ({}),
@@ -132,7 +132,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
       },
     }),
     moreCalls: ({ batches: [batch] }) => [
-      { path: { batch_id: batch!.id }, body: Array.from({ length: 30 }, () => ({ sequence: sequenceText() })) },
+      { path: { batch_id: batch!.id }, body: Array.from({ length: 60 }, () => ({ sequence: sequenceText() })) },
     ],
     callsOfNewcomers: (batch_id) => [{ path: { batch_id }, body: [{ sequence: sequenceText() }] }],
     foreign: (theirs) =>
@@ -324,6 +324,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
       'jobs of a batch that are canceled': { path: { batch_id: batch!.id }, query: 'min_runs=1' },
     }),
     moreCalls: ({ batches }) => batches.slice(1, 4).map(({ id }) => ({ path: { batch_id: id } })),
+    callsOfNewcomers: (batch_id) => [{ path: { batch_id } }],
     foreign: foreignBatch,
     anything: (own) =>
       fc

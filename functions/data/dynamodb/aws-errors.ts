@@ -51,6 +51,11 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof TooBusy || error instanceof TimedOut || error instanceof DependencyFailed;
 }
 
+/** Whether a single write was refused because its condition did not hold. */
+export function isConditionFailure(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ConditionalCheckFailedException';
+}
+
 const busy = 'The database is busy, try again later.';
 
 /** Names of throttled calls, and codes of throttled parts of transactions. */

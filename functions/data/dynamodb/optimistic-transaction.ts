@@ -16,6 +16,16 @@ export interface Decision<Result> {
   readonly result: Result;
 }
 
+/** Lets writers who got into each other's way write one after the other. */
+export interface Turns {
+  /** Ask for a turn before each attempt from now on: another writer was in the way. */
+  ask(): void;
+  /** Waits for a turn, if they are asked for. */
+  take(): Promise<void>;
+  /** Lets the next writer have its turn. */
+  pass(): Promise<void>;
+}
+
 const mostFailures = 3;
 
 /**
@@ -33,27 +43,32 @@ const mostFailures = 3;
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
   decide: () => Promise<Decision<Result>>,
-  attempts = 12,
+  { attempts = 12, turns }: { readonly attempts?: number | undefined; readonly turns?: Turns | undefined } = {},
 ): Promise<Result> {
   let decision: Decision<Result> | undefined;
   let failures = 0;
   const attempt = async () => {
+    if (decision === undefined) await turns?.take();
     decision ??= await decide();
     const { transaction, result } = decision;
     if (transaction !== undefined) await translateErrors(client.send(new TransactWriteCommand(transaction)));
     return result;
   };
-  return retry(attempt, {
+  const result = retry(attempt, {
     attempts,
     firstMilliseconds: 20,
     longestMilliseconds: 500,
     message: 'No consistent write through all attempts.',
     mayPass(error) {
-      if (error instanceof TransactionCanceled) decision = undefined;
+      if (error instanceof TransactionCanceled) {
+        decision = undefined;
+        turns?.ask();
+      }
       if (error instanceof Throttled || isUnclear(error)) return ++failures < mostFailures;
       return error instanceof Contention;
     },
   });
+  return turns === undefined ? result : result.finally(() => turns.pass());
 }
 
 /** CorruptData too may pass: rows and heads that are read side by side can disagree for a moment. */

@@ -8,7 +8,7 @@ import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
 import { carryOut } from './carry-out.ts';
 import { batchIn, type Draft, type Operation, settledBatchIn, settledJobIn, withJobs, withRows } from './draft.ts';
-import { changeJobs, JobsLeft, jobsInOneTransaction, mostAttempts, onBatch } from './end-jobs.ts';
+import { changeJobs, JobsLeft, mostAttempts, onBatch } from './end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
 import type { LifecycleTables } from './transaction.ts';
 import { isFinalBatchStatus, isFinalJob, updateRow } from './update-row.ts';
@@ -40,17 +40,26 @@ export function cancelBatch(
   { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
 ): (userId: string, batchId: string, hasTime?: () => boolean) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);
+  const announce = async (userId: string, batchId: string) => beforeSeveral?.(userId, batchId);
   const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
   return async (userId, batchId, hasTime) => {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const jobIds = await jobIdsOf(userId, batchId);
-      if (jobIds.length > jobsInOneTransaction) await beforeSeveral?.(userId, batchId);
       const cancellation = { lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) };
       let batch: BatchRow | undefined;
       const onCarriedOut = (draft: Draft) => {
         batch = settledBatchIn(draft, batchId);
       };
-      const context = { client, tables, userId, lists, now, onCarriedOut, hasTime };
+      const context = {
+        client,
+        tables,
+        userId,
+        lists,
+        now,
+        onCarriedOut,
+        hasTime,
+        beforeSeveral: () => announce(userId, batchId),
+      };
       const [error] = await carryOut(context, [cancelOperations(cancellation)]);
       if (error === undefined && batch?.status === 'CANCELED') return batch;
       if (error === undefined && batch !== undefined) throw endedOtherwise(batch);

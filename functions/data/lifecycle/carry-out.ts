@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns } from '../../errors.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
-import { type Decision, optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
+import { type Decision, optimisticTransaction, type Turns } from '../dynamodb/optimistic-transaction.ts';
 import {
   changesNothing,
   type Draft,
@@ -42,6 +42,14 @@ interface Progress {
   readonly draft: Draft;
 }
 
+/** What attempts know of earlier ones. */
+interface Memory {
+  /** Operations whose refusal was found twice, or that went on since. */
+  readonly readAgain: Set<Operation>;
+  /** Tasks that are known to take several transactions. */
+  readonly announced: Set<number>;
+}
+
 export interface CarryOutContext extends Owner {
   readonly client: DynamoDBDocumentClient;
   readonly tables: LifecycleTables;
@@ -49,12 +57,14 @@ export interface CarryOutContext extends Owner {
   readonly now: () => number;
   /** How often a transaction is tried while other writers are in its way; as optimisticTransaction by default. */
   readonly attempts?: number | undefined;
+  /** For calls that others of the same owner are in the way of. */
+  readonly turns?: Turns | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
   /** Asked before each transaction but the first. Once it says no, the tasks that are left get OutOfTime. */
   readonly hasTime?: (() => boolean) | undefined;
-  /** Awaited before the halves of an operation that is too large for one transaction. What it throws, the operation's task gets. */
-  readonly beforeHalves?: (() => Promise<void>) | undefined;
+  /** Awaited before the first transaction of a task that takes several. What it throws, the task gets. */
+  readonly beforeSeveral?: ((task: number) => Promise<void>) | undefined;
 }
 
 /** A task was stopped on its way, as the caller wanted: its operations until then are carried out. */
@@ -64,7 +74,8 @@ export class OutOfTime extends Error {}
  * Carries out tasks of one owner in their order. A task is a list of operations that follow each other. Returns for each task the
  * error that stopped it, or undefined.
  *
- * - As many operations as possible share a transaction: what they have in common (heads, blocks, counts) is written once.
+ * - As many operations as possible share a transaction: what they have in common (heads, blocks, counts) is written once. A task that one
+ *   transaction holds is not spread over two.
  * - A refused task changes nothing, or no more than its operations before the refused one. The other tasks go on.
  * - When DynamoDB refuses a transaction of several operations, each is tried alone, so that no task suffers for another's.
  * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must not overtake it.
@@ -75,7 +86,7 @@ export async function carryOut(
 ): Promise<(Error | undefined)[]> {
   const { client } = context;
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
-  const readAgain = new Set<Operation>();
+  const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
     oneByOne: [],
@@ -83,15 +94,15 @@ export async function carryOut(
   };
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
+    const next = [...schedule.oneByOne, ...schedule.together][steps.length];
     try {
       const progress = await optimisticTransaction(
         client,
-        () => attemptSteps(context, steps, readAgain),
-        context.attempts,
+        () => attemptSteps(context, { steps, next }, memory),
+        context,
       );
       const { done, replacedBy, refusals } = progress;
       context.onCarriedOut?.(progress.draft);
-      if (replacedBy.length > 0) await context.beforeHalves?.();
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
@@ -136,33 +147,42 @@ export function stopsOwner(error: Error): boolean {
 /** Decides as many of the steps as one transaction holds. */
 async function attemptSteps(
   context: CarryOutContext,
-  steps: readonly Step[],
-  readAgain: Set<Operation>,
+  { steps, next }: { readonly steps: readonly Step[]; readonly next: Step | undefined },
+  { readAgain, announced }: Memory,
 ): Promise<Decision<Progress>> {
   const { client, tables, lists, now } = context;
   const { readStored, requireHeads, readBlocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
   let draft = emptyDraft(lists, await readStored(steps.map(({ operation }) => operation)));
   let done = 0;
+  let start = { task: -1, done, draft };
   for (const { operation, task } of steps) {
+    if (task !== start.task) start = { task, done, draft };
     if (!refusals.has(task)) {
-      const next = decide(draft, operation);
-      if (operation.claim !== undefined && !readAgain.has(operation) && mayBeTorn(draft, operation, next)) {
+      const decided = decide(draft, operation);
+      if (operation.claim !== undefined && !readAgain.has(operation) && mayBeTorn(draft, operation, decided)) {
         readAgain.add(operation);
         throw new Contention('The same call may be under way.');
       }
       // Rows and lease are read side by side: what is refused may be torn.
-      if (operation.lease !== undefined && !readAgain.has(operation) && next instanceof Error) {
+      if (operation.lease !== undefined && !readAgain.has(operation) && decided instanceof Error) {
         readAgain.add(operation);
         throw new Contention('The lease may have changed while it was read.');
       }
-      if (next instanceof Error) refusals.set(task, next);
-      else if (fits(next)) draft = next;
+      if (decided instanceof Error) refusals.set(task, decided);
+      else if (fits(decided)) draft = decided;
       else if (changesNothing(draft)) {
         return { result: { done: done + 1, replacedBy: split({ operation, task }), refusals, draft } };
       } else break;
     }
     done += 1;
+  }
+  const isSplit = done > start.done && (steps[done] ?? next)?.task === start.task && !refusals.has(start.task);
+  // A task that a transaction of its own may hold is not begun at the end of another.
+  if (isSplit && !changesNothing(start.draft)) ({ done, draft } = start);
+  else if (isSplit && !announced.has(start.task)) {
+    await context.beforeSeveral?.(start.task);
+    announced.add(start.task);
   }
   const result = { done, replacedBy: [], refusals, draft };
   if (changesNothing(draft)) return { result };
@@ -188,7 +208,10 @@ function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error
     const next = apply(draft);
     const remembered = event ?? (isClaimed ? undefined : claim);
     if (remembered === undefined || next === draft) return next;
-    return { ...next, processedEvents: [...next.processedEvents, remembered] };
+    // A call that one transaction carries out needs no claim.
+    const others =
+      event === undefined ? next.processedEvents : next.processedEvents.filter(({ id }) => id !== claim?.id);
+    return { ...next, processedEvents: [...others, remembered] };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -8,11 +8,8 @@ import type { OwnerLists } from '../columns/lists.ts';
 import { batchIn, type Draft, type Operation, settledJobIn, withJobs } from './draft.ts';
 import { hasJobsToEnd, settleJob, unsettleJob } from './settle.ts';
 
-/** As many as fit into one transaction with the columns that their status and times are in. */
-const jobsAtOnce = 30;
-
-/** So few fit into one transaction with their batch, wherever their columns are. */
-export const jobsInOneTransaction = 20;
+/** Jobs in one operation: small parts, of which a transaction holds as many as it can, about 60 jobs that were created together. */
+const jobsAtOnce = 10;
 
 /** How often jobs may be added between finding them and closing the batch. */
 export const mostAttempts = 5;
@@ -42,7 +39,7 @@ export function endJobsOperations(lists: OwnerLists, jobs: JobsOfBatch): Operati
   return [...changeJobs(lists, jobs, settleAgain), requireEnded];
 }
 
-/** Changes the jobs in parts, each of which fits into one transaction in nearly every case. `change` returns the same job to pass it over. */
+/** Changes the jobs in small parts. `change` returns the same job to pass it over. */
 export function changeJobs(
   lists: OwnerLists,
   { batchId, jobIds }: JobsOfBatch,

@@ -15,7 +15,7 @@ import { listJobIds } from '../jobs.ts';
 import { carryOut } from './carry-out.ts';
 import { creationOperations } from './creation.ts';
 import type { EventReference, Operation, Owner } from './draft.ts';
-import { endJobsOperations, JobsLeft, jobsInOneTransaction, mostAttempts } from './end-jobs.ts';
+import { endJobsOperations, JobsLeft, mostAttempts } from './end-jobs.ts';
 import { eventOperations } from './event-operations.ts';
 import { endsJobs } from './settle.ts';
 import type { LifecycleTables } from './transaction.ts';
@@ -50,8 +50,8 @@ export interface CallOptions {
 
 /**
  * Every function
- * - is atomic: its change is made in full or not at all. Only the creation of more than 50 jobs at once, and the end of a batch with more
- *   than 20, take several changes, in their order; the batch's counts are right after each. A batch that ends is closed and has its
+ * - is atomic: its change is made in full or not at all. Only the creation of many jobs at once (about 80), and the end of a batch with
+ *   many (about 60), take several changes, in their order; the batch's counts are right after each. A batch that ends is closed and has its
  *   status first, then its jobs end.
  * - can be repeated: the same call again does only what is not done yet. After a failure, repeat the call.
  * - waits for other writers: after a conflict it tries again for about 2 s, then throws TooBusy. It does the same when DynamoDB
@@ -214,13 +214,19 @@ export function lifecycle(
 
   /** As carryOut does; with a task that ends a batch, its jobs end, in the same transaction where it holds them. */
   async function carryOutTasks(userId: string, tasks: readonly Task[]): Promise<(Error | undefined)[]> {
-    const context = { ...ownerOf(userId), client, tables, now };
-    const withJobs = (some: readonly Task[]) => Promise.all(some.map((task) => operationsOf(userId, task)));
-    const errors = await carryOut(context, await withJobs(tasks));
+    const carryOutWithJobs = async (some: readonly Task[]) => {
+      const operations = await Promise.all(some.map((task) => operationsOf(userId, task)));
+      const announce = async (task: number) => {
+        const batchId = some[task]?.endedBatch;
+        if (batchId !== undefined) await beforeSeveral?.(userId, batchId);
+      };
+      return carryOut({ ...ownerOf(userId), client, tables, now, beforeSeveral: announce }, operations);
+    };
+    const errors = await carryOutWithJobs(tasks);
     for (let attempt = 1; attempt < mostAttempts; attempt++) {
       const left = [...errors.keys()].filter((at) => errors[at] instanceof JobsLeft);
       if (left.length === 0) break;
-      const again = await carryOut(context, await withJobs(left.map((at) => tasks[at] as Task)));
+      const again = await carryOutWithJobs(left.map((at) => tasks[at] as Task));
       for (const [place, at] of left.entries()) errors[at] = again[place];
     }
     return errors.map((error) => (error instanceof JobsLeft ? new TooBusy(error.message) : error));
@@ -232,7 +238,6 @@ export function lifecycle(
   ): Promise<readonly Operation[]> {
     if (batchId === undefined) return operations;
     const jobIds = await jobIdsOf(userId, batchId);
-    if (jobIds.length > jobsInOneTransaction) await beforeSeveral?.(userId, batchId);
     return [...operations, ...endJobsOperations(lists, { batchId, jobIds })];
   }
 }

@@ -12,6 +12,7 @@ import { carryOut } from './carry-out.ts';
 import { type Creation, creationOperations } from './creation.ts';
 import { type ProcessedEvent, settledBatchIn, settledJobIn } from './draft.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
+import { turnsOf } from './turns.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
 export const keyUsedBefore = 'The idempotency key was used before, with another body.';
@@ -31,10 +32,10 @@ export interface CreatedRows {
   readonly jobs: readonly JobRow[];
 }
 
-/**
- * Every creation of a user changes the same heads, so only one at a time succeeds. With 32 senders the unluckiest needs about 50
- * attempts, by a simulation with transactions of 15 to 25 ms. All 60 pause for about 14 s, half of a function's time.
- */
+/** Every creation of a user changes the same heads, so only one at a time succeeds: they take turns. Half of a function's time. */
+const patienceMilliseconds = 14_000;
+
+/** Others write without turns. All 60 attempts pause for about 14 s. */
 const attempts = 60;
 
 /**
@@ -61,13 +62,6 @@ export function requestCreation(
       { ...requested, callId, time },
       request && { ...request, time },
     );
-    const announce = async () => {
-      const job_ids = requested.jobs.map(({ id }) => id);
-      const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
-      await beforeSeveral?.(userId, batchId, call);
-    };
-    const isAnnounced = operations.length > 1;
-    if (isAnnounced) await announce();
     let batch: BatchRow | undefined;
     const jobs = new Map<string, JobRow>();
     const [error] = await carryOut(
@@ -78,8 +72,11 @@ export function requestCreation(
         lists,
         now,
         attempts,
-        async beforeHalves() {
-          if (!isAnnounced) await announce();
+        turns: turnsOf(client, tables, { userId, now, patienceMilliseconds }),
+        async beforeSeveral() {
+          const job_ids = requested.jobs.map(({ id }) => id);
+          const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
+          await beforeSeveral?.(userId, batchId, call);
         },
         onCarriedOut(draft) {
           batch = settledBatchIn(draft, batchId);

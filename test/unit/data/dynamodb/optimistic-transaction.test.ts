@@ -79,7 +79,7 @@ describe('optimisticTransaction', () => {
   it('tries as often as it may', async () => {
     const client = interceptedClient(testClient('http://127.0.0.1:1'), () => Promise.reject(lostRace));
     const decide = vi.fn(async () => ({ transaction: { TransactItems: [] }, result: undefined }));
-    await expect(optimisticTransaction(client, decide, 4)).rejects.toThrow(TooBusy);
+    await expect(optimisticTransaction(client, decide, { attempts: 4 })).rejects.toThrow(TooBusy);
     expect(decide).toHaveBeenCalledTimes(4);
   });
 

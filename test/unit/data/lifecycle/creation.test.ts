@@ -99,19 +99,19 @@ describe('a creation of a new batch', () => {
   });
 });
 
-describe('a creation with more than 50 jobs', () => {
-  const batch = newBatch(1, { jobs: jobsOf(120) });
+describe('a creation with more than 10 jobs', () => {
+  const batch = newBatch(1, { jobs: jobsOf(24) });
   const operations = creationOperations(owner, creationOf(batch), event);
 
   it('is several operations, the last of which carries the event', () => {
-    expect(operations.map(({ jobIds }) => jobIds.length)).toEqual([50, 50, 20]);
+    expect(operations.map(({ jobIds }) => jobIds.length)).toEqual([10, 10, 4]);
     expect(operations.flatMap(({ jobIds }) => jobIds)).toEqual(batch.jobs.map(({ id }) => id));
     expect(operations.map((operation) => [operation.batchIds, operation.event])).toEqual([
       [[batch.id], undefined],
       [[batch.id], undefined],
       [[batch.id], event],
     ]);
-    expect(creationOperations(owner, creationOf({ ...batch, jobs: jobsOf(50) }), event)).toHaveLength(1);
+    expect(creationOperations(owner, creationOf({ ...batch, jobs: jobsOf(10) }), event)).toHaveLength(1);
   });
 
   it('leaves the batch incomplete until the last', () => {
@@ -122,17 +122,17 @@ describe('a creation with more than 50 jobs', () => {
       return [row.creating, row.jobs_count, row.jobs_count_per_status.PENDING, row.rev];
     });
     expect(seen).toEqual([
-      [true, 50, 50, 0],
-      [true, 100, 100, 1],
-      [undefined, 120, 120, 2],
+      [true, 10, 10, 0],
+      [true, 20, 20, 1],
+      [undefined, 24, 24, 2],
     ]);
-    expect([...draft.stored.jobs.values()].map((row) => row.creation_order)).toEqual([...Array(120).keys()]);
+    expect([...draft.stored.jobs.values()].map((row) => row.creation_order)).toEqual([...Array(24).keys()]);
   });
 
   it('does what is left when some of it was done', () => {
     const half = stored(operations[0]!.apply(draftOf()));
     const draft = applyAll(half, operations);
-    expect(jobsIn(draft).map(({ id }) => id)).toEqual(batch.jobs.slice(50).map(({ id }) => id));
+    expect(jobsIn(draft).map(({ id }) => id)).toEqual(batch.jobs.slice(10).map(({ id }) => id));
     expect(batchesIn(draft)[0]).not.toHaveProperty('creating');
     expect(applyAll(stored(draft), operations).batches.size).toBe(0);
   });
@@ -141,7 +141,7 @@ describe('a creation with more than 50 jobs', () => {
     const half = stored(operations[0]!.apply(draftOf()));
     const open = { ...half.stored.batches.get(batch.id)!, open: true };
     const grown = add(draftOf({ ...half.stored, batches: [open], jobs: [], heads: half.heads }), 1, [newJob(500)]);
-    expect(batchesIn(grown)[0]).toMatchObject({ creating: true, jobs_count: 51 });
+    expect(batchesIn(grown)[0]).toMatchObject({ creating: true, jobs_count: 11 });
   });
 });
 

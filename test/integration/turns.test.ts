@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
+import { turnsOf } from '../../functions/data/lifecycle/turns.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+let tables: TableNames;
+beforeAll(async () => {
+  tables = await createTables(client, `turns-${randomUUID()}-`);
+});
+
+let userId: string;
+let time: number;
+beforeEach(() => {
+  userId = `auth0|${randomUUID()}`;
+  time = Date.parse('2026-03-01T00:00:00Z');
+});
+
+/** A writer whose clock goes on by 100 ms with every look. `calls` counts its calls of DynamoDB. */
+function writer(patienceMilliseconds = Number.POSITIVE_INFINITY) {
+  const count = { calls: 0 };
+  const counting = interceptedClient(client, (call) => {
+    count.calls += 1;
+    time += 100;
+    return call.send();
+  });
+  return Object.assign(turnsOf(counting, tables, { userId, now: () => time, patienceMilliseconds }), {
+    callsOf: () => count.calls,
+  });
+}
+
+describe('turns', () => {
+  it('cost nothing while nobody is in the way', async () => {
+    const one = writer();
+    await one.take();
+    await one.pass();
+    expect(one.callsOf()).toBe(0);
+  });
+
+  it('are for one writer at a time, and for the next once it passes', async () => {
+    const [one, other] = [writer(), writer()];
+    one.ask();
+    other.ask();
+    await one.take();
+    let isTaken = false;
+    const waiting = other.take().then(() => {
+      isTaken = true;
+    });
+    while (other.callsOf() < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(isTaken).toBe(false);
+    await one.pass();
+    await waiting;
+    await other.pass();
+    await one.take();
+    await one.pass();
+  });
+
+  it('end after 2 s where nobody passes them, and without them after the patience of a call', async () => {
+    const [dead, next, impatient] = [writer(), writer(), writer(500)];
+    for (const each of [dead, next, impatient]) each.ask();
+    await dead.take();
+    await impatient.take();
+    expect(impatient.callsOf()).toBeLessThan(10);
+    await next.take();
+    expect(next.callsOf()).toBeGreaterThan(5);
+    // The dead one's does not end the turn of the next.
+    await dead.pass();
+    const last = writer(300);
+    last.ask();
+    await last.take();
+    expect(last.callsOf()).toBeGreaterThan(2);
+  });
+
+  it('are no longer asked for eight transactions after the last writer in the way', async () => {
+    const one = writer();
+    one.ask();
+    for (let transaction = 0; transaction < 8; transaction++) {
+      await one.take();
+      await one.pass();
+    }
+    const calls = one.callsOf();
+    await one.take();
+    await one.pass();
+    expect(one.callsOf()).toBe(calls);
+  });
+});
+
+describe('creations of one user by many senders at once', () => {
+  it.each([
+    [16, 1],
+    [8, 50],
+    [3, 400],
+  ])('by %i, of %i jobs each, hardly ever send a transaction in vain', async (senders, jobsEach) => {
+    let [sent, made] = [0, 0];
+    const counting = interceptedClient(client, async (call) => {
+      if (call.name !== 'TransactWriteCommand') return call.send();
+      sent += 1;
+      const output = await call.send();
+      made += 1;
+      return output;
+    });
+    const create = requestCreation(counting, tables);
+    const { jobs: _, ...content } = newBatch(1);
+    await Promise.all(
+      Array.from({ length: senders }, (_, sender) =>
+        create(userId, {
+          batchId: uuid('b', sender),
+          create: { ...content, id: uuid('b', sender) },
+          jobs: Array.from({ length: jobsEach }, (_, at) => newJob(sender * 1_000 + at)),
+        }),
+      ),
+    );
+    expect(await recountOf(client, tables, userId)).toEqual([]);
+    const { batches, jobs } = await ownerRows(client, tables, userId);
+    expect(batches.map(({ seq }) => seq)).toEqual(batches.map((_, at) => at));
+    expect(jobs.map(({ seq }) => seq)).toEqual(jobs.map((_, at) => at));
+    expect(batches.map(({ jobs_count }) => jobs_count)).toEqual(Array(senders).fill(jobsEach));
+    // All begin at once: the first transaction of all but one is in vain, and one asks for no turn until it met another.
+    expect(sent - made).toBeLessThan(3 * senders);
+  });
+});
