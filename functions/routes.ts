@@ -137,7 +137,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], WebhookAttempts: ['GetItem'] },
+    uses: { Batches: ['GetItem'], Queue: ['Query'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -243,7 +243,7 @@ export const routes = {
     path: '/api/v1/devices',
     public: true,
     entry: 'endpoints/devices/list-devices',
-    uses: { Devices: ['Query'] },
+    uses: { Devices: ['Query'], Queue: ['Query'] },
   },
   listDeviceSpecifications: {
     method: 'GET',

@@ -190,6 +190,8 @@ export const tables = {
       'applyWaitingEvents',
       'finishBatches',
       'measureQueues',
+      'getBatchStatus',
+      'listDevices',
       'claimBatch',
       'extendLease',
       'uploadResults',

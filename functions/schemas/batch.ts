@@ -195,7 +195,8 @@ export const BatchProgress = z
     id: 'ProducedBatchStatusResponse',
     fields: {
       ...fields,
-      queue_position: 'Number of batches before it in its device’s queue; null when that is not known.',
+      queue_position:
+        'Number of batches before it in its device’s queue; null beyond 1,000, and when it does not wait there.',
       webhook_attempt:
         'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',
     },

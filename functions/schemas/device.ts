@@ -27,7 +27,7 @@ const fields = {
   device_type: 'Name by which batches ask for the device.',
   status: 'What the device last said of itself.',
   availability: 'Whether the device takes work.',
-  queue_length: 'Number of batches that wait for the device; null when that is not known.',
+  queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',
 };
 

@@ -127,7 +127,7 @@ describe.each([
 
 describe('the devices', () => {
   it('are shown to everyone, all or some', async () => {
-    const fresnel = { device_type: 'FRESNEL', status: 'UP', availability: 'ACTIVE', queue_length: null };
+    const fresnel = { device_type: 'FRESNEL', status: 'UP', availability: 'ACTIVE', queue_length: 0 };
     const emulator = { ...fresnel, device_type: 'EMU_MPS' };
     expect((await ask('listDevices')).data).toEqual([emulator, fresnel]);
     expect((await ask('listDevices', { query: 'device_type=FRESNEL' })).data).toEqual([fresnel]);

@@ -198,8 +198,14 @@ async function leased(name: RouteName, content: Parameters<typeof worker.create>
   return { user, batch, lease: leaseFrom(claim!), first, others, request };
 }
 
-/** Of devices: requests under leases. Each is made ready when its turn comes. */
-const requestsOfDevices: Partial<Record<RouteName, () => AsyncIterable<GatewayRequest>>> = {
+/** Requests for which something is made ready when their turn comes. */
+const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayRequest>>> = {
+  async *getBatchStatus() {
+    yield* await requestsOf('getBatchStatus');
+    const userId = 'auth0|owner of a batch that waits';
+    const { id } = await worker.create(userId, { device_type: 'BUSY' });
+    yield { userId, path: { batch_id: id } };
+  },
   async *claimBatch() {
     const device_type = 'RECORDED';
     const user = 'auth0|owner of recorded batches';
@@ -305,7 +311,7 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
     const { handler } = await load(entry);
     sink.messages.length = 0;
     results.requests.length = 0;
-    const requests = requestsOfDevices[name as RouteName]?.() ?? (await requestsOf(name as RouteName));
+    const requests = preparedRequests[name as RouteName]?.() ?? (await requestsOf(name as RouteName));
     for await (const request of requests) {
       const event = gatewayEvent(name as RouteName, request);
       const { statusCode, body } = await handler(event, lambdaContext());

@@ -1,5 +1,5 @@
-import { getBatch } from '../../data/batches.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
+import { getQueuedBatch } from '../../data/queue-counts.ts';
 import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
 import { tableNames, webhookReach } from '../../env.ts';
 import { NotFound } from '../../errors.ts';
@@ -8,19 +8,19 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-batch-status.operation.ts';
 
-const get = getBatch(documentClient(), tableNames('Batches'));
+const get = getQueuedBatch(documentClient(), tableNames('Batches', 'Queue'));
 const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
 
 export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
   const batch = await get(userId, path.batch_id);
   if (batch === undefined) throw new NotFound('There is no such batch.');
-  const { id, status, jobs_count, jobs_count_per_status } = batch;
+  const { id, status, jobs_count, jobs_count_per_status, queue_position } = batch;
   return success({
     id,
     status,
     jobs_count,
     jobs_count_per_status,
-    queue_position: null,
+    queue_position,
     webhook_attempt: await attemptOf(batch),
   });
 });

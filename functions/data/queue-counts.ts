@@ -1,0 +1,61 @@
+/** What users learn of the devices' queues: numbers, and nothing of whose batches they count. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
+import { type Batch, BatchOfRow, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import type { TableNames } from '../tables.ts';
+import { batchOf } from './batches.ts';
+import { getRow } from './dynamodb/reads.ts';
+import { deviceQueue } from './queue/queue.ts';
+
+const QueuedBatchOfRow = z.extend(BatchOfRow, {
+  queue_key: BatchRow.shape.queue_key,
+  configuration: BatchRow.shape.configuration,
+});
+
+/**
+ * The function that reads a batch and, while it is PENDING in a queue, how many batches are before it: null beyond 1,000. Undefined when
+ * the user has no such batch. 1 read unit, and half a one for about 16 batches that are before it.
+ */
+export function getQueuedBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Queue'>,
+): (userId: string, batchId: string) => Promise<(Batch & { queue_position: number | null }) | undefined> {
+  const queue = deviceQueue(client, tables);
+  return async (userId, batchId) => {
+    const row = await getRow(client, {
+      table: tables.Batches,
+      key: { user_id: userId, id: batchId },
+      schema: QueuedBatchOfRow,
+      defaults: batchRowDefaults,
+    });
+    if (row === undefined) return undefined;
+    const { device_type, queue_key, status } = row;
+    const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
+    return { ...batchOf(row), queue_position: isWaiting ? await queue.count(device_type, queue_key) : null };
+  };
+}
+
+/** How long a count is shown: anyone may ask, without a token. */
+const secondsShown = 10;
+
+/**
+ * The function that counts the batches in the queue of a device: null beyond 1,000. It counts anew after 10 s. Half a read unit for about
+ * 16 batches.
+ */
+export function countQueue(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Queue'>,
+  now = Date.now,
+): (deviceType: string) => Promise<number | null> {
+  const queue = deviceQueue(client, tables);
+  const counts = new Map<string, { readonly at: number; readonly count: Promise<number | null> }>();
+  return async (deviceType) => {
+    const known = counts.get(deviceType);
+    if (known !== undefined && now() - known.at < secondsShown * 1000) return known.count;
+    const count = queue.count(deviceType);
+    counts.set(deviceType, { at: now(), count });
+    count.catch(() => counts.delete(deviceType));
+    return count;
+  };
+}

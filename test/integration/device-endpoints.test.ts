@@ -1,0 +1,237 @@
+/** The endpoints of devices, as workers call them: their answers, their scopes, and uploads by signed links to a store that checks them. */
+
+import { createHash, randomUUID } from 'node:crypto';
+import { request as sendRequest } from 'node:http';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { RouteName } from '../../functions/routes.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandler } from '../support/handlers.ts';
+import { startResultsStore } from '../support/results-store.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+
+await functionEnvironment();
+const results = await startResultsStore();
+afterAll(() => results.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+  readonly data: any;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+  readonly detail: any;
+}
+
+async function ask(route: RouteName, request: GatewayRequest): Promise<Answer> {
+  const handler = await loadHandler(route);
+  const answer = await handler(gatewayEvent(route, { userId: 'machine', ...request }), lambdaContext());
+  const { data, detail } = expectDocumented(route, answer) as { data: unknown; detail: unknown };
+  return { status: answer.statusCode, headers: answer.headers ?? {}, data, detail };
+}
+
+const device = (route: RouteName, request: GatewayRequest) => ask(route, { scope: 'device:*', ...request });
+
+async function submit(jobs = 1) {
+  const [userId, device_type] = [`auth0|${randomUUID()}`, `D-${randomUUID()}`];
+  const sequence_builder = sequenceText();
+  const body = {
+    project_id: randomUUID(),
+    device_type,
+    sequence_builder,
+    jobs: Array.from({ length: jobs }, () => ({})),
+  };
+  const { data } = await ask('createBatch', { userId, body });
+  return { userId, device_type, batch: data };
+}
+
+async function claim(device_type: string) {
+  const { data } = await device('claimBatch', { path: { device_type }, body: { worker: 'lab 1' } });
+  return data as { lease: string; job: { id: string }; batch: { id: string } };
+}
+
+/** What a store answers to an upload, with these headers and no others. */
+function put(url: string, headers: Readonly<Record<string, string>>, content: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = sendRequest(url, { method: 'PUT', headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+    });
+    request.on('error', reject);
+    request.end(content);
+  });
+}
+
+const digest = (content: string) => createHash('sha256').update(content);
+
+describe('an upload', () => {
+  it('of the announced document is taken, and users get it once the job is reported', async () => {
+    const { userId, device_type } = await submit();
+    const { lease, job } = await claim(device_type);
+    const path = { lease, job_id: job.id };
+    const content = JSON.stringify({ counter: { '01': 100 } });
+    const early = await device('reportJob', { path, body: { status: 'DONE', results: true } });
+    expect(early).toMatchObject({ status: 422, detail: [{ loc: ['body', 'results'], type: 'value_error' }] });
+    const link = await device('uploadResults', {
+      path,
+      body: { bytes: content.length, sha256: digest(content).digest('hex') },
+    });
+    expect(link.data.headers).toEqual({
+      'Content-Length': String(content.length),
+      'x-amz-checksum-sha256': digest(content).digest('base64'),
+    });
+    const url = new URL(link.data.url);
+    expect(url.searchParams.get('X-Amz-SignedHeaders')).toBe('content-length;host;x-amz-checksum-sha256');
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('300');
+    expect(await put(link.data.url, link.data.headers, content)).toBe(200);
+    const reported = await device('reportJob', { path, body: { status: 'DONE', results: true } });
+    expect(reported).toMatchObject({ status: 200, data: { job: null, done: true } });
+    const shown = await ask('getResultsLink', { userId, path: { job_id: job.id } });
+    expect(await (await fetch(shown.data.results_link)).text()).toBe(content);
+  });
+
+  it('of anything else, or elsewhere, is refused', async () => {
+    const { device_type } = await submit();
+    const { lease, job } = await claim(device_type);
+    const content = '{"counter":{"01":1}}';
+    const { data } = await device('uploadResults', {
+      path: { lease, job_id: job.id },
+      body: { bytes: content.length, sha256: digest(content).digest('hex').toUpperCase() },
+    });
+    const { 'Content-Length': length, ...withoutLength } = data.headers;
+    const { 'x-amz-checksum-sha256': checksum, ...withoutChecksum } = data.headers;
+    const other = content.replace('1}', '2}');
+    expect(other).toHaveLength(content.length);
+    expect(await put(data.url, data.headers, other)).toBe(400);
+    const otherChecksum = { ...data.headers, 'x-amz-checksum-sha256': digest(other).digest('base64') };
+    expect(await put(data.url, otherChecksum, other)).toBe(403);
+    expect(await put(data.url, { ...data.headers, 'Content-Length': String(content.length + 1) }, `${content} `)).toBe(
+      403,
+    );
+    expect(await put(data.url, withoutChecksum, content)).toBe(403);
+    const hoisted = `${data.url}&x-amz-checksum-sha256=${encodeURIComponent(checksum)}`;
+    expect(await put(hoisted, withoutChecksum, content)).toBe(403);
+    expect(await put(data.url.replace(job.id, randomUUID()), data.headers, content)).toBe(403);
+    expect(await put(data.url.replace('/1.json', '/2.json'), data.headers, content)).toBe(403);
+    expect(await put(data.url, { ...withoutLength, 'Content-Length': length }, content)).toBe(200);
+  });
+});
+
+describe('a claim', () => {
+  it('of nothing is null, and says when to come again', async () => {
+    const answer = await device('claimBatch', { path: { device_type: 'IDLE' }, body: { worker: 'lab 1' } });
+    expect(answer).toMatchObject({ status: 200, data: null, headers: { 'Retry-After': '3' } });
+  });
+
+  it('names the place of each fault', async () => {
+    const faults = async (body: unknown) =>
+      (await device('claimBatch', { path: { device_type: 'IDLE' }, body })).detail.map(
+        ({ loc }: { loc: unknown }) => loc,
+      );
+    expect(await faults(undefined)).toEqual([['body']]);
+    expect(await faults({})).toEqual([['body', 'worker']]);
+    expect(await faults({ worker: '' })).toEqual([['body', 'worker']]);
+    expect(await faults({ worker: 'x'.repeat(129) })).toEqual([['body', 'worker']]);
+  });
+
+  it('shows a batch’s place in the queue, and the length of it', async () => {
+    const { userId, device_type, batch } = await submit();
+    const place = async () =>
+      (await ask('getBatchStatus', { userId, path: { batch_id: batch.id } })).data.queue_position;
+    expect(await place()).toBe(0);
+    await claim(device_type);
+    expect(await place()).toBeNull();
+  });
+});
+
+describe('a lease', () => {
+  it.each(['', 'x', '%', 'e30', Buffer.from('["D","k",1,"u"]').toString('base64url')])(
+    'that is none is 422: %j',
+    async (lease) => {
+      const path = { lease, job_id: randomUUID() };
+      for (const route of ['extendLease', 'nextJob', 'releaseLease'] as const) {
+        const { status, detail } = await device(route, { path, body: {} });
+        expect(status).toBe(422);
+        expect(detail).toMatchObject([{ loc: ['path', 'lease'], type: 'value_error' }]);
+      }
+    },
+  );
+
+  it('is of use to nobody who may not act for its device', async () => {
+    const { device_type } = await submit();
+    const { lease, job } = await claim(device_type);
+    const path = { lease, job_id: job.id };
+    const upload = { bytes: 1, sha256: 'a'.repeat(64) };
+    for (const scope of ['', 'openid', 'device:OTHER', `device:${device_type}2`]) {
+      const request = { path, scope };
+      expect((await ask('extendLease', { ...request, body: { job_id: job.id } })).status).toBe(403);
+      expect((await ask('uploadResults', { ...request, body: upload })).status).toBe(403);
+      expect((await ask('reportJob', { ...request, body: { status: 'DONE' } })).status).toBe(403);
+      expect((await ask('nextJob', request)).status).toBe(403);
+      expect((await ask('releaseLease', request)).status).toBe(403);
+    }
+    const scope = `openid device:${device_type}`;
+    expect((await ask('extendLease', { path, scope, body: { job_id: job.id } })).status).toBe(200);
+  });
+
+  it('that is lost is 409, and an unknown job 404', async () => {
+    const { device_type } = await submit();
+    const { lease, job } = await claim(device_type);
+    const unknown = { lease, job_id: randomUUID() };
+    expect((await device('reportJob', { path: unknown, body: { status: 'DONE' } })).status).toBe(404);
+    expect((await device('releaseLease', { path: { lease } })).data).toBeNull();
+    const path = { lease, job_id: job.id };
+    expect((await device('extendLease', { path, body: { job_id: job.id } })).status).toBe(409);
+    expect((await device('reportJob', { path, body: { status: 'DONE' } })).status).toBe(409);
+    expect((await device('nextJob', { path })).status).toBe(409);
+  });
+});
+
+describe('an announcement', () => {
+  const specs = JSON.stringify({ name: 'Fresnel', dimensions: 2 });
+
+  it('shows the device to users, and finds its batches by the name in its specification', async () => {
+    const device_type = `FRESNEL ${randomUUID()}`;
+    const name = `name ${randomUUID()}`;
+    const body = { status: 'UP', specs: JSON.stringify({ name }) };
+    const shown = { device_type, status: 'UP', availability: 'ACTIVE', queue_length: null };
+    expect((await device('announceDevice', { path: { device_type }, body })).data).toEqual(shown);
+    const listed = await ask('listDevices', { query: { device_type } });
+    expect(listed.data).toEqual([{ ...shown, queue_length: 0 }]);
+    const batch = await ask('createBatch', {
+      userId: 'auth0|ada',
+      body: { project_id: randomUUID(), sequence_builder: sequenceText({ device: { name } }), jobs: [{}] },
+    });
+    expect(batch.data.device_type).toBe(device_type);
+    const down = await device('announceDevice', { path: { device_type }, body: { ...body, status: 'CALIBRATING' } });
+    expect(down.data).toMatchObject({ status: 'CALIBRATING', availability: 'INACTIVE' });
+  });
+
+  it('keeps what it was said before of who may read the specification', async () => {
+    const [emulator, processor] = [`EMU_${randomUUID()}`, `QPU_${randomUUID()}`];
+    const isPublic = async (type: string) =>
+      (await ask('listPublicSpecifications', {})).data.some(
+        (each: { device_type: string }) => each.device_type === type,
+      );
+    const announce = (device_type: string, content: object = {}) =>
+      device('announceDevice', { path: { device_type }, body: { status: 'UP', specs, ...content } });
+    await announce(emulator);
+    await announce(processor);
+    expect([await isPublic(emulator), await isPublic(processor)]).toEqual([true, false]);
+    await announce(emulator, { public: false });
+    await announce(processor, { public: true });
+    await announce(emulator);
+    await announce(processor);
+    expect([await isPublic(emulator), await isPublic(processor)]).toEqual([false, true]);
+  });
+
+  it.each([{}, { status: 'UP' }, { status: 'UP', specs: '{}' }, { status: 'UP', specs: 'x' }, { status: '', specs }])(
+    'of %j is refused',
+    async (body) => {
+      const { status, detail } = await device('announceDevice', { path: { device_type: 'FRESNEL' }, body });
+      expect(status).toBe(422);
+      expect(detail[0].loc[0]).toBe('body');
+    },
+  );
+});
