@@ -2,7 +2,13 @@ import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AssetHashType, type BundlingOptions, DockerImage, Duration, Validations } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type AddToPrincipalPolicyResult,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
   Architecture,
@@ -97,7 +103,7 @@ export class ServiceFunction extends LambdaFunction {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.INFO,
       logGroup,
-      role: new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
+      role: new FunctionRole(scope, `${id}Role`),
       environment: Object.assign({}, ...used.map((resource) => resource.environment), props.environment),
     });
     this.addToRolePolicy(
@@ -117,6 +123,25 @@ export class ServiceFunction extends LambdaFunction {
         new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources: [arn] }),
       );
     }
+  }
+}
+
+/** A role that holds its policy itself: a resource of its own for each would exceed the 500 that a stack may have. */
+class FunctionRole extends Role {
+  readonly #policy: PolicyDocument;
+
+  constructor(scope: Construct, id: string) {
+    const policy = new PolicyDocument();
+    super(scope, id, {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: { FunctionPolicy: policy },
+    });
+    this.#policy = policy;
+  }
+
+  override addToPrincipalPolicy(statement: PolicyStatement): AddToPrincipalPolicyResult {
+    this.#policy.addStatements(statement);
+    return { statementAdded: true, policyDependable: this };
   }
 }
 

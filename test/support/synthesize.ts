@@ -27,7 +27,8 @@ export interface Synthesis {
   readonly findings: readonly unknown[];
   /** Every acknowledged rule with its reason. */
   readonly acknowledgements: readonly { readonly id: string; readonly reason: string }[];
-  ofType(type: string): SynthesizedResource[];
+  /** All, or those of this type. */
+  ofType(type?: string): SynthesizedResource[];
   /** The one resource of that type and path. */
   one(type: string, path: string): SynthesizedResource;
   /** A value as text, in which references and ARNs are the paths of what they refer to. */
@@ -117,7 +118,7 @@ function readSynthesis(directory: string): Synthesis {
     properties: resource.Properties,
     attributes: resource,
   }));
-  const ofType = (type: string) => resources.filter((resource) => resource.type === type);
+  const ofType = (type?: string) => resources.filter((resource) => type === undefined || resource.type === type);
 
   // biome-ignore lint/suspicious/noExplicitAny: the argument of an intrinsic is whatever the template holds.
   const intrinsics: Record<string, (argument: any) => string> = {

@@ -171,10 +171,7 @@ function readRole(roleArn: string, resources: readonly Resource[]): readonly Pol
   if (unknownPolicy !== undefined) {
     throw new SetupProblem(`The local stack does not know the managed policy ${unknownPolicy}.`);
   }
-  const attached = resources
-    .filter(({ type, properties }) => type === 'AWS::IAM::Policy' && properties.Roles?.includes(role.ref))
-    .map(({ properties }) => properties);
-  const policies = [...(role.properties.Policies ?? []), ...attached];
+  const policies: { PolicyDocument: { Statement: PolicyStatement[] } }[] = role.properties.Policies ?? [];
   return checkStatements(
     role.logicalId,
     policies.flatMap((policy) => policy.PolicyDocument.Statement),

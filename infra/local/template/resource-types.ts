@@ -37,7 +37,6 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
     const arn = `arn:aws:iam::${accountId}:policy/${name}`;
     return { ref: arn, attributes: { PolicyArn: arn } };
   },
-  'AWS::IAM::Policy': nameOnly,
   'AWS::IAM::Role': (name, { accountId }) => ({
     ref: name,
     attributes: { Arn: `arn:aws:iam::${accountId}:role/${name}`, RoleId: name },

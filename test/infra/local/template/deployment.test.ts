@@ -14,6 +14,11 @@ const permission = (functionId: string) => ({
   },
 });
 
+/** The properties of a role that allows these actions. */
+function policyWith(Action: readonly string[], Resource: unknown = arnOf('Queue')) {
+  return { Policies: [{ PolicyDocument: { Statement: [{ Effect: 'Allow', Action, Resource }] } }] };
+}
+
 /** A template with one of everything; `changes` replaces properties by logical id, undefined removes the resource. */
 function template(changes: Record<string, Record<string, unknown> | undefined> = {}): Template {
   const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> = {
@@ -29,14 +34,7 @@ function template(changes: Record<string, Record<string, unknown> | undefined> =
         Environment: { Variables: { QUEUE_URL: { Ref: 'Queue' } } },
       },
     },
-    Role: { Type: 'AWS::IAM::Role', Properties: {} },
-    Policy: {
-      Type: 'AWS::IAM::Policy',
-      Properties: {
-        Roles: [{ Ref: 'Role' }],
-        PolicyDocument: { Statement: [{ Effect: 'Allow', Action: queueActions, Resource: arnOf('Queue') }] },
-      },
-    },
+    Role: { Type: 'AWS::IAM::Role', Properties: policyWith(queueActions) },
     Permission: permission('Function'),
     Queue: {
       Type: 'AWS::SQS::Queue',
@@ -154,22 +152,18 @@ describe('readDeployment', () => {
     expect(outputs).toEqual({ QueueUrl: 'http://sqs/1/S-Queue' });
   });
 
-  const policyWith = (Action: readonly string[], Resource: unknown = arnOf('Queue')) => ({
-    PolicyDocument: { Statement: [{ Effect: 'Allow', Action, Resource }] },
-  });
-
   it.each<[string, Parameters<typeof template>[0], string]>([
     ...queueActions.map((action): [string, Parameters<typeof template>[0], string] => [
       `a consumer that may not ${action}`,
-      { Policy: policyWith(queueActions.filter((each) => each !== action)) },
+      { Role: policyWith(queueActions.filter((each) => each !== action)) },
       action,
     ]),
     [
       'a consumer that may read another queue only',
-      { Policy: policyWith(queueActions, arnOf('DeadLetters')) },
+      { Role: policyWith(queueActions, arnOf('DeadLetters')) },
       'sqs:ReceiveMessage',
     ],
-    ['a consumer without a policy', { Policy: undefined }, 'sqs:ReceiveMessage'],
+    ['a consumer without a policy', { Role: { Policies: undefined } }, 'sqs:ReceiveMessage'],
     ['an event source of another kind', { Source: { EventSourceArn: arnOf('Table') } }, 'Source'],
     ['a batch window of a FIFO queue', fifoSource({ MaximumBatchingWindowInSeconds: 1 }), 'Source'],
     ['a batch of 11 messages of a FIFO queue', fifoSource({ BatchSize: 11 }), 'Source'],
