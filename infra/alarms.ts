@@ -169,6 +169,20 @@ export function describeAlarms(
         ),
       },
     },
+    LeasesLost: {
+      metric: metrics.devices.allLeasesLost,
+      threshold: 2,
+      periods: 2,
+      meaning: 'Workers lose their leases again and again, and their batches are taken over.',
+      queries: {
+        functions: askRoutes(
+          `filter ispresent(LeasesLost)
+| stats sum(LeasesLost) as lost, latest(@timestamp) as last by device_type, lost_worker, batch_id
+| sort last desc
+| limit 100`,
+        ),
+      },
+    },
   };
   const ofSchedules = Object.entries(metrics.scheduleErrors).map(([name, metric]) => [
     `${capitalize(name)}Errors`,

@@ -120,7 +120,7 @@ function widgets(
     [
       graph('Batches in the queue of each device', [metrics.devices.queueLength]),
       graph('Age of the oldest batch that waits for each device', [metrics.devices.oldestBatch]),
-      graph('Devices for which work waits and nobody works', [metrics.devices.unclaimed]),
+      graph('Claims, lost leases of each device', [metrics.devices.claims], [metrics.devices.leasesLost]),
     ],
     [graph('Age of the streams’ records', Object.values(metrics.recordAge))],
     ...Object.entries(metrics.queues).map(([name, { waiting, age, deadLetters }]) => [

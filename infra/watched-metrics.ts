@@ -53,7 +53,7 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
       statistic: Stats.SUM,
       period,
     }),
-    devices: watchDevices(schedules),
+    devices: watchDevices(api, schedules),
     scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors({ statistic: Stats.SUM, period })),
     consumerErrors: mapValues(consumers.functions, (consumer) =>
       consumer.metricErrors({ statistic: Stats.SUM, period }),
@@ -78,15 +78,21 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
   };
 }
 
-/** Of each device type, by the dimension `DeviceType`, and of all: at how many of them work waits that nobody takes. */
-function watchDevices(schedules: Schedules) {
-  const { logGroup } = schedules.functions.measureQueues;
+/** Of each device type, by the dimension `DeviceType`; and what an alarm asks of all, since it can search for none. */
+function watchDevices(api: Api, schedules: Schedules) {
+  const queues = schedules.functions.measureQueues.logGroup;
+  const claims = api.functions.claimBatch.logGroup;
   return {
-    queueLength: readOfEachDevice({ log: logGroup, name: 'QueueLength', field: 'QueueLength' }),
-    oldestBatch: readOfEachDevice({ log: logGroup, name: 'OldestBatch', field: 'OldestBatch' }),
+    queueLength: readOfEachDevice({ log: queues, name: 'QueueLength', field: 'QueueLength' }, Stats.MAXIMUM),
+    oldestBatch: readOfEachDevice({ log: queues, name: 'OldestBatch', field: 'OldestBatch' }, Stats.MAXIMUM),
+    claims: readOfEachDevice({ log: claims, name: 'Claims', field: 'Claims' }, Stats.SUM),
+    leasesLost: readOfEachDevice({ log: claims, name: 'LeasesLost', field: 'LeasesLost' }, Stats.SUM),
     // The least of a period: a worker between two batches holds none, too.
-    unclaimed: readField({ log: logGroup, name: 'UnclaimedDevices', field: 'UnclaimedDevices' }).with({
+    unclaimed: readField({ log: queues, name: 'UnclaimedDevices', field: 'UnclaimedDevices' }).with({
       statistic: Stats.MINIMUM,
+    }),
+    allLeasesLost: readField({ log: claims, name: 'AllLeasesLost', field: 'LeasesLost' }).with({
+      statistic: Stats.SUM,
     }),
   };
 }
@@ -122,13 +128,13 @@ function readField({ log, name, field }: LoggedField): Metric {
   return addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}` });
 }
 
-/** The greatest value of a numeric field, for each device type that lines name. Types are not known before they come, so graphs search them. */
-function readOfEachDevice({ log, name, field }: LoggedField): MathExpression {
+/** A numeric field for each device type that lines name. Types are not known before they come, so graphs search for them. */
+function readOfEachDevice({ log, name, field }: LoggedField, statistic: string): MathExpression {
   const dimensions = { DeviceType: '$.device_type' };
   addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}`, dimensions });
   return new MathExpression({
     label: '',
-    expression: `SEARCH('{"${Stack.of(log).stackName}",DeviceType} MetricName="${name}"', 'Maximum', ${period.toSeconds()})`,
+    expression: `SEARCH('{"${Stack.of(log).stackName}",DeviceType} MetricName="${name}"', '${statistic}', ${period.toSeconds()})`,
     usingMetrics: {},
     period,
   });

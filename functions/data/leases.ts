@@ -88,7 +88,10 @@ export function claimBatch(
           countInRequestLog({ LostRaces: 1 });
           continue;
         }
-        if (taken.losses > item.losses) countInRequestLog({ LeasesLost: 1 });
+        if (taken.losses > item.losses) {
+          addToRequestLog({ lost_worker: item.worker });
+          countInRequestLog({ LeasesLost: 1 });
+        }
         const [claim] = await Promise.all([beginOrRelease(taken), moveClock(deviceType, clock, tagOfKey(taken.key))]);
         if (claim !== undefined) return claim;
       }

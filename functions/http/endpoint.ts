@@ -72,6 +72,7 @@ function authorizedCaller({ requestContext }: APIGatewayProxyEvent, { scope, dev
 function requireDevice({ scopes }: Caller, { device }: Operation, input: object) {
   if (device === undefined) return;
   const deviceType = (device as (input: object) => string)(input);
+  addToRequestLog({ device_type: deviceType });
   if (!mayActFor(deviceType, scopes)) throw new InsufficientScope(scopeFor(deviceType));
 }
 

@@ -22,6 +22,7 @@ const alarms: readonly Row[] = [
   ['JwksAge', 'Maximum of QuantumBatchApi-dev JwksAge', 1_800, 2],
   ['LambdaThrottles', 'Sum of AWS/Lambda Throttles', 1, 1],
   ['UnclaimedWork', 'Minimum of QuantumBatchApi-dev UnclaimedDevices', 1, 3],
+  ['LeasesLost', 'Sum of QuantumBatchApi-dev AllLeasesLost', 2, 2],
   ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
   ['WebhookKeyErrors', 'Sum of AWS/Lambda Errors', 1, 1],
   ['PickFinalRowsAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
@@ -155,6 +156,9 @@ describe('the metrics from the logs', () => {
       `{ $.${name} >= 0 }`,
       `$.${name}`,
     ]),
+    ['Claims', 'Api/ClaimBatchLog', '{ $.Claims >= 0 }', '$.Claims'],
+    ['LeasesLost', 'Api/ClaimBatchLog', '{ $.LeasesLost >= 0 }', '$.LeasesLost'],
+    ['AllLeasesLost', 'Api/ClaimBatchLog', '{ $.LeasesLost >= 0 }', '$.LeasesLost'],
     ...Object.entries<QueueDescription>(queues).map(([name, { consumer }]) => [
       `EventAge-${name}`,
       `Consumers/${consumer.function[0]!.toUpperCase()}${consumer.function.slice(1)}Log`,
@@ -168,7 +172,7 @@ describe('the metrics from the logs', () => {
     expect(MetricTransformations).toMatchObject([{ MetricNamespace: 'QuantumBatchApi-dev', MetricValue: value }]);
   });
 
-  it.each(['QueueLength', 'OldestBatch'])('%s is kept for each device', (name) => {
+  it.each(['QueueLength', 'OldestBatch', 'Claims', 'LeasesLost'])('%s is kept for each device', (name) => {
     expect(filters.get(name).MetricTransformations[0].Dimensions).toEqual([
       { Key: 'DeviceType', Value: '$.device_type' },
     ]);
@@ -293,8 +297,8 @@ describe('the dashboard', () => {
   const metricsOf = (title: string): unknown[][] => widgets[titles.indexOf(title)].properties.metrics;
 
   /** Of all device types, which nobody knows at the deployment. */
-  function searchFor(name: string): string {
-    return `SEARCH('{"QuantumBatchApi-dev",DeviceType} MetricName="${name}"', 'Maximum', 300)`;
+  function searchFor(name: string, statistic: string): string {
+    return `SEARCH('{"QuantumBatchApi-dev",DeviceType} MetricName="${name}"', '${statistic}', 300)`;
   }
 
   function nameOf([first, name, , dimension]: unknown[]): string {
@@ -318,7 +322,7 @@ describe('the dashboard', () => {
       'Age of the issuer’s keys',
       'Batches in the queue of each device',
       'Age of the oldest batch that waits for each device',
-      'Devices for which work waits and nobody works',
+      'Claims, lost leases of each device',
       'Age of the streams’ records',
       ...Object.keys(queues).flatMap((name) => [
         `${name}: messages waiting`,
@@ -334,9 +338,9 @@ describe('the dashboard', () => {
     ['Throttled requests, authorizer failures', ['Throttled', 'AuthorizerFailures']],
     ['Read units of the most expensive list', ['ReadUnits-listBatches', 'ReadUnits-listJobs']],
     ['Age of the issuer’s keys', ['JwksAge']],
-    ['Batches in the queue of each device', [searchFor('QueueLength')]],
-    ['Age of the oldest batch that waits for each device', [searchFor('OldestBatch')]],
-    ['Devices for which work waits and nobody works', ['UnclaimedDevices']],
+    ['Batches in the queue of each device', [searchFor('QueueLength', 'Maximum')]],
+    ['Age of the oldest batch that waits for each device', [searchFor('OldestBatch', 'Maximum')]],
+    ['Claims, lost leases of each device', [searchFor('Claims', 'Sum'), searchFor('LeasesLost', 'Sum')]],
     ['Age of the streams’ records', ['IteratorAge']],
     ...Object.keys(queues).flatMap((name): [string, string[]][] => [
       [`${name}: messages waiting`, [`ApproximateNumberOfMessagesVisible of Queues/${name}`]],

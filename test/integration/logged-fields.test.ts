@@ -13,6 +13,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { synthesize } from '../support/synthesize.ts';
 import { audience, issuer, issuerKey, signedToken } from '../support/token-issuer.ts';
+import { workerStack } from '../support/worker-stack.ts';
 
 const { ofType, readable } = synthesize();
 
@@ -64,6 +65,12 @@ beforeAll(async () => {
     vi.resetModules();
   });
   await collect('functions', async () => {
+    const workers = workerStack(client, names, { now: Date.now() - 120_000 });
+    await workers.create(userId, { device_type: 'FRESNEL' });
+    await workers.claim('FRESNEL', 'a worker that dies');
+    const claims = await import('../../functions/endpoints/leases/claim-batch.ts');
+    const claim = { scope: 'device:*', path: { device_type: 'FRESNEL' }, body: { worker: 'another' } };
+    await claims.handler(gatewayEvent('claimBatch', { userId: 'device', ...claim }), lambdaContext());
     await lists.handler(gatewayEvent('listBatches', { userId, query: 'status=DONE' }), lambdaContext());
     await quizzes.handler(gatewayEvent('submitQuizzes', { userId, body: { data: { a: {} } } }), lambdaContext());
     vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', nobody);

@@ -10,7 +10,7 @@ import { operation } from './claim-batch.operation.ts';
 const claim = claimBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue', 'Sequences'));
 
 export const handler = endpoint(routes.claimBatch, operation, async ({ path, body }) => {
-  addToRequestLog({ device_type: path.device_type, worker: body.worker });
+  addToRequestLog({ worker: body.worker });
   const claimed = await claim(path.device_type, body.worker);
   if (claimed === undefined) return { ...success(null), headers: { 'Retry-After': String(claimAgainSeconds) } };
   // A job with a sequence of its own does not need the batch's.
