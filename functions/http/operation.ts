@@ -8,7 +8,7 @@ import type { ErrorStatus, SuccessStatus } from '../statuses.ts';
 
 export interface Operation {
   /** The group it stands in. */
-  readonly tag: 'Batches' | 'Jobs' | 'Devices' | 'Leases' | 'Projects' | 'Quizzes' | 'Webhooks' | 'Service';
+  readonly tag: 'Batches' | 'Jobs' | 'Devices' | 'Projects' | 'Quizzes' | 'Webhooks' | 'For devices' | 'Service';
   readonly summary: string;
   readonly description: string;
   /** A scope that the token must carry; without it the answer is 403. */

@@ -87,6 +87,7 @@ export const AnnounceRequest = z
       public:
         'Whether anyone may read the specification; by default as before, and at first true for emulators (`EMU_…`).',
     },
+    example: { status: 'UP', specs: '{"name": "FRESNEL", "dimensions": 2}' },
   });
 export type AnnounceRequest = z.output<typeof AnnounceRequest>;
 

@@ -74,11 +74,13 @@ export const LeaseJobPath = z
 export const ClaimRequest = z.object({ worker: text(128) }).register(z.globalRegistry, {
   id: 'ClaimRequest',
   fields: { worker: 'What the worker calls itself: for operators, who look for a worker that gets lost.' },
+  example: { worker: 'fresnel-1' },
 });
 
 export const HeartbeatRequest = z.object({ job_id: orNull(UuidText) }).register(z.globalRegistry, {
   id: 'HeartbeatRequest',
   fields: { job_id: 'The job that the worker runs; null while it waits for jobs.' },
+  example: { job_id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a' },
 });
 
 /** S3 takes up to 5 GB at once; no result is near that. */
@@ -95,6 +97,7 @@ export const ResultsRequest = z
   .register(z.globalRegistry, {
     id: 'ResultsRequest',
     fields: { bytes: 'Length of the document.', sha256: 'Its SHA-256, in hexadecimal.' },
+    example: { bytes: 2, sha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
   });
 export type ResultsRequest = z.output<typeof ResultsRequest>;
 
@@ -118,6 +121,7 @@ export const ReportRequest = z
       errors: 'What went wrong, for the user.',
       results: 'Whether its results were uploaded under this lease.',
     },
+    example: { status: 'DONE', end_timestamp: '2026-11-21T02:59:36Z', results: true },
   });
 export type ReportRequest = z.output<typeof ReportRequest>;
 
@@ -181,6 +185,20 @@ export const Claim = z
       batch: 'The batch: it stays with this worker until it ends.',
       job: 'The job to run.',
     },
+    example: {
+      lease: 'WyJFTVVfTVBTIiwiMDAwMDAwMDAwMDAwMDAwMCJd',
+      expires_at: '2026-11-21T02:59:36.123000Z',
+      heartbeat_seconds: 20,
+      batch: {
+        id: 'b0741f07-553b-4f0b-b158-3ca53321ea6f',
+        open: true,
+        device_type: 'EMU_MPS',
+        configuration: null,
+        backend_configuration: null,
+        sequence_builder: '{"variables":{"omega":{"type":"float","value":[0]}}}',
+      },
+      job: { id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', runs: 100, variables: { omega: 1.5 }, sequence: null },
+    },
   });
 export type Claim = z.infer<typeof Claim>;
 
@@ -198,6 +216,13 @@ export const UploadLink = z
   .register(z.globalRegistry, {
     id: 'UploadLink',
     fields: { url: 'Where to PUT the document, within 300 s.', headers: 'Headers to send with it, as they are.' },
+    example: {
+      url: 'https://results.s3.eu-west-3.amazonaws.com/results/u/1.json?X-Amz-Signature=0123',
+      headers: {
+        'Content-Type': 'application/json',
+        'x-amz-checksum-sha256': 'RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
+      },
+    },
   });
 export type UploadLink = z.infer<typeof UploadLink>;
 

@@ -51,14 +51,15 @@ function errorStatuses(route: Route, { body, errors = [] }: Operation): ErrorSta
   ];
 }
 
+/** In the order in which readers meet them. */
 const tags: Readonly<Record<Operation['tag'], string>> = {
   Batches: 'Batches of jobs, with the number of jobs in each status.',
   Jobs: 'Jobs of batches, and links to their results.',
   Devices: 'Devices that run the jobs.',
-  Leases: 'What devices do: they take batches, run their jobs and report.',
   Projects: 'Projects that batches belong to.',
   Quizzes: 'Submissions to the quizzes of the learning pages.',
   Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',
+  'For devices': 'What machines do, with tokens of their own: take batches, run their jobs and report.',
   Service: 'The service itself; no token is needed.',
 };
 
@@ -114,8 +115,10 @@ export async function openApiDocument() {
 }
 
 function usedTags(described: readonly DescribedRoute[]) {
-  const used = new Set(described.map(({ operation }) => operation.tag));
-  return [...used].map((name) => ({ name, description: tags[name] }));
+  const used = new Set<string>(described.map(({ operation }) => operation.tag));
+  return Object.entries(tags)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
 }
 
 async function describeRoute(name: RouteName): Promise<DescribedRoute> {

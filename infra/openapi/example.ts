@@ -20,7 +20,10 @@ function makeValue(schema: JsonSchema, name: string, named: Readonly<Record<stri
   if (alternatives !== undefined) {
     const isNullable = alternatives.some(({ type }) => type === 'null');
     const shown = alternatives.find(({ examples, format }) => examples !== undefined && format === 'uri');
-    return isNullable && shown === undefined ? null : makeValue(shown ?? alternatives[0]!, name, named);
+    // An answer's own `data` is shown as it is where there is something.
+    return isNullable && shown === undefined && name !== 'data'
+      ? null
+      : makeValue(shown ?? alternatives[0]!, name, named);
   }
   switch (Array.isArray(schema.type) ? schema.type.at(-1) : schema.type) {
     case 'object':

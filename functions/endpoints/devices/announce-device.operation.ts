@@ -4,10 +4,10 @@ import { AnnounceRequest, Device, DevicePath } from '../../schemas/device.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
 
 export const operation = {
-  tag: 'Devices',
+  tag: 'For devices',
   summary: 'Announce a device',
   description:
-    'A device says what it is and how it is, in place of what was said before. It takes work while its status is UP. Batches without a device type find it by the name in its specification.',
+    'Stores the status and the specification of a device, in place of the earlier ones. The device takes work while its status is `UP`. A batch without a device type is for the device whose specification has the name that the sequence’s device has.',
   path: DevicePath,
   device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
   body: jsonBody(AnnounceRequest),

@@ -4,7 +4,7 @@ import { JobPath, JobProgress } from '../../schemas/job.ts';
 export const operation = {
   tag: 'Jobs',
   summary: 'Get the status of a job',
-  description: 'What a client that waits for the job needs.',
+  description: 'The status alone: what a client asks for while it waits for the job.',
   path: JobPath,
   success: { status: 200, data: () => JobProgress },
   errors: [404],

@@ -5,7 +5,7 @@ import { jsonBody } from '../../schemas/json-body.ts';
 import { Claim, ClaimRequest } from '../../schemas/lease.ts';
 
 export const operation = {
-  tag: 'Leases',
+  tag: 'For devices',
   summary: 'Claim a batch',
   description: [
     'Takes the next batch of the device that no living worker has, with its first unfinished job: both are RUNNING then.',

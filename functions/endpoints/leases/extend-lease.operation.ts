@@ -4,7 +4,7 @@ import { jsonBody } from '../../schemas/json-body.ts';
 import { Heartbeat, HeartbeatRequest, LeasePath } from '../../schemas/lease.ts';
 
 export const operation = {
-  tag: 'Leases',
+  tag: 'For devices',
   summary: 'Send a heartbeat',
   description:
     'The lease lives for another 60 s. `cancel` says to stop the job: it was canceled, or its batch has ended. Then ask for the next job. 409: the lease is lost.',

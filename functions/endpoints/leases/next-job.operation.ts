@@ -3,7 +3,7 @@ import type { Operation } from '../../http/operation.ts';
 import { LeasePath, NextJob } from '../../schemas/lease.ts';
 
 export const operation = {
-  tag: 'Leases',
+  tag: 'For devices',
   summary: 'Get the next job',
   description:
     'The job to run under the lease, started where it was not; the lease lives for another 60 s. An open batch that waits for jobs for 120 s is TIMED_OUT. 409: the lease is lost.',

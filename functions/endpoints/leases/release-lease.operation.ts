@@ -3,7 +3,7 @@ import type { Operation } from '../../http/operation.ts';
 import { LeasePath } from '../../schemas/lease.ts';
 
 export const operation = {
-  tag: 'Leases',
+  tag: 'For devices',
   summary: 'Release a lease',
   description:
     'Gives the batch back, so that it can be claimed at once; its running job is repeated then. A lease that is lost already stays lost.',

@@ -4,7 +4,7 @@ import { jsonBody } from '../../schemas/json-body.ts';
 import { LeaseJobPath, NextJob, ReportRequest } from '../../schemas/lease.ts';
 
 export const operation = {
-  tag: 'Leases',
+  tag: 'For devices',
   summary: 'Report the end of a job',
   description: [
     'Ends the running job, and starts the next one of its batch. `job` null and `done` true: the batch has ended, claim another one.',

@@ -4,7 +4,7 @@ import { jsonBody } from '../../schemas/json-body.ts';
 import { LeaseJobPath, ResultsRequest, UploadLink } from '../../schemas/lease.ts';
 
 export const operation = {
-  tag: 'Leases',
+  tag: 'For devices',
   summary: 'Get a link for the upload of results',
   description:
     'A link to PUT the results of the running job to, with the headers as they are, within 300 s. It takes just the document of this length and SHA-256. Report the job with `results` afterwards. 409: the lease is lost, or the job does not run under it.',
