@@ -61,11 +61,9 @@ describe('the token of a device', () => {
 });
 
 describe('a token without the scope of the device', () => {
-  it('is refused by every path of devices', async () => {
-    for (const way of ways.filter(({ route }) => ofDevices.has(route))) {
-      for (const scope of ['', 'openid profile email', 'device', 'device:', 'device:OTHER', 'device:FRESNEL_CAN1']) {
-        expect(await expectRefusal(way, scope)).toMatch(/^Bearer error="insufficient_scope", scope="device:/);
-      }
+  it.each(ways.filter(({ route }) => ofDevices.has(route)))('is refused by $route: $name', async (way) => {
+    for (const scope of ['', 'openid profile email', 'device', 'device:', 'device:OTHER', 'device:FRESNEL_CAN1']) {
+      expect(await expectRefusal(way, scope)).toMatch(/^Bearer error="insufficient_scope", scope="device:/);
     }
   });
 });
