@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { StackDescription } from '../../infra/local/greeting.ts';
 import { seed } from '../support/seed.ts';
-import { descendants, type StackCommand, startCommand } from '../support/stack-command.ts';
+import { kill, type StackCommand, startCommand } from '../support/stack-command.ts';
 
 const options = ['--batches', '0', '--data', 'data'];
 const repairScript = join(import.meta.dirname, '../../infra/repair/repair.ts');
@@ -54,19 +54,6 @@ function jobsOf(events: readonly Event[]): number {
 async function send({ baseUrl }: StackDescription, events: readonly Event[]) {
   const response = await fetch(`${baseUrl}/_local/events`, { method: 'POST', body: JSON.stringify(events) });
   return (await response.json()) as { pending: number; failures: unknown[] };
-}
-
-/** Kills the process and all its descendants at once. */
-async function kill(command: StackCommand) {
-  for (const pid of [...descendants(command.process.pid!), command.process.pid!]) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch (error) {
-      // It ended by itself.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-  await command.exitCode();
 }
 
 function repair(directory: string, ...args: string[]): Promise<{ code: number; printed: string }> {

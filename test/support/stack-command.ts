@@ -27,6 +27,19 @@ export function descendants(pid: number): number[] {
   return [...children, ...children.flatMap(descendants)];
 }
 
+/** Kills the process and all its descendants at once. */
+export async function kill(command: StackCommand) {
+  for (const pid of [...descendants(command.process.pid!), command.process.pid!]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // It ended by itself.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+  await command.exitCode();
+}
+
 const script = join(import.meta.dirname, '../../infra/local/start.ts');
 
 export function startCommand(

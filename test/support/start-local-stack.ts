@@ -13,7 +13,15 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject) {
-  const command = startCommand({ PORT: '0' }, ['--batches', '16', '--jobs-per-batch', '3', '--data', 'data']);
+  const command = startCommand({ PORT: '0' }, [
+    '--batches',
+    '16',
+    '--jobs-per-batch',
+    '3',
+    '--data',
+    'data',
+    '--deliver-webhooks',
+  ]);
   project.provide('localStack', await command.ready());
   project.provide('localStackData', `${command.directory}/data`);
   return command.stop;
