@@ -6,6 +6,7 @@ import type { Operation, Success } from '../../functions/http/operation.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
+import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
 import { type ErrorStatus, errorBody } from '../../functions/statuses.ts';
 import { codeSamples } from './code-samples.ts';
 import { exampleOf } from './example.ts';
@@ -71,6 +72,20 @@ const bearer = {
     'An access token of the deployment’s OpenID Connect issuer; its `sub` is the user. “Get a token” says where it comes from.',
 };
 
+/** The messages that receivers of webhooks are sent. */
+const webhooks = {
+  jobUpdated: { summary: 'A job has ended', body: JobUpdated },
+  batchUpdated: { summary: 'A batch has ended', body: BatchUpdated },
+} as const;
+
+/** Headers of the Standard Webhooks specification. */
+const webhookHeaders = {
+  'webhook-id': 'Id of the message, the same for all attempts: whoever has seen it passes over it.',
+  'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
+  'webhook-signature':
+    'Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1a,` and the base64 of an ed25519 signature. One of them is valid under a key of `GET /api/v1/webhooks/public-key`.',
+};
+
 /** What the document says of one route. */
 interface DescribedRoute {
   readonly name: RouteName;
@@ -103,6 +118,9 @@ export async function openApiDocument() {
     servers: [{ url: '/' }],
     tags: usedTags(described),
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(webhooks).map(([name, each]) => [name, { post: webhookObject(name, each) }]),
+    ),
     components: {
       schemas: componentSchemas(described),
       headers: Object.fromEntries(
@@ -133,6 +151,29 @@ async function describeRoute(name: RouteName): Promise<DescribedRoute> {
 function answerSchema(success: Success): z.ZodMiniType {
   if ('list' in success) return PageOf(success.list(), success.status);
   return 'data' in success ? SuccessOf(success.data(), success.status) : success.body();
+}
+
+function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof typeof webhooks]) {
+  return {
+    operationId: name,
+    tags: ['Webhooks'],
+    summary,
+    description:
+      'Sent to the `webhook` of the batch, up to seven times over 17 hours, until it is answered 2xx within 15 s. Messages come in no order, and may come again.',
+    security: [],
+    parameters: Object.entries(webhookHeaders).map(([header, description]) => ({
+      name: header,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    requestBody: { required: true, content: json(body, exampleOf(inputSchema(body))) },
+    responses: {
+      '2XX': { description: 'Delivered.' },
+      410: { description: 'The receiver wants no more messages of this batch.' },
+    },
+  };
 }
 
 function operationObject({ name, route, operation, answer, body }: DescribedRoute) {
@@ -223,7 +264,7 @@ function componentSchemas(described: readonly DescribedRoute[]) {
     ...Object.values(parameterSchemas(path)),
     ...Object.values(parameterSchemas(query)),
   ]);
-  const { $defs = {} } = inputSchema(z.union([...used, ErrorBody, ValidationErrorBody]));
+  const { $defs = {} } = inputSchema(z.union([...used, JobUpdated, BatchUpdated, ErrorBody, ValidationErrorBody]));
   const named = Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema] as const);
   return withReferences(Object.fromEntries(named.toSorted(([left], [right]) => (left < right ? -1 : 1))));
 }

@@ -1,6 +1,7 @@
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
 import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -87,6 +88,7 @@ describe('deliverWebhooks', () => {
     const sent = await message();
     expect(await deliver(sent)).toEqual({ batchItemFailures: [] });
     const [{ url, headers, body } = {}] = receiver.messages as never as [(typeof receiver.messages)[0]];
+    JobUpdated.parse(JSON.parse(body!.toString()));
     expect(url).toBe('/hooks');
     expect(headers).toMatchObject({ 'webhook-id': sent.id, 'content-type': 'application/json' });
     expect(verify(headers as Record<string, string>, body!, await publicKeys())).toEqual({
@@ -110,6 +112,7 @@ describe('deliverWebhooks', () => {
   it('tells the end of a batch without a job', async () => {
     const sent = await message({ job: null, status: 'TIMED_OUT' });
     await deliver(sent);
+    BatchUpdated.parse(JSON.parse(receiver.messages[0]!.body.toString()));
     expect(receiver.messages[0]!.body.toString()).toBe(
       `{"type":"batch.updated","timestamp":"${sent.updated_at}","data":{"batch_id":"${sent.batch_id}","status":"TIMED_OUT"}}`,
     );
@@ -126,6 +129,7 @@ describe('deliverWebhooks', () => {
     it('are in the message as they were uploaded', async () => {
       const document = '{"counter":{"000":8},"x":1.50,"big":12345678901234567890}';
       expect(await withResults(document)).toContain(`"status":"DONE","results":${document}}}`);
+      JobUpdated.parse(JSON.parse(receiver.messages[0]!.body.toString()));
     });
 
     it('are in the message up to 20 kB', async () => {

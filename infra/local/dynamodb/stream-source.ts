@@ -60,7 +60,7 @@ export interface StreamSourceOptions {
 
 /**
  * Hands a table's changes to a function as Lambda's event source mappings do: those that match, in batches, from the oldest on that it
- * is not done with; again, after a pause, where the function fails. The returned function ends it.
+ * is not done with; again, after a pause, where the function fails. Nothing is ever given up. The returned function ends it.
  */
 export function startStreamSource(
   source: StreamSourceDefinition,

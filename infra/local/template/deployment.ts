@@ -83,9 +83,6 @@ export interface StreamSourceDefinition {
   readonly batchSize: number;
   /** The function gets the records that match one of them; without any, all. */
   readonly patterns: readonly RecordPattern[];
-  readonly maximumAgeSeconds: number;
-  /** Where the place of records that were given up is sent. */
-  readonly givenUpArn: string;
 }
 
 export interface SecretDefinition {
@@ -283,8 +280,6 @@ function readStreamSource(
     patterns: (properties.FilterCriteria?.Filters ?? []).map(({ Pattern }: { Pattern: string }) =>
       readPattern(Pattern),
     ),
-    maximumAgeSeconds: properties.MaximumRecordAgeInSeconds ?? Number.POSITIVE_INFINITY,
-    givenUpArn,
   };
 }
 
