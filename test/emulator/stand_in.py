@@ -1,9 +1,10 @@
-"""A stand-in for the service's device endpoints, which can be made to fail. The local stack tells what is really true."""
+"""A stand-in for the service's device endpoints, which can be made to fail."""
 
 import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 
 class StandIn:
     """One batch of `jobs`, for the first one who claims."""

@@ -1,4 +1,4 @@
-"""The simulating half of the emulator: a document in, results out. `python -W ignore -m unittest discover test/emulator` runs it."""
+"""The simulating half of the emulator: a document in, results out."""
 
 import json
 import math
@@ -32,8 +32,10 @@ def sequence(register=None, device=MockDevice, measured=True, channel="rydberg_g
 
 def run(submitted, config=None, device_type="EMU_FREE", own=None, **job):
     """The results document of a job, `submitted` with the batch or, as `own`, with the job."""
-    as_text = {name: each and (each if isinstance(each, str) else each.to_abstract_repr())
-               for name, each in {"batch": submitted, "job": own, "config": config}.items()}
+    as_text = {
+        name: each and (each if isinstance(each, str) else each.to_abstract_repr())
+        for name, each in {"batch": submitted, "job": own, "config": config}.items()
+    }
     batch = {"id": "b", "sequence_builder": as_text["batch"], "backend_configuration": as_text["config"]}
     return simulate(
         batch, {"id": "j", "sequence": as_text["job"], "variables": None, "runs": None, **job}, specs[device_type]
@@ -51,7 +53,9 @@ def read(document):
 
 def occupations(counter):
     total = sum(counter.values())
-    return [sum(count for bits, count in counter.items() if bits[atom] == "1") / total for atom in range(len(min(counter)))]
+    return [
+        sum(count for bits, count in counter.items() if bits[atom] == "1") / total for atom in range(len(min(counter)))
+    ]
 
 
 class Documents(unittest.TestCase):
@@ -207,7 +211,9 @@ class Faults(unittest.TestCase):
     def test_a_sequence_that_is_none(self):
         plain = sequence().to_abstract_repr()
         self.assert_fault(r"cannot be read: \$: 'channels' is a required property", "{}")
-        self.assert_fault(r"\$\.operations\[0\]\.op: 'sing' is not valid", replace_in(plain, "operations", 0, "op", by="sing"))
+        self.assert_fault(
+            r"\$\.operations\[0\]\.op: 'sing' is not valid", replace_in(plain, "operations", 0, "op", by="sing")
+        )
         amplitude = ("operations", 0, "amplitude", "value")
         self.assert_fault(r"amplitude\.value: 'x' is not of type 'number'", replace_in(plain, *amplitude, by="x"))
         self.assert_fault("greater than or equal to zero", replace_in(plain, *amplitude, by=-1))

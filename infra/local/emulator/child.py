@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 
 MOST_BYTES = 4 * 1024**3
@@ -50,7 +51,8 @@ def run_in_child(batch: dict, job: dict, specs: str, seconds: float, is_over: Ca
 def _simulate(connection: Connection, batch: dict, job: dict, specs: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with suppress(ValueError):  # macOS knows no such limit.
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     warnings.simplefilter("ignore")
     from simulation import InputFault, simulate
 

@@ -34,8 +34,10 @@ def main() -> None:
         try:
             Worker(service, device_type, SPECS[device_type], name, options.job_seconds, stopping).work()
         except Refusal as refusal:
-            problems.append(f"{device_type}: the service refuses this worker ({refusal}).")
-            stopping.set()
+            problems.append(f"The service refuses the worker for {device_type} ({refusal}).")
+        except Exception as problem:
+            problems.append(f"The worker for {device_type} failed: {problem!r}")
+        stopping.set()
 
     workers = [threading.Thread(target=work, args=[each], daemon=True) for each in options.device_type or SPECS]
     for worker in workers:

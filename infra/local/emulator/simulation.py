@@ -78,7 +78,7 @@ def read_sequence(text: str, variables: dict | None) -> Sequence:
 
 def adapt_to_qpu(sequence: Sequence, device: Device, runs: int | None) -> Sequence:
     """The sequence on this very device; refuses what the QPU would refuse."""
-    if runs is not None and runs > device.max_runs:
+    if runs is not None and device.max_runs is not None and runs > device.max_runs:
         raise InputFault(f"{runs} runs: {device.name} takes at most {device.max_runs}.")
     with blame_input(f"The sequence cannot run on {device.name}"):
         if sequence.device != device:
@@ -88,7 +88,7 @@ def adapt_to_qpu(sequence: Sequence, device: Device, runs: int | None) -> Sequen
 
 
 def read_config(text: str | None, runs: int | None, sequence: Sequence) -> tuple[QutipConfig, BitStrings]:
-    """What to observe and how, and which observable gives the counter. The job's runs go before the configuration's shots."""
+    """What to observe and how, and which observable gives the counter. The job's runs override the configured shots."""
     with blame_input("The backend_configuration cannot be read"):
         config = QutipConfig(observables=[BitStrings()], default_num_shots=DEFAULT_SHOTS)
         if text is not None:

@@ -5,9 +5,9 @@ import json
 import threading
 from datetime import datetime, timezone
 
-from child import ChildDied, run_in_child
+from child import run_in_child
 from heartbeats import Heartbeats
-from service import Conflict, Refusal, Service, Unreachable, upload
+from service import Conflict, Service, Unreachable, upload
 
 RETRY_SECONDS = 5
 
@@ -65,12 +65,12 @@ class Worker:
                     self._service.call("DELETE", f"/api/v1/leases/{lease}")
         except Conflict:
             self._log(f"lost batch {batch['id']}: it ended, or another worker goes on with it.")
-        except (ChildDied, Refusal) as problem:
+        except Exception as problem:
             # Nothing keeps the lease alive from here on: the batch can be claimed again within a minute.
-            self._log(f"gives up batch {batch['id']}: {problem}")
+            self._log(f"gives up batch {batch['id']}: {problem!r}")
 
     def _run_job(self, lease: str, batch: dict, job: dict, heartbeats: Heartbeats) -> dict:
-        """Runs and reports a job; the answer tells the next one. Raises Conflict when the lease is lost, or ChildDied."""
+        """Runs and reports a job. The answer tells the next one. Raises Conflict when the lease is lost."""
         heartbeats.job_id = job["id"]
         started = datetime.now(timezone.utc)
         outcome = run_in_child(

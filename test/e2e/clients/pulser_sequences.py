@@ -16,12 +16,12 @@ def connect(stack, user, project_id):
     )
 
 
-def plain(device, register=None):
+def plain(device, register=None, duration=400, amplitude=2.0):
     """Three atoms, one pulse; without a measurement, which the connection adds."""
     layout = AnalogDevice.pre_calibrated_layouts[0]
     sequence = Sequence(register or layout.define_register(22, 25, 34), device)
     sequence.declare_channel("global", "rydberg_global")
-    sequence.add(Pulse.ConstantPulse(400, 2.0, 0.0, 0.0), "global")
+    sequence.add(Pulse.ConstantPulse(duration, amplitude, 0.0, 0.0), "global")
     return sequence
 
 

@@ -1,0 +1,289 @@
+"""Nothing is played here: Pulser submits, the emulator works, Pulser reads back."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+from ast import literal_eval
+from pathlib import Path
+from types import SimpleNamespace
+from uuid import uuid4
+
+import pytest
+import requests
+from emulators import Emulator, make_environment, repository, wait_until
+from pasqal_cloud import RemoteEmuFreeBackend, RemoteMPSBackend, RemoteSVBackend
+from pasqal_cloud.device import DeviceTypeName
+from pulser import AnalogDevice, MockDevice, QPUBackend, Register
+from pulser.backend import BitStrings, EmulationConfig, Energy, Occupation
+from pulser.backend.remote import BatchStatus, RemoteResultsError
+from pulser_sequences import connect, mappable, parametrized, plain
+
+backends = {"EMU_FREE": RemoteEmuFreeBackend, "EMU_MPS": RemoteMPSBackend, "EMU_SV": RemoteSVBackend}
+values = {"omega": 2.5, "duration": 400, "detunings": [0.0, 1.0]}
+
+# The local stack polls at its own pace, and a canceled job is heard of with the next heartbeat.
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="session")
+def connection(stack, writer):
+    return connect(stack, writer, str(uuid4()))
+
+
+@pytest.fixture(scope="session")
+def cloud(connection):
+    return connection.cloud_client
+
+
+@pytest.fixture(scope="session")
+def fresnel(connection):
+    return connection.fetch_available_devices()["FRESNEL"]
+
+
+@pytest.fixture(scope="session")
+def interrupted(connection, cloud, tmp_path_factory):
+    """Two batches whose emulators ended in the middle of the second job: one was killed, the other one stopped."""
+    make_environment()
+    log = (tmp_path_factory.mktemp("emulator") / "log").open("w")
+
+    def interrupt(device_type, end):
+        emulator = Emulator(os.environ["STACK_JSON"], log, device_type)
+        results = backends[device_type](slow(40_000), connection).run([{"runs": 5}, {"runs": 6}])
+        wait_until(lambda: statuses(cloud, results) == ["DONE", "RUNNING"])
+        end(emulator)
+        return results
+
+    return SimpleNamespace(killed=interrupt("EMU_SV", Emulator.kill), stopped=interrupt("EMU_MPS", Emulator.stop))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emulator(interrupted, tmp_path_factory):
+    """At work for all four device types, after others were interrupted."""
+    path = tmp_path_factory.mktemp("emulator") / "log"
+    with path.open("w") as log:
+        running = Emulator(os.environ["STACK_JSON"], log)
+        yield
+        running.stop()
+    print(path.read_text())
+
+
+def slow(nanoseconds):
+    """Ten atoms: simulating 10,000 ns takes about a second."""
+    return plain(MockDevice, Register.rectangle(2, 5, spacing=6, prefix="q"), nanoseconds)
+
+
+def finish(results):
+    """Waits until no job of these results is unfinished: sooner than Pulser does, which asks ever more rarely."""
+    connection = results._connection
+    wait_until(lambda: not set(statuses(connection.cloud_client, results)) & {"PENDING", "RUNNING"})
+    return results
+
+
+def counts(results):
+    return [dict(each.final_bitstrings) for each in results.results]
+
+
+def shots(results):
+    return [sum(each.values()) for each in counts(results)]
+
+
+def statuses(cloud, results):
+    return [job.status for job in cloud.get_batch(results.batch_id).ordered_jobs]
+
+
+class TestQpu:
+    def test_two_jobs_and_waiting(self, connection, cloud, fresnel):
+        results = QPUBackend(plain(fresnel), connection).run([{"runs": 10}, {"runs": 20}], wait=True)
+        assert shots(results) == [10, 20]
+        assert all(len(bits) == 3 for each in counts(results) for bits in each)
+        batch = cloud.get_batch(results.batch_id)
+        assert (batch.status, batch.device_type) == ("DONE", "FRESNEL")
+        for job in batch.ordered_jobs:
+            assert job.full_result["serialised_results"] is None
+            assert job.start_timestamp < job.end_timestamp
+
+    def test_a_parametrized_sequence(self, connection, fresnel):
+        jobs = [{"runs": 50, "variables": {**values, "omega": omega}} for omega in (0.0, 2.5)]
+        assert shots(finish(QPUBackend(parametrized(fresnel), connection).run(jobs))) == [50, 50]
+
+    def test_a_mappable_register(self, connection, fresnel):
+        jobs = [{"runs": 10, "variables": {"qubits": {"q0": 1, "q1": 40}}}]
+        [result] = finish(QPUBackend(mappable(fresnel), connection).run(jobs)).results
+        assert result.atom_order == ("q0", "q1")
+        assert {len(bits) for bits in result.final_bitstrings} == {2}
+
+    def test_an_open_batch_whose_next_job_follows_from_the_last_result(self, connection, fresnel):
+        backend = QPUBackend(parametrized(fresnel), connection)
+        with backend.open_batch():
+            first = backend.run([{"runs": 10, "variables": {**values, "omega": 1.0}}], wait=True)
+            [counted] = counts(first)
+            second = finish(backend.run([{"runs": 10 + len(counted), "variables": values}]))
+            assert first.batch_id == second.batch_id
+            assert shots(second) == [10 + len(counted)]
+            assert first.get_batch_status() is BatchStatus.RUNNING
+        wait_until(lambda: first.get_batch_status() is BatchStatus.DONE)
+
+    def test_what_the_qpu_cannot_do(self, cloud):
+        sequence = plain(MockDevice)
+        sequence.measure()
+        batch = cloud.create_batch(
+            sequence.to_abstract_repr(), [{"runs": 10}], device_type=DeviceTypeName.FRESNEL, wait=True
+        )
+        [job] = batch.ordered_jobs
+        assert job.status == "ERROR"
+        assert "cannot run on FRESNEL" in job.errors[0]
+
+
+class TestEmulators:
+    """All three at the same time."""
+
+    def test_the_default_configuration(self, connection):
+        started = [backend(plain(MockDevice), connection).run([{}, {"runs": 12}]) for backend in backends.values()]
+        for backend, results in zip(backends.values(), started):
+            assert shots(finish(results)) == [backend.default_config.default_num_shots, 12]
+
+    def test_observables_at_several_times_and_waiting(self, connection):
+        observables = [BitStrings(num_shots=50), Occupation(), Energy(evaluation_times=(0.25,))]
+        config = EmulationConfig(observables=observables, default_evaluation_times=(0.5, 1.0))
+        for backend in backends.values():
+            [result] = backend(plain(MockDevice), connection, config=config).run(wait=True).results
+            assert [sum(each.values()) for each in result.bitstrings] == [50, 50]
+            assert result.get_result_times(observables[1]) == [0.5, 1.0]
+            assert [len(each) for each in result.occupation] == [3, 3]
+            assert result.get_result_times("energy") == [0.25]
+
+    def test_variables(self, connection, fresnel):
+        jobs = [{"runs": 10, "variables": values}]
+        started = [
+            backend(parametrized(fresnel), connection, mimic_qpu=True).run(jobs) for backend in backends.values()
+        ]
+        assert [shots(finish(results)) for results in started] == [[10]] * 3
+
+    def test_a_mappable_register(self, connection, fresnel):
+        jobs = [{"runs": 10, "variables": {"qubits": {"q0": 1, "q1": 40}}}]
+        for results in [backend(mappable(fresnel), connection).run(jobs) for backend in backends.values()]:
+            [result] = finish(results).results
+            assert result.atom_order == ("q0", "q1")
+
+    def test_an_open_batch(self, connection):
+        for backend in backends.values():
+            emulator = backend(plain(MockDevice), connection)
+            with emulator.open_batch():
+                first, second = finish(emulator.run([{"runs": 5}])), finish(emulator.run([{"runs": 7}]))
+            assert (shots(first), shots(second)) == ([5], [7])
+            wait_until(lambda: first.get_batch_status() is BatchStatus.DONE)
+
+
+class TestFaults:
+    def test_a_wrong_sequence_is_an_error_and_the_next_job_runs(self, cloud):
+        sequence = plain(MockDevice)
+        sequence.measure()
+        right = sequence.to_abstract_repr()
+        wrong = right.replace('"global": "rydberg_global"', '"global": "no_channel"')
+        batch = cloud.create_batch(
+            None,
+            [{"runs": 5, "serialized_sequence": wrong}, {"runs": 6, "serialized_sequence": right}],
+            device_type=DeviceTypeName.EMU_FREE,
+            wait=True,
+        )
+        first, second = batch.ordered_jobs
+        assert (first.status, second.status) == ("ERROR", "DONE")
+        [text] = first.errors
+        assert text.startswith("The sequence cannot be read: No channel no_channel in the device.")
+        assert "Traceback" not in text
+        assert first.full_result is None
+        assert sum(second.result.values()) == 6
+
+    def test_too_many_atoms(self, connection, cloud):
+        sequence = plain(MockDevice, Register.rectangle(1, 13, spacing=6, prefix="q"))
+        results = finish(RemoteEmuFreeBackend(sequence, connection).run([{"runs": 5}]))
+        with pytest.raises(RemoteResultsError, match="not available for all jobs"):
+            results.results
+        [job] = cloud.get_batch(results.batch_id).ordered_jobs
+        assert "at most 12" in job.errors[0]
+
+    def test_a_job_that_runs_is_canceled_and_the_device_takes_the_next_one(self, connection, cloud):
+        canceled = RemoteEmuFreeBackend(slow(1_000_000), connection).run([{"runs": 5}])
+        wait_until(lambda: statuses(cloud, canceled) == ["RUNNING"])
+        cloud.cancel_batch(canceled.batch_id)
+        assert statuses(cloud, canceled) == ["CANCELED"]
+        following = RemoteEmuFreeBackend(plain(MockDevice), connection).run([{"runs": 5}])
+        assert shots(finish(following)) == [5]
+        assert statuses(cloud, canceled) == ["CANCELED"]
+
+
+class TestPhysics:
+    @pytest.mark.parametrize("device_type", ["FRESNEL", "EMU_FREE"])
+    def test_a_pi_pulse_excites_one_of_two_atoms_in_blockade(self, connection, fresnel, device_type):
+        """By symmetry each one as often as the other; the blockade turns the pair faster, by the root of two."""
+        device, backend = (fresnel, QPUBackend) if device_type == "FRESNEL" else (MockDevice, RemoteEmuFreeBackend)
+        register = Register.from_coordinates([(0, 0), (0, 5)], prefix="q").with_automatic_layout(AnalogDevice)
+        pair = plain(device, register, 1000, math.pi / math.sqrt(2))
+        [counted] = counts(finish(backend(pair, connection).run([{"runs": 2000}])))
+        # Six standard deviations. The blockade is not perfect: less than one pair in a hundred is excited otherwise.
+        assert abs(counted["01"] - counted["10"]) < 6 * math.sqrt(2000)
+        assert counted["01"] + counted["10"] > 1960
+
+
+class TestInterruptions:
+    """Last, since a lease lives for a minute after its worker."""
+
+    def test_what_a_stopped_worker_had_is_run_again_at_once(self, cloud, interrupted):
+        wait_until(lambda: statuses(cloud, interrupted.stopped) == ["DONE", "DONE"], 30)
+        assert shots(interrupted.stopped) == [5, 6]
+
+    def test_what_a_killed_worker_had_is_run_by_another_one(self, cloud, interrupted):
+        finished_before = cloud.get_batch(interrupted.killed.batch_id).ordered_jobs[0]
+        wait_until(lambda: statuses(cloud, interrupted.killed) == ["DONE", "DONE"], 90)
+        assert shots(interrupted.killed) == [5, 6]
+        first, second = cloud.get_batch(interrupted.killed.batch_id).ordered_jobs
+        assert first.end_timestamp == finished_before.end_timestamp
+        assert interrupted.killed.get_batch_status() is BatchStatus.DONE
+
+
+def readme_program(heading):
+    """The first Python program below a heading."""
+    section = (repository / "README.md").read_text().partition(f"{heading}\n")[2]
+    return re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
+
+
+class TestReadme:
+    def test_the_first_batch(self):
+        program = readme_program("### A first batch, in Python")
+        folder = Path(os.environ["STACK_JSON"]).parents[1]
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program], cwd=folder, capture_output=True, text=True
+        )
+        counter = literal_eval(done.stdout.strip().removeprefix("Counter(").removesuffix(")"))
+        assert sum(counter.values()) == 100
+        assert counter["01"] + counter["10"] > 80
+
+    def test_the_worker_of_forty_lines(self, stack, cloud, writer, tmp_path):
+        (tmp_path / "worker.py").write_text(readme_program("## Connect a machine"))
+        device_type = f"LAB_{uuid4().hex[:8]}"
+        environment = {
+            "API": stack.baseUrl,
+            "TOKEN_ENDPOINT": stack.tokenEndpoint,
+            "DEVICE_CLIENT_ID": stack.device["username"],
+            "DEVICE_CLIENT_SECRET": stack.device["password"],
+            "DEVICE_TYPE": device_type,
+        }
+        worker = subprocess.Popen(
+            [sys.executable, tmp_path / "worker.py"], env={**os.environ, **environment}, cwd=tmp_path
+        )
+        try:
+            body = {
+                "project_id": str(uuid4()),
+                "device_type": device_type,
+                "sequence_builder": plain(MockDevice).to_abstract_repr(),
+                "jobs": [{"runs": 5}, {"runs": 6}],
+            }
+            headers = {"Authorization": f"Bearer {writer['token']}"}
+            created = requests.post(f"{stack.baseUrl}/api/v1/batches", json=body, headers=headers).json()["data"]
+            wait_until(lambda: cloud.get_batch(created["id"]).status == "DONE")
+            assert [sum(job.result.values()) for job in cloud.get_batch(created["id"]).ordered_jobs] == [5, 6]
+        finally:
+            worker.kill()
+            worker.wait()
