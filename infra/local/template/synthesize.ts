@@ -19,7 +19,7 @@ const projectDirectory = join(import.meta.dirname, '../../..');
  * Synthesizes the app with `context` in addition to that of cdk.json. As the CDK's command line does, it runs the app's
  * command with the directory and the context in the environment. Its own process gives the memory back when it ends.
  */
-export async function synthesize(directory: string, context: Readonly<Record<string, string>>): Promise<Synthesis> {
+export async function synthesize(directory: string, context: Readonly<Record<string, unknown>>): Promise<Synthesis> {
   const cdk = JSON.parse(await readFile(join(projectDirectory, 'cdk.json'), 'utf8')) as {
     app: string;
     context: Record<string, unknown>;
