@@ -1,0 +1,330 @@
+/** Devices whose calls are interrupted: DynamoDB fails before or after what it was asked for, and calls meet each other. */
+
+import { randomUUID } from 'node:crypto';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { describe, expect, inject, it } from 'vitest';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { IllegalTransition, LeaseLost } from '../../functions/errors.ts';
+import { createTables } from '../support/create-tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
+import { testClient } from '../support/test-client.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const names = await createTables(client, `${randomUUID()}-`);
+const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
+const sound = workerStack(client, names, clock);
+
+function fresh() {
+  const mark = randomUUID();
+  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
+}
+
+/** A stack whose calls are counted, and may fail once: at the call of this number, before or after its effect. */
+function failing(at: number, when: 'before' | 'after', error: () => Error) {
+  let calls = 0;
+  const intercepted = interceptedClient(client, async (call: Call) => {
+    calls += 1;
+    if (calls !== at) return call.send();
+    if (when === 'after') await call.send();
+    throw error();
+  });
+  return { stack: workerStack(intercepted, names, clock), calls: () => calls };
+}
+
+const faults: Readonly<Record<string, () => Error>> = {
+  'an internal error': () => Object.assign(new Error('Internal'), { name: 'InternalServerError', $fault: 'server' }),
+  'no answer': () => Object.assign(new Error('Timeout'), { name: 'TimeoutError' }),
+  'a mistake of ours': () => Object.assign(new Error('Denied'), { name: 'AccessDeniedException', $fault: 'client' }),
+};
+
+const cases = Object.entries(faults).flatMap(([name, error]) =>
+  (['before', 'after'] as const).map((when) => ({ name, when, error })),
+);
+
+/** Everything of the user agrees with the rows, and the queue with the batches. */
+async function expectSound(user: string, device: string) {
+  expect(await recountOf(client, names, user)).toEqual([]);
+  const rows = await itemsOfOwner(client, names.Batches, user);
+  const inQueue = rows.flatMap(({ queue_key }) => (typeof queue_key === 'string' ? [queue_key] : []));
+  expect((await queueOf(device)).sort()).toEqual(inQueue.sort());
+}
+
+async function queueOf(device: string): Promise<string[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: names.Queue,
+      KeyConditionExpression: 'device_type = :type',
+      ExpressionAttributeValues: { ':type': device },
+      ConsistentRead: true,
+    }),
+  );
+  return Items.flatMap(({ key, fence }) => (fence === undefined ? [] : [String(key)]));
+}
+
+describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
+  it('leaves a claim to be repeated: no batch is lost, none is at two workers', async () => {
+    for (let at = 1; ; at++) {
+      const { device, user } = fresh();
+      const batch = await sound.create(user, { device_type: device, jobs: 2 });
+      const { stack, calls } = failing(at, when, error);
+      const claim = await stack.claim(device, 'worker').catch(() => undefined);
+      if (claim === undefined) clock.now += 61_000;
+      const again = claim ?? (await sound.claim(device, 'worker'));
+      expect(again?.batch.id).toBe(batch.id);
+      expect(await sound.claim(device, 'another')).toBeUndefined();
+      for (const { id } of batch.jobs!) await sound.report(leaseFrom(again!), id);
+      expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
+      await expectSound(user, device);
+      if (at >= calls()) break;
+    }
+  });
+
+  it('leaves a report to be repeated, which answers what it would have answered', async () => {
+    for (let at = 1; ; at++) {
+      const { device, user } = fresh();
+      const batch = await sound.create(user, { device_type: device, jobs: 2 });
+      const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
+      const lease = leaseFrom((await sound.claim(device, 'worker'))!);
+      const { stack, calls } = failing(at, when, error);
+      const interrupted = await stack.report(lease, first).catch(() => undefined);
+      const answer = await sound.report(lease, first);
+      if (interrupted !== undefined) expect(interrupted).toEqual(answer);
+      expect(answer.job?.id).toBe(second);
+      await expectSound(user, device);
+      const last = failing(at, when, error);
+      await last.stack.report(lease, second).catch(() => undefined);
+      expect(await sound.report(lease, second)).toEqual({ job: null, done: true, retry_after: null });
+      expect((await sound.batch(user, batch.id))!.jobs_count_per_status.DONE).toBe(2);
+      await expectSound(user, device);
+      if (at >= Math.max(calls(), last.calls())) break;
+    }
+  });
+
+  it('leaves heartbeats, questions for the next job and releases to be repeated', async () => {
+    for (let at = 1; ; at++) {
+      const { device, user } = fresh();
+      const batch = await sound.create(user, { device_type: device, open: true });
+      const claim = await sound.claim(device, 'worker');
+      const lease = leaseFrom(claim!);
+      const heart = failing(at, when, error);
+      await heart.stack.heartbeat(lease, claim!.job.id).catch(() => undefined);
+      expect(await sound.heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
+      await sound.report(lease, claim!.job.id);
+      const { jobs } = await sound.add(user, batch.id, 1);
+      const next = failing(at, when, error);
+      await next.stack.next(lease).catch(() => undefined);
+      expect((await sound.next(lease)).job?.id).toBe(jobs![1]!.id);
+      const release = failing(at, when, error);
+      await release.stack.release(lease).catch(() => undefined);
+      await sound.release(lease);
+      await expect(sound.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
+      expect((await sound.claim(device, 'another'))?.job.id).toBe(jobs![1]!.id);
+      await expectSound(user, device);
+      if (at >= Math.max(heart.calls(), next.calls(), release.calls())) break;
+    }
+  });
+
+  it('leaves the creation and the end of a batch in agreement with the queue', async () => {
+    for (let at = 1; ; at++) {
+      const { device, user } = fresh();
+      const creation = failing(at, when, error);
+      await creation.stack.create(user, { device_type: device }).catch(() => undefined);
+      await expectSound(user, device);
+      const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
+      const adding = failing(at, when, error);
+      await adding.stack.add(user, batch.id, 1).catch(() => undefined);
+      await expectSound(user, device);
+      const cancellation = failing(at, when, error);
+      await cancellation.stack.cancel(user, batch.id).catch(() => undefined);
+      await expectSound(user, device);
+      await sound.cancel(user, batch.id);
+      await expectSound(user, device);
+      if (at >= Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
+    }
+  });
+});
+
+describe('what events change of a batch that a device has', () => {
+  const events = lifecycle(client, names, { now: () => clock.now });
+
+  it('holds: a job that an event has ended is passed over, and its report refused unless it says the same', async () => {
+    const { device, user } = fresh();
+    const batch = await sound.create(user, { device_type: device, jobs: 3 });
+    const [first, second, third] = batch.jobs!.map(({ id }) => id) as [string, string, string];
+    const lease = leaseFrom((await sound.claim(device, 'worker'))!);
+    await events.recordJobStatus(user, first, { status: 'ERROR' });
+    expect(await sound.heartbeat(lease, first)).toMatchObject({ cancel: true });
+    await expect(sound.report(lease, first)).rejects.toThrow(IllegalTransition);
+    await events.recordJobStatus(user, second, { status: 'DONE' });
+    expect((await sound.next(lease)).job?.id).toBe(third);
+    expect((await sound.report(lease, second)).job?.id).toBe(third);
+    expect(await sound.report(lease, third)).toMatchObject({ done: true });
+    await expectSound(user, device);
+  });
+
+  it('holds: a batch that an event has ended leaves the queue, and its jobs end', async () => {
+    const { device, user } = fresh();
+    const batch = await sound.create(user, { device_type: device, jobs: 2 });
+    const claim = await sound.claim(device, 'worker');
+    await events.recordBatchStatus(user, batch.id, { status: 'ERROR' });
+    expect(await sound.heartbeat(leaseFrom(claim!), claim!.job.id)).toMatchObject({ cancel: true });
+    await expect(sound.report(leaseFrom(claim!), claim!.job.id)).rejects.toThrow(LeaseLost);
+    expect(await sound.next(leaseFrom(claim!))).toMatchObject({ done: true });
+    await expectSound(user, device);
+  });
+
+  it('holds: jobs that an event adds to an ended batch bring it back into the queue, under another key', async () => {
+    const { device, user } = fresh();
+    const batch = await sound.create(user, { device_type: device, open: true });
+    const claim = await sound.claim(device, 'worker');
+    await sound.report(leaseFrom(claim!), claim!.job.id);
+    await sound.close(user, batch.id);
+    expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
+    const job = { id: randomUUID(), runs: 5, origin: 'UNKNOWN' as const, parent_id: null, variables: null };
+    const event = { id: randomUUID(), time: '2026-11-21T11:00:00.000000Z', digest: 'digest' };
+    await events.addJobs(user, batch.id, [job], { event });
+    await expectSound(user, device);
+    const again = await sound.claim(device, 'another');
+    expect(again?.job.id).toBe(job.id);
+    expect(leaseFrom(again!).key).not.toBe(leaseFrom(claim!).key);
+    await expect(sound.report(leaseFrom(claim!), job.id)).rejects.toThrow(LeaseLost);
+    expect(await sound.report(leaseFrom(again!), job.id)).toMatchObject({ done: true });
+    await expectSound(user, device);
+  });
+});
+
+describe('calls that meet', () => {
+  it('end one job once: reports, cancellations and a claim at the same time', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { device, user } = fresh();
+      const batch = await sound.create(user, { device_type: device, jobs: 2 });
+      const claim = await sound.claim(device, 'worker');
+      const lease = leaseFrom(claim!);
+      clock.now += 61_000;
+      const outcomes = await Promise.allSettled([
+        sound.report(lease, claim!.job.id),
+        sound.report(lease, claim!.job.id),
+        sound.claim(device, 'another'),
+        round % 2 === 0 ? sound.cancelJob(user, claim!.job.id) : sound.cancel(user, batch.id),
+      ]);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 409 });
+      }
+      await expectSound(user, device);
+    }
+  });
+
+  it('lose no job that is added while its device finds none', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { device, user } = fresh();
+      const batch = await sound.create(user, { device_type: device, open: true });
+      const claim = await sound.claim(device, 'worker');
+      const lease = leaseFrom(claim!);
+      const [, added] = await Promise.all([sound.report(lease, claim!.job.id), sound.add(user, batch.id, 1)]);
+      expect((await sound.next(lease)).job?.id).toBe(added.jobs!.at(-1)!.id);
+      await sound.report(lease, added.jobs!.at(-1)!.id);
+      // It is timed out, or it gets the job: never both.
+      clock.now += 121_000;
+      const [next, adding] = await Promise.allSettled([sound.next(lease), sound.add(user, batch.id, 1)]);
+      const { status } = (await sound.batch(user, batch.id))!;
+      if (adding.status === 'fulfilled') {
+        expect(status).toBe('RUNNING');
+        expect((await sound.next(lease)).job?.id).toBe(adding.value.jobs!.at(-1)!.id);
+      } else {
+        expect(adding.reason).toMatchObject({ status: 409 });
+        expect(next).toMatchObject({ value: { done: true } });
+        expect(status).toBe('TIMED_OUT');
+      }
+      await expectSound(user, device);
+    }
+  });
+});
+
+describe('any calls in any order', () => {
+  type Step = readonly [
+    'create' | 'open' | 'add' | 'close' | 'cancel' | 'claim' | 'report' | 'next' | 'release' | 'time',
+    number,
+  ];
+  const step = fc.tuple(
+    fc.constantFrom(
+      'create',
+      'open',
+      'add',
+      'close',
+      'cancel',
+      'claim',
+      'claim',
+      'report',
+      'report',
+      'next',
+      'release',
+      'time',
+    ),
+    fc.nat({ max: 5 }),
+  ) as fc.Arbitrary<Step>;
+
+  it('leave queue and rows in agreement, and no job ends twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+        const { device, user } = fresh();
+        const batches: string[] = [];
+        const claims: { claim: ReturnType<typeof leaseFrom>; job: string }[] = [];
+        const ends = new Map<string, number>();
+        const refused = (error: unknown): undefined => {
+          expect(error).toMatchObject({ status: 409 });
+        };
+        for (const [name, number] of steps) {
+          const batch = batches.at(-1 - (number % Math.max(1, batches.length)));
+          const held = claims.at(-1 - (number % Math.max(1, claims.length)));
+          if (name === 'create')
+            batches.push((await sound.create(user, { device_type: device, jobs: 1 + (number % 3) })).id);
+          if (name === 'open')
+            batches.push((await sound.create(user, { device_type: device, open: true, jobs: number % 2 })).id);
+          if (name === 'time') clock.now += number * 25_000;
+          if (name === 'claim') {
+            const claim = await sound.claim(device, 'worker');
+            if (claim !== undefined) claims.push({ claim: leaseFrom(claim), job: claim.job.id });
+          }
+          if (batch !== undefined && name === 'add') await sound.add(user, batch, 1).catch(refused);
+          if (batch !== undefined && name === 'close') await sound.close(user, batch);
+          if (batch !== undefined && name === 'cancel') await sound.cancel(user, batch).catch(refused);
+          if (held === undefined) continue;
+          if (name === 'report') {
+            const before = await sound.job(user, held.job);
+            const next = await sound.report(held.claim, held.job).catch(refused);
+            if (next && before!.status === 'RUNNING') ends.set(held.job, (ends.get(held.job) ?? 0) + 1);
+            if (next?.job) held.job = next.job.id;
+          }
+          if (name === 'next') {
+            const next = await sound.next(held.claim).catch(refused);
+            if (next?.job) held.job = next.job.id;
+          }
+          if (name === 'release') await sound.release(held.claim);
+        }
+        await expectSound(user, device);
+        for (const times of ends.values()) expect(times).toBe(1);
+        const { jobs } = await ownerRows(client, names, user);
+        for (const job of jobs) if (ends.has(job.id)) expect(job.status).toBe('DONE');
+        // Whatever happened: workers that live finish what is closed.
+        for (const id of batches) await sound.close(user, id);
+        for (let rounds = 0; rounds < 40; rounds++) {
+          clock.now += 121_000;
+          const claim = await sound.claim(device, 'last');
+          if (claim === undefined) break;
+          for (let job: { id: string } | null = claim.job; job !== null; )
+            job = (await sound.report(leaseFrom(claim), job.id)).job;
+        }
+        for (const id of batches)
+          expect(['DONE', 'CANCELED', 'TIMED_OUT']).toContain((await sound.batch(user, id))!.status);
+        expect(await queueOf(device)).toEqual([]);
+        await expectSound(user, device);
+      }),
+      { numRuns: 25, seed },
+    );
+  }, 180_000);
+});
