@@ -89,6 +89,12 @@ class Workers(unittest.TestCase):
         self.assertLess(*(stand_in.reports["first"][f"{each}_timestamp"] for each in ("start", "end")))
         self.assertFalse(stand_in.released.is_set())
 
+    def test_jobs_that_are_alike_are_measured_independently(self):
+        alike = {"runs": 100_000, "variables": None, "sequence": sequence(atoms=5)}
+        with self.working({"id": "first", **alike}, {"id": "second", **alike}) as stand_in:
+            self.assertTrue(stand_in.finished.wait(30))
+        self.assertNotEqual(*(json.loads(each)["counter"] for each in stand_in.uploads.values()))
+
     def test_a_fault_of_the_user_ends_the_job_with_its_text_and_the_next_one_runs(self):
         with self.working(job("wrong", "{}"), job("right")) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))

@@ -54,7 +54,11 @@ def _simulate(connection: Connection, batch: dict, job: dict, specs: str) -> Non
     with suppress(ValueError):  # macOS knows no such limit.
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     warnings.simplefilter("ignore")
+    import numpy
     from simulation import InputFault, simulate
+
+    # A forked process goes on with the random numbers of the one that it was forked from: every job would get the same.
+    numpy.random.seed()
 
     try:
         outcome = {"results": simulate(batch, job, specs)}

@@ -26,7 +26,7 @@ def main() -> None:
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
-    service = connect(options)
+    service = connect(options, stopping)
     problems: list[str] = []
 
     def work(device_type: str) -> None:
@@ -61,19 +61,27 @@ def read_options() -> argparse.Namespace:
     return options
 
 
-def connect(options: argparse.Namespace) -> Service:
+def connect(options: argparse.Namespace, stopping: threading.Event) -> Service:
     if options.base_url is not None:
         try:
             credentials = os.environ["DEVICE_CLIENT_ID"], os.environ["DEVICE_CLIENT_SECRET"]
         except KeyError as missing:
             sys.exit(f"{missing.args[0]} is missing in the environment.")
         return Service(options.base_url, options.token_endpoint, *credentials)
-    try:
-        stack = json.loads(options.stack.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        sys.exit(f"{options.stack} is not there: start the local stack first (npm start).")
+    stack = read_stack(options.stack, stopping)
     device = stack["device"]
     return Service(stack["baseUrl"], stack["tokenEndpoint"], device["username"], device["password"])
+
+
+def read_stack(file: Path, stopping: threading.Event) -> dict:
+    if not file.exists():
+        print(f"Waits for the local stack (npm start), which writes {file} when it is ready …", flush=True)
+    while True:
+        try:
+            return json.loads(file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):  # The latter: it is being written.
+            if stopping.wait(1):
+                sys.exit()
 
 
 if __name__ == "__main__":
