@@ -178,7 +178,7 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
 
 function operationObject({ name, route, operation, answer, body }: DescribedRoute) {
   const { tag, summary, description, scope, device, path, query, headers, success } = operation;
-  const scopes = [...(scope === undefined ? [] : [scope]), ...(device === undefined ? [] : ['device:{device_type}'])];
+  const scopes = device === undefined ? scope && `\`${scope}\`` : '`device:{device_type}` or `device:*`';
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
     ...(deprecatedParameters(query).length > 0 ? (['Deprecation', 'Link'] as const) : []),
@@ -187,8 +187,9 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
     operationId: name,
     tags: [tag],
     summary,
-    description,
-    security: route.public ? [] : [{ bearer: scopes }],
+    // In words: to linters, bearer tokens have no scopes.
+    description: scopes === undefined ? description : `${description} The token must have the scope ${scopes}.`,
+    security: route.public ? [] : [{ bearer: [] }],
     parameters: [
       ...parameters(name, 'path', path),
       ...parameters(name, 'query', query),

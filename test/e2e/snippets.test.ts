@@ -12,7 +12,7 @@ import { call, jobUpdated, newUser, sendEvents, stack } from '../support/local-s
 
 interface Operation {
   readonly operationId: string;
-  readonly security: readonly object[];
+  readonly tags: readonly string[];
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly 'x-codeSamples': readonly { readonly lang: string; readonly source: string }[];
 }
@@ -20,7 +20,7 @@ interface Operation {
 const run = promisify(execFile);
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods) as unknown as Operation[]);
 /** Those that need no token or a user's: devices ask with tokens and leases of their own. */
-const ofUsers = operations.filter(({ security }) => !JSON.stringify(security).includes('device:'));
+const ofUsers = operations.filter(({ tags }) => tags[0] !== 'For devices');
 const exampleId = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 
 /** How a snippet is run, by its language. */

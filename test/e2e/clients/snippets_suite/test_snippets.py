@@ -22,7 +22,7 @@ def python_of(operation):
 
 def is_of_users(operation):
     """Devices ask with tokens and leases of their own."""
-    return "device:" not in str(operation["security"])
+    return operation["tags"] != ["For devices"]
 
 
 @pytest.fixture
