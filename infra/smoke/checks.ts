@@ -408,7 +408,7 @@ const operationChecks: Check[] = [
       notEqual(line.extendedRequestId, undefined);
     },
   },
-  ...['Throttled', 'JwksAge', 'ReadUnits-listBatches', 'EventAge-Events'].map(
+  ...['Throttled', 'JwksAge', 'ReadUnits-listBatches', 'EventAge-Events', 'UnclaimedDevices'].map(
     (name): Check => ({
       area: 'operation',
       promise: `the metric ${name} has values`,
