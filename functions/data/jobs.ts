@@ -84,11 +84,12 @@ export function listJobIds(
   const list = rowsPerBlock === undefined ? jobList : withRowsPerBlock(jobList, rowsPerBlock);
   return async (userId, batchId) => {
     const reads = ownerReads({ client, tables, list, pageLimit }, userId, true);
-    const [[jobs = emptyRowSet(0)]] = await Promise.all([
+    const [[jobs = emptyRowSet(0)], { next_seq }] = await Promise.all([
       reads.readSets([{ kind: 'set', sets: 'batch', oneOf: [batchId] }]),
       reads.columnsHead(),
     ]);
-    const positions = rowsOf(jobs);
+    // A job that was created since the head was read is in the set already.
+    const positions = rowsOf(jobs).filter((position) => position < next_seq);
     return positions.length === 0 ? [] : reads.idsAt(positions);
   };
 }

@@ -8,16 +8,17 @@ import {
   blockKey,
   columnPrefix,
   columnValue,
+  packColumn,
   type Row,
   setPrefix,
   setValues,
 } from '../../functions/data/columns/column-items.ts';
 import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/columns/facets.ts';
 import { emptyHead, Head, headKey } from '../../functions/data/columns/head.ts';
-import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
-import { packIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
+import { tailStart } from '../../functions/data/columns/tail.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
@@ -153,7 +154,8 @@ function columnDifferences(
   const foundHead = items.get(headKey(list));
   const head = expectedHead(list, rows, foundHead);
   const sameHead = isDeepStrictEqual(foundHead === undefined ? emptyHead(list) : Head.safeParse(foundHead).data, head);
-  const expected = new Map([...columnBlocks(list, rows, head.dictionaries), ...setBlocks(list, rows)]);
+  const inBlocks = rows.slice(0, tailStart(list, head));
+  const expected = new Map([...columnBlocks(list, inBlocks, head.dictionaries), ...setBlocks(list, rows)]);
   const found = new Map([...items].filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list)));
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
     (key) => !holds(found.get(key), expected.get(key)),
@@ -167,12 +169,18 @@ function columnDifferences(
 function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found: Item | undefined): Head {
   const known = soundDictionaries(list, Head.safeParse(found).data?.dictionaries ?? {});
   const dictionaries = rows.reduce((learned, row) => withTextsOf(Object.values(list.columns), row, learned), known);
-  return {
+  const head: Head = {
     ...emptyHead(list),
     next_seq: rows.length,
     last_created_at: rows.at(-1)?.created_at ?? null,
     dictionaries: dictionaries as Head['dictionaries'],
   };
+  const newest = rows.slice(tailStart(list, head));
+  const tail = Object.values(list.columns).map((column) => {
+    const values = newest.map((row) => columnValue(column, row, dictionaries));
+    return [column.key, packColumn(column, values)] as const;
+  });
+  return { ...head, tail: newest.length === 0 ? {} : Object.fromEntries(tail) };
 }
 
 /**
@@ -199,17 +207,10 @@ function* columnBlocks(
   for (const column of Object.values(list.columns)) {
     const values = rows.map((row) => columnValue(column, row, dictionaries));
     for (let start = 0; start < values.length; start += column.rowsPerBlock) {
-      const block = packBlock(column, values.slice(start, start + column.rowsPerBlock));
-      if (block !== undefined) yield [blockKey(columnPrefix(list, column), start / column.rowsPerBlock), block];
+      const block = packColumn(column, values.slice(start, start + column.rowsPerBlock));
+      yield [blockKey(columnPrefix(list, column), start / column.rowsPerBlock), block];
     }
   }
-}
-
-/** A block of times ends with the last that is not null. */
-function packBlock(column: Column, values: readonly (number | string | null)[]): Uint8Array | undefined {
-  if (column.kind === 'uuid') return Buffer.from(values.join('').replaceAll('-', ''), 'hex');
-  const end = column.kind === 'time' ? values.findLastIndex((value) => value !== null) + 1 : values.length;
-  return end === 0 ? undefined : packIntegers(values.slice(0, end) as (number | null)[]);
 }
 
 function* setBlocks(list: ListDescription, rows: readonly Row[]): Generator<[string, Uint8Array]> {

@@ -218,13 +218,13 @@ function describeDifference(difference: Difference): string {
     }
     case 'head': {
       if (found === undefined) return `${key}: missing`;
-      const expected = Object.entries(difference.expected).filter(([name]) => name !== 'dictionaries');
+      const expected = Object.entries(difference.expected).filter(([name]) => !['dictionaries', 'tail'].includes(name));
       const attributes = expected
         .filter(([name, value]) => found[name] !== value)
         .map(
           ([name, value]) => `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(value)}`,
         );
-      return `${key}: ${attributes.join('; ') || 'wrong dictionaries'}`;
+      return `${key}: ${attributes.join('; ') || 'wrong dictionaries or tail'}`;
     }
     case 'block':
       return `${key}: ${found === undefined ? 'missing' : difference.expected === undefined ? 'should not be there' : 'wrong'}`;

@@ -163,6 +163,7 @@ export function itemBytes(item: object): number {
 
 function valueBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
+  if (value instanceof Uint8Array) return value.length;
   if (typeof value === 'number') return 1 + Math.ceil(String(value).replace(/[-.]|0+$/g, '').length / 2);
   if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + 1 + valueBytes(element), 3);
   if (typeof value === 'object' && value !== null) return 3 + Object.keys(value).length + itemBytes(value);

@@ -120,8 +120,8 @@ describe('cancelBatch', () => {
     let added = 0;
     const disturbed = interceptedClient(client, async (call: Call) => {
       const output = await call.send();
-      // After the ids are read, before anything is written.
-      if (call.name === 'QueryCommand' && added++ === 1) await addJobs(user, uuid('b', 1), jobs(10, 2));
+      // After the batch's jobs are read, before anything is written.
+      if (call.name === 'QueryCommand' && added++ === 0) await addJobs(user, uuid('b', 1), jobs(10, 2));
       return output;
     });
     expect(await canceler(disturbed)(user, uuid('b', 1))).toMatchObject({ jobs_count_per_status: { CANCELED: 5 } });

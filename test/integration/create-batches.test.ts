@@ -575,9 +575,9 @@ describe('what a creation costs', () => {
     };
     const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
     const writeUnits = async (content: Record<string, unknown>) => (await costOf(content)).writeUnits;
-    expect(await writeUnits({ ...jobs(0), open: true })).toBe(16);
-    expect(await writeUnits(jobs(1))).toBe(42);
-    expect(await writeUnits(jobs(4))).toBe(60);
+    expect(await writeUnits({ ...jobs(0), open: true })).toBe(8);
+    expect(await writeUnits(jobs(1))).toBe(22);
+    expect(await writeUnits(jobs(4))).toBe(40);
     expect(await writeUnits(jobs(50))).toBeLessThan(360);
   });
 });

@@ -131,6 +131,28 @@ describe('a list by id', () => {
     expect(answer(await list(user, all))).toEqual(listOf(batches, all));
   });
 
+  it.each(['ASC', 'DESC'] as const)(
+    'is read again where the table does not show a new row yet: %s',
+    async (order_by_direction) => {
+      const newestRow = batches.at(-1);
+      const ids = batches.map(({ id }) => id).sort();
+      const place = ids.indexOf(String(newestRow?.id));
+      const rank = order_by_direction === 'ASC' ? place : ids.length - 1 - place;
+      const query = { ...newest, order_by: 'id', order_by_direction, offset: Math.max(0, rank - 1), limit: 3 } as const;
+      let lags = 0;
+      const list = listThrough(async (call) => {
+        if (!isTableRead(call) || call.input.ConsistentRead === true) return call.send();
+        lags++;
+        call.input.Limit = Number(call.input.Limit) + 1;
+        return {
+          Items: (await itemsOf(call)).filter(({ id }) => id !== newestRow?.id).slice(0, Number(call.input.Limit) - 1),
+        };
+      });
+      expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+      expect(lags).toBe(1);
+    },
+  );
+
   it('counts before it reads, so that its total never counts a row that it lacks', async () => {
     const started: string[] = [];
     const ended: string[] = [];

@@ -6,6 +6,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -20,7 +21,7 @@ import { repairUser } from '../../infra/repair/repair-user.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { createTables } from '../support/create-tables.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
-import { loadList } from '../support/load-list.ts';
+import { loadList, storedColumns } from '../support/load-list.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
@@ -307,6 +308,58 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     }
     expect(interruptions).toBeGreaterThan(0);
     await expectRightAnswers(after, userId, questions);
+  });
+});
+
+describe('columns from before there were tails', () => {
+  const lists = ownerLists();
+  const questions: Question[] = [
+    { where: facet('open', true), matches: (row) => row.open === true },
+    { order: byColumn('start_datetime'), by: (row) => row.start_datetime as string | null },
+    { order: byColumn('updated_at'), by: (row) => row.updated_at as string },
+  ];
+
+  /** Every row was in blocks, and blocks of times ended with the last that is not null. */
+  async function ownerBefore(userId: string) {
+    const rows = storedBatches(userId);
+    await loadList(client, tables, { list: lists.batch, userId, rows });
+    // With one row more, which alone is in the tail, the blocks hold all others.
+    const oneMore = { ...(rows.at(-1) as Row), seq: rows.length, tags: [] };
+    const { head, blocks } = storedColumns({ ...lists.batch, rowsInTail: 1 }, [...rows, oneMore]);
+    const put = (item: object) =>
+      client.send(new PutCommand({ TableName: tables.Columns, Item: { user_id: userId, ...item } }));
+    const { tail, ...withoutTail } = head;
+    await put({ ...withoutTail, key: 'b#head', format: 'XbrOGK6-', next_seq: rows.length });
+    for (const [key, block] of blocks) {
+      const column = Object.values(lists.batch.columns).find((each) => key.startsWith(`b#${each.key}#`));
+      const values = column === undefined ? [] : unpackColumn(column, block);
+      const end = values.findLastIndex((value) => value !== null) + 1;
+      const v = column?.kind === 'time' ? packColumn(column, values.slice(0, end)) : block;
+      await put({ key, v });
+    }
+    return rows;
+  }
+
+  it('are refused, and upgraded in place by a repair', async () => {
+    const userId = 'before tails';
+    const rows = await ownerBefore(userId);
+    const read = listReader({ client, tables, list: lists.batch });
+    for (const question of questions) {
+      await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
+    }
+    expect((await read(userId, queryOf({}))).total).toBe(rows.length);
+    await expect(lifecycle(client, tables).createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
+
+    const { remaining } = await repairUser({ client, tables, userId }, { fix: true });
+    expect(remaining).toEqual([]);
+    await expectRightAnswers(lists, userId, questions);
+    const writer = lifecycle(client, tables);
+    for (let number = 1; number < 20; number++) {
+      await writer.createBatch(userId, newBatch(number, { open: true, jobs: [newJob(number)] }));
+      await writer.recordBatchStatus(userId, String(rows.at(-number)?.id), { device_status: `${number}` });
+    }
+    expect(await differencesOf(lists, userId)).toEqual([]);
+    await expectRightAnswers(lists, userId, questions);
   });
 });
 

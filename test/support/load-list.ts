@@ -1,8 +1,9 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { blockEdits, type Row } from '../../functions/data/columns/column-items.ts';
+import type { Row } from '../../functions/data/columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
-import { emptyHead, headKey } from '../../functions/data/columns/head.ts';
+import { emptyHead, type Head, headKey } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
+import { columnChanges } from '../../functions/data/columns/tail.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
 type Item = Record<string, unknown>;
@@ -24,29 +25,38 @@ export async function loadList(
   tables: TableNames,
   { list, userId, rows, progress = () => {} }: ListToLoad,
 ): Promise<void> {
-  const blocks = new Map<string, Uint8Array>();
-  let dictionaries: Dictionaries = {};
-  for (const row of rows) {
-    dictionaries = withTextsOf(Object.values(list.columns), row, dictionaries);
-    for (const { key, apply } of blockEdits(list, { before: undefined, after: row }, dictionaries)) {
-      const block = apply(blocks.get(key));
-      if (block !== undefined) blocks.set(key, block);
-    }
-  }
-  const head = {
-    user_id: userId,
-    key: headKey(list),
-    ...emptyHead(list),
-    next_seq: rows.length,
-    last_created_at: rows.at(-1)?.created_at ?? null,
-    dictionaries,
-  };
-  const columnItems = [head, ...Array.from(blocks, ([key, v]) => ({ user_id: userId, key, v }))];
+  const { head, blocks } = storedColumns(list, rows);
+  const columnItems = [
+    { user_id: userId, key: headKey(list), ...head },
+    ...Array.from(blocks, ([key, v]) => ({ user_id: userId, key, v })),
+  ];
   const writes = [
     ...columnItems.map((item) => [tables.Columns, item] as const),
     ...rows.map((row) => [tables[list.table], row] as const),
   ];
   await writeAll(client, writes, progress);
+}
+
+/** What the write side stores of rows that are created one after the other. */
+export function storedColumns(
+  list: ListDescription,
+  rows: readonly Row[],
+): { head: Head; blocks: Map<string, Uint8Array> } {
+  const dictionaries = rows.reduce<Dictionaries>(
+    (learned, row) => withTextsOf(Object.values(list.columns), row, learned),
+    {},
+  ) as Head['dictionaries'];
+  const last_created_at = (rows.at(-1)?.created_at as string | undefined) ?? null;
+  const before = emptyHead(list);
+  const after = { ...before, next_seq: rows.length, last_created_at, dictionaries };
+  const changes = rows.map((row) => ({ before: undefined, after: row }));
+  const { edits, tail } = columnChanges(list, { before, after }, changes);
+  const blocks = new Map<string, Uint8Array>();
+  for (const { key, apply } of edits) {
+    const block = apply(blocks.get(key));
+    if (block !== undefined) blocks.set(key, block);
+  }
+  return { head: { ...after, tail }, blocks };
 }
 
 async function writeAll(

@@ -11,7 +11,7 @@ import { toMicroseconds } from '../../timestamp.ts';
 import { type Dictionaries, facetCode } from './facets.ts';
 import type { Column, ListDescription, PositionSets } from './list-description.ts';
 import { packedCount, packIntegers, unpackIntegers } from './packed-integers.ts';
-import { withUuid } from './packed-uuids.ts';
+import { packUuids, uuidAt, uuidCount } from './packed-uuids.ts';
 import { withPosition } from './position-set.ts';
 
 export type Row = Readonly<Record<string, unknown>> & { readonly seq: number };
@@ -48,31 +48,8 @@ export interface RowChange {
   readonly after: Row;
 }
 
-/** What a change of a row changes in columns and sets. */
-export function blockEdits(list: ListDescription, change: RowChange, dictionaries: Dictionaries): BlockEdit[] {
-  return [...columnEdits(list, change, dictionaries), ...setEdits(list, change)];
-}
-
-function* columnEdits(
-  list: ListDescription,
-  { before, after }: RowChange,
-  dictionaries: Dictionaries,
-): Generator<BlockEdit> {
-  for (const column of Object.values(list.columns)) {
-    const value = columnValue(column, after, dictionaries);
-    // Missing trailing values of a time column are null, so a row without the time needs no entry.
-    const previous =
-      before !== undefined ? columnValue(column, before, dictionaries) : column.kind === 'time' ? null : undefined;
-    if (value === previous) continue;
-    const index = after.seq % column.rowsPerBlock;
-    yield {
-      key: blockKey(columnPrefix(list, column), Math.floor(after.seq / column.rowsPerBlock)),
-      apply: (block) => (typeof value === 'string' ? withUuid(block, index, value) : withInteger(block, index, value)),
-    };
-  }
-}
-
-function* setEdits(list: ListDescription, { before, after }: RowChange): Generator<BlockEdit> {
+/** What a change of a row changes in sets. */
+export function* setEdits(list: ListDescription, { before, after }: RowChange): Generator<BlockEdit> {
   for (const sets of Object.values(list.sets)) {
     const had = setValues(sets, before);
     const has = setValues(sets, after);
@@ -86,11 +63,58 @@ function* setEdits(list: ListDescription, { before, after }: RowChange): Generat
   }
 }
 
-/**
- * The row's value in a column: a number, null, or a canonical UUID. Throws CorruptData where the
- * row has no such value.
- */
-export function columnValue(column: Column, row: Row, dictionaries: Dictionaries): number | string | null {
+/** The edits, one a block, that put values into a column from row `start` on. */
+export function* columnEdits(
+  list: ListDescription,
+  column: Column,
+  start: number,
+  values: readonly ColumnValue[],
+): Generator<BlockEdit> {
+  const { rowsPerBlock } = column;
+  const end = start + values.length;
+  for (let from = start; from < end; ) {
+    const block = Math.floor(from / rowsPerBlock);
+    const to = Math.min(end, (block + 1) * rowsPerBlock);
+    const part = values.slice(from - start, to - start);
+    const index = from % rowsPerBlock;
+    yield {
+      key: blockKey(columnPrefix(list, column), block),
+      apply(bytes) {
+        const before = bytes === undefined ? [] : unpackColumn(column, bytes);
+        const rest = before.slice(index + part.length);
+        return packColumn(column, [...padded(column, before.slice(0, index), index), ...part, ...rest]);
+      },
+    };
+    from = to;
+  }
+}
+
+/** At least `length` values, with nulls and zeros for those that are missing. */
+function padded(column: Column, values: readonly ColumnValue[], length: number): ColumnValue[] {
+  const filler = column.kind === 'uuid' ? '00000000-0000-0000-0000-000000000000' : null;
+  return Array.from({ length: Math.max(length, values.length) }, (_, index) => values[index] ?? filler);
+}
+
+/** A row's value in a column: a number, null, or a canonical UUID. */
+export type ColumnValue = number | string | null;
+
+/** The bytes of a block, or of a column's part of the tail. */
+export function packColumn(column: Column, values: readonly ColumnValue[]): Uint8Array {
+  return column.kind === 'uuid' ? packUuids(values as string[]) : packIntegers(values as (number | null)[]);
+}
+
+export function unpackColumn(column: Column, bytes: Uint8Array): ColumnValue[] {
+  if (column.kind === 'uuid') {
+    const uuids = Buffer.from(bytes);
+    return Array.from({ length: uuidCount(bytes) }, (_, index) => uuidAt(uuids, index));
+  }
+  const values = new Float64Array(packedCount(bytes));
+  unpackIntegers(bytes, values);
+  return Array.from(values, (value) => (Number.isNaN(value) ? null : value));
+}
+
+/** The row's value in a column. Throws CorruptData where the row has no such value. */
+export function columnValue(column: Column, row: Row, dictionaries: Dictionaries): ColumnValue {
   if (column.kind === 'facets') return facetCode(column, row, dictionaries);
   const value = row[column.attribute] ?? null;
   if (column.kind === 'time' && typeof value === 'string') return toMicroseconds(value);
@@ -104,17 +128,4 @@ export function columnValue(column: Column, row: Row, dictionaries: Dictionaries
 export function setValues(sets: PositionSets, row: Row | undefined): Set<string> {
   const value = row?.[sets.attribute];
   return new Set(Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : []);
-}
-
-function withInteger(block: Uint8Array | undefined, index: number, value: number | null): Uint8Array {
-  const values: (number | null)[] = block === undefined ? [] : integersOf(block);
-  while (values.length <= index) values.push(null);
-  values[index] = value;
-  return packIntegers(values);
-}
-
-function integersOf(block: Uint8Array): (number | null)[] {
-  const values = new Float64Array(packedCount(block));
-  unpackIntegers(block, values);
-  return Array.from(values, (value) => (Number.isNaN(value) ? null : value));
 }

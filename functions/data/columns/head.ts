@@ -1,6 +1,6 @@
 /**
- * The head item: one per owner and list. It changes exactly when rows are created, so `next_seq` is
- * its version.
+ * The head item: one per owner and list. It changes when rows are created, and when one of the newest
+ * rows changes: `next_seq` and `tail` together are its version.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -21,6 +21,8 @@ export const Head = z.object({
   next_seq: Count,
   last_created_at: z.nullable(Timestamp),
   dictionaries: z.record(z.string(), z.array(z.string())),
+  /** The newest rows' values, packed like a block, by the keys of their columns (see tail.ts); old heads have none. */
+  tail: z._default(z.record(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array)), {}),
 });
 export type Head = z.infer<typeof Head>;
 
@@ -28,7 +30,7 @@ export type Head = z.infer<typeof Head>;
  * Raise it when the same description gives other bytes: another layout of a block, or another rule
  * for what a column holds.
  */
-const layoutVersion = 1;
+const layoutVersion = 2;
 
 export function headKey(list: ListDescription): string {
   return `${list.key}#head`;
@@ -36,7 +38,7 @@ export function headKey(list: ListDescription): string {
 
 /** The head of an owner without rows. */
 export function emptyHead(list: ListDescription): Head {
-  return { format: formatOf(list), next_seq: 0, last_created_at: null, dictionaries: {} };
+  return { format: formatOf(list), next_seq: 0, last_created_at: null, dictionaries: {}, tail: {} };
 }
 
 /**
@@ -73,7 +75,7 @@ export function formatOf(list: ListDescription): string {
   if (known !== undefined) return known;
   const blocks = [...Object.values(list.columns).map(columnFormat), ...Object.values(list.sets).map(setsFormat)];
   const defaults = Object.entries(list.rowDefaults).filter(([name]) => describedAttributes(list).has(name));
-  const text = JSON.stringify([layoutVersion, list.key, blocks.sort(), defaults.sort()]);
+  const text = JSON.stringify([layoutVersion, list.key, list.rowsInTail, blocks.sort(), defaults.sort()]);
   const format = createHash('sha256').update(text).digest('base64url').slice(0, 8);
   formats.set(list, format);
   return format;

@@ -9,9 +9,9 @@
  *
  * Rows get dense sequence numbers (`seq`: 0, 1, 2, … per owner and list, in creation order). A
  * column holds one value of every row at the row's sequence number, cut into blocks of
- * `rowsPerBlock` rows: one small item of the Columns table each. A query reads whole columns (at
- * most 7 bytes a row, ids 16), finds its rows and their number in memory, and fetches only the
- * page.
+ * `rowsPerBlock` rows: one small item of the Columns table each. The values of the newest rows are
+ * not in blocks yet but in the head (tail.ts). A query reads whole columns (at most 7 bytes a row,
+ * ids 16), finds its rows and their number in memory, and fetches only the page.
  */
 
 interface Blocks {
@@ -30,10 +30,7 @@ export interface IntegerColumn extends Blocks {
   readonly attribute: string;
 }
 
-/**
- * Canonical timestamps, or null, as microseconds. Nulls after the last time of a block are not
- * stored.
- */
+/** Canonical timestamps, or null, as microseconds. */
 export interface TimeColumn extends Blocks {
   readonly kind: 'time';
   readonly attribute: string;
@@ -102,6 +99,8 @@ export interface ListDescription {
   /** First part of every key of the list in the Columns table. */
   readonly key: string;
   readonly table: 'Batches' | 'Jobs';
+  /** At most so many of the newest rows stand in the tail (tail.ts): as many as fit into a write unit with the head. */
+  readonly rowsInTail: number;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
   /**
@@ -119,9 +118,9 @@ export function describedAttributes(list: ListDescription): Set<string> {
   return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
 
-/** The same list with all blocks of `rows` rows: tests force many small blocks. */
+/** The same list with all blocks of `rows` rows, and a tail of about half as many: tests force many small blocks. */
 export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
   const resize = <Value extends Blocks>(blocks: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));
-  return { ...list, columns: resize(list.columns), sets: resize(list.sets) };
+  return { ...list, rowsInTail: (rows >> 1) + 1, columns: resize(list.columns), sets: resize(list.sets) };
 }

@@ -12,6 +12,7 @@ import { withRowsPerBlock } from './list-description.ts';
 export const batchList = {
   key: 'b',
   table: 'Batches',
+  rowsInTail: 16,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     facets: {
@@ -38,6 +39,7 @@ export const batchList = {
 export const jobList = {
   key: 'j',
   table: 'Jobs',
+  rowsInTail: 16,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     batch_id: { kind: 'uuid', key: 'b', attribute: 'batch_id', rowsPerBlock: 56 },

@@ -6,12 +6,9 @@
 
 const uuidBytes = 16;
 
-/** `block` with the canonical `uuid` at `index`; the block grows to reach it. */
-export function withUuid(block: Uint8Array | undefined, index: number, uuid: string): Uint8Array {
-  const bytes = new Uint8Array(Math.max(block?.length ?? 0, (index + 1) * uuidBytes));
-  if (block !== undefined) bytes.set(block);
-  bytes.set(Buffer.from(uuid.replaceAll('-', ''), 'hex'), index * uuidBytes);
-  return bytes;
+/** Packs canonical UUIDs. */
+export function packUuids(uuids: readonly string[]): Uint8Array {
+  return new Uint8Array(Buffer.from(uuids.join('').replaceAll('-', ''), 'hex'));
 }
 
 /** The canonical UUID at `index` of the concatenated blocks. */

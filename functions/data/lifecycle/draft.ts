@@ -2,11 +2,9 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { later } from '../../timestamp.ts';
-import { blockEdits, type RowChange } from '../columns/column-items.ts';
-import { withTextsOf } from '../columns/facets.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
-import type { ListDescription } from '../columns/list-description.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import { columnChanges } from '../columns/tail.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { settle, settleJob, unsettle, unsettleJob } from './settle.ts';
 
@@ -72,7 +70,7 @@ export interface Draft {
   readonly processedEvents: readonly ProcessedEvent[];
   /** What becomes of the lease under which all this is done: the transaction is conditional on its fence. */
   readonly lease?: LeaseUpdate | undefined;
-  /** Upper bounds for the transaction: keys of all blocks that may change, and the size of rows and sequences in bytes. */
+  /** For the transaction's bounds: keys of all blocks that change, and the size of rows and sequences in bytes. */
   readonly blocks: ReadonlySet<string>;
   readonly bytes: number;
 }
@@ -164,17 +162,39 @@ export function withRows(
 ): Draft {
   const { jobs = [], heads = draft.heads } = rows;
   const batches = (rows.batches ?? []).map(settle);
-  const blocks = new Set(draft.blocks);
-  for (const row of batches)
-    addBlockKeys(blocks, lists.batch, { before: draft.stored.batches.get(row.id), after: row });
-  for (const row of jobs) addBlockKeys(blocks, lists.job, { before: draft.stored.jobs.get(row.id), after: row });
-  return {
+  return withColumns(lists, {
     ...draft,
     heads,
     batches: new Map([...draft.batches, ...batches.map((row) => [row.id, row] as const)]),
     jobs: new Map([...draft.jobs, ...jobs.map((row) => [row.id, row] as const)]),
-    blocks,
     bytes: [...batches, ...jobs].reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), draft.bytes),
+  });
+}
+
+/** The draft with the tails and the blocks that its rows lead to. */
+function withColumns(lists: OwnerLists, draft: Draft): Draft {
+  const { batch, job } = columnChangesOf(lists, draft);
+  const { heads } = draft;
+  return {
+    ...draft,
+    heads: { batch: { ...heads.batch, tail: batch.tail }, job: { ...heads.job, tail: job.tail } },
+    blocks: new Set([...batch.edits, ...job.edits].map(({ key }) => key)),
+  };
+}
+
+/** What the draft's rows change in the columns and sets of both lists. */
+export function columnChangesOf(lists: OwnerLists, { stored, heads, batches, jobs }: Draft) {
+  const changesOf = <Row extends BatchRow | JobRow>(
+    before: ReadonlyMap<string, Row>,
+    after: ReadonlyMap<string, Row>,
+  ) => Array.from(after.values(), (row) => ({ before: before.get(row.id), after: row }));
+  const headsOf = (name: 'batch' | 'job') => ({
+    before: stored.heads[name] ?? emptyHead(lists[name]),
+    after: heads[name],
+  });
+  return {
+    batch: columnChanges(lists.batch, headsOf('batch'), changesOf(stored.batches, batches)),
+    job: columnChanges(lists.job, headsOf('job'), changesOf(stored.jobs, jobs)),
   };
 }
 
@@ -193,15 +213,6 @@ export function withSequences(
     sequences: new Map([...draft.sequences, ...added]),
     bytes: added.reduce((sum, [, sequence]) => sum + sequence.length, draft.bytes),
   };
-}
-
-/**
- * Only the keys of the edits count here, so any dictionaries serve that hold the texts of both `before` and `after`. Those made of
- * `after` alone do, because texts in dictionaries (project, device type) never change once a row is created.
- */
-function addBlockKeys(keys: Set<string>, list: ListDescription, change: RowChange) {
-  const dictionaries = withTextsOf(Object.values(list.columns), change.after, {});
-  for (const { key } of blockEdits(list, change, dictionaries)) keys.add(key);
 }
 
 /** DynamoDB's bounds on a transaction are 100 items and 4 MB; blocks are small. */

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
-import { type BlockEdit, blockEdits } from '../columns/column-items.ts';
-import { type Head, headKey } from '../columns/head.ts';
+import type { BlockEdit } from '../columns/column-items.ts';
+import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { sequenceItem } from '../sequences.ts';
-import type { Draft, Owner, ProcessedEvent } from './draft.ts';
+import { columnChangesOf, type Draft, type Owner, type ProcessedEvent } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
 /** Only who creates rows with sequences needs the table of these; only who makes batches enter or leave a queue, that table. */
@@ -92,14 +94,10 @@ function inColumns(tables: LifecycleTables, { userId }: Owner, { key, item, cond
 
 function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionContent): ColumnWrite[] {
   const { stored, heads } = draft;
-  const edits = [
-    ...[...draft.batches.values()].flatMap((row) =>
-      blockEdits(lists.batch, { before: stored.batches.get(row.id), after: row }, heads.batch.dictionaries),
-    ),
-    ...[...draft.jobs.values()].flatMap((row) =>
-      blockEdits(lists.job, { before: stored.jobs.get(row.id), after: row }, heads.job.dictionaries),
-    ),
-  ];
+  requireCounted(lists.batch, heads.batch, draft.batches);
+  requireCounted(lists.job, heads.job, draft.jobs);
+  const { batch, job } = columnChangesOf(lists, draft);
+  const edits = [...batch.edits, ...job.edits];
   return [
     ...writeHead(lists.batch, stored.heads.batch, heads.batch),
     ...writeHead(lists.job, stored.heads.job, heads.job),
@@ -110,12 +108,26 @@ function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionConte
   ];
 }
 
+/**
+ * Throws CorruptData when the head does not count a row: it has no place in columns then. Read side by
+ * side with the head, a row that was created meanwhile looks like that too, for once.
+ */
+function requireCounted(list: ListDescription, { next_seq }: Head, rows: ReadonlyMap<string, BatchRow | JobRow>) {
+  for (const { id, seq } of rows.values()) {
+    if (seq < next_seq) continue;
+    throw new CorruptData(`The head of a user's ${list.table} does not count ${id}: npm run repair -- --fix mends it.`);
+  }
+}
+
 function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
-  if (after.next_seq === (before?.next_seq ?? 0)) return [];
+  if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];
   const condition =
     before === undefined
       ? absent
-      : { ConditionExpression: 'next_seq = :next', ExpressionAttributeValues: { ':next': before.next_seq } };
+      : {
+          ConditionExpression: 'next_seq = :next AND tail = :tail',
+          ExpressionAttributeValues: { ':next': before.next_seq, ':tail': before.tail },
+        };
   return [{ key: headKey(list), item: after, condition }];
 }
 

@@ -19,27 +19,42 @@ export interface Span {
 /** The values of a column, one for each row: numbers, with NaN for null, or UUIDs of 16 bytes. */
 export type ColumnValues = Float64Array | Buffer;
 
+/** Where a column ends in blocks and goes on in the head, and how far it is needed. */
+export interface ColumnExtent {
+  readonly rowCount: number;
+  /** The first row whose value is in the tail, not in a block. */
+  readonly tailStart: number;
+  /** The column's part of the tail, if there is any. */
+  readonly tail: Uint8Array | undefined;
+  /** Only these rows need to be there. */
+  readonly wanted: Span;
+}
+
 /**
- * A column of `rowCount` rows from its blocks in key order. Only the rows within `wanted` need to
- * be there.
+ * A column of `rowCount` rows from its blocks in key order and its part of the tail. Values that blocks
+ * hold of rows from `tailStart` on are newer than the head, and left out.
  *
- * Throws StaleRead when a block is missing, or is not full, before the last wanted row. A time
- * column may end early: its missing trailing values are null.
+ * Throws StaleRead when a block is missing, or is not full, before the last wanted row: it was read
+ * before the head was.
  */
 export function joinBlocks(
   column: Column,
   blocks: readonly Item[],
-  { rowCount, wanted }: { readonly rowCount: number; readonly wanted: Span },
+  { rowCount, tailStart, tail, wanted }: ColumnExtent,
 ): ColumnValues {
   const values = column.kind === 'uuid' ? Buffer.alloc(rowCount * 16) : new Float64Array(rowCount).fill(Number.NaN);
+  const inBlocks = column.kind === 'uuid' ? values.subarray(0, tailStart * 16) : values.subarray(0, tailStart);
   let rowsJoined = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
   for (const block of blocks) {
     const start = blockNumber(block) * column.rowsPerBlock;
-    if (start >= rowCount) continue;
-    if (start !== rowsJoined && column.kind !== 'time') throw new StaleRead('A block of a column is missing.');
-    rowsJoined = start + writeBlock(blockBytes(block), values, start);
+    if (start >= tailStart) continue;
+    if (start !== rowsJoined) throw new StaleRead('A block of a column is missing.');
+    rowsJoined = start + writeBlock(blockBytes(block), inBlocks as ColumnValues, start);
   }
-  if (rowsJoined <= wanted.to && column.kind !== 'time') throw new StaleRead('A column ends before its last row.');
+  const last = Math.min(wanted.to, tailStart - 1);
+  if (last >= wanted.from && rowsJoined <= last) throw new StaleRead('A column ends before its last row.');
+  const rowsInTail = tail === undefined ? 0 : writeBlock(tail, values, tailStart);
+  if (tailStart + rowsInTail < rowCount) throw new CorruptData(`The tail of ${column.key} is too short.`);
   return values;
 }
 

@@ -4,10 +4,11 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { TableNames } from '../../tables.ts';
 import { blockKey, columnPrefix, type Row, setPrefix } from '../columns/column-items.ts';
-import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
+import { formatOf, type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { Column, ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
 import { positionsOf } from '../columns/position-set.ts';
+import { tailStart } from '../columns/tail.ts';
 import {
   batchGet,
   getItem,
@@ -65,6 +66,7 @@ export type OwnerReads = ReturnType<typeof ownerReads>;
 /** `consistent`: strongly consistent reads, at double the price. */
 export function ownerReads({ client, tables, list, pageLimit }: ListSource, userId: string, consistent: boolean) {
   const idColumn = columnNamed('id');
+  let head: Promise<Head> | undefined;
   return {
     list,
     columnsHead,
@@ -75,6 +77,7 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     rowsWithIds,
     rowsWithIdPrefix,
     rowsInIdOrder,
+    newestIds,
     allRows,
     rowsOfSet,
   };
@@ -90,9 +93,18 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return requireFormat(list, await readHead());
   }
 
-  async function readHead(): Promise<Head> {
+  /** Read once: all that is read with it is judged by the same head. */
+  function readHead(): Promise<Head> {
     const key = { user_id: userId, key: headKey(list) };
-    return headOf(list, await getItem(client, { table: tableNamed('Columns'), key, consistent }));
+    head ??= getItem(client, { table: tableNamed('Columns'), key, consistent }).then((item) => headOf(list, item));
+    return head;
+  }
+
+  /** The ids of the newest rows, those in the tail; none where the head is of another format. */
+  async function newestIds(): Promise<string[]> {
+    const head = await readHead();
+    const ids = Buffer.from((head.format === formatOf(list) && head.tail[idColumn.key]) || []);
+    return Array.from({ length: uuidCount(ids) }, (_, index) => uuidAt(ids, index));
   }
 
   /** For each set condition the rows of any of its values. */
@@ -120,13 +132,16 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   }
 
   async function readColumn(column: Column, head: Promise<Head>, span: Span | undefined): Promise<ColumnValues> {
+    const inBlocks = async () => tailStart(list, await head);
     const from = Math.floor((span?.from ?? 0) / column.rowsPerBlock);
     const to = span === undefined ? lastBlockNumber : Math.floor(span.to / column.rowsPerBlock);
-    const lastBlock = async () => Math.floor(((await head).next_seq - 1) / column.rowsPerBlock);
-    const blocks = await readBlocks(columnPrefix(list, column), { from, to }, lastBlock);
-    const { next_seq: rowCount } = await head;
+    const lastBlock = async () => Math.floor(((await inBlocks()) - 1) / column.rowsPerBlock);
+    // Whoever gives a span has read the head.
+    const isInTail = span !== undefined && span.from >= (await inBlocks());
+    const blocks = isInTail ? [] : await readBlocks(columnPrefix(list, column), { from, to }, lastBlock);
+    const { next_seq: rowCount, tail } = await head;
     const wanted = { from: span?.from ?? 0, to: Math.min(span?.to ?? rowCount - 1, rowCount - 1) };
-    return joinBlocks(column, blocks, { rowCount, wanted });
+    return joinBlocks(column, blocks, { rowCount, tailStart: await inBlocks(), tail: tail[column.key], wanted });
   }
 
   /**
@@ -192,18 +207,30 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   /** The ids of the rows at these sequence numbers, in this order, where their column was not read whole. */
   async function idsAt(sequence: readonly number[]): Promise<string[]> {
     const { rowsPerBlock } = idColumn;
-    const prefix = columnPrefix(list, idColumn);
-    const ascending = sequence.toSorted((a, b) => a - b);
-    const { numbers, from, to, asRange } = planIdBlockReads(ascending, rowsPerBlock);
-    const keys = numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) }));
-    const items = asRange ? await queryAll(client, blockRange(prefix, from, to)) : await blocksWithKeys(keys);
-    const blocks = new Map(items.map((item) => [blockNumber(item), Buffer.from(blockBytes(item))]));
+    const head = await columnsHead();
+    const start = tailStart(list, head);
+    const ascending = sequence.filter((number) => number < start).sort((a, b) => a - b);
+    const blocks = new Map(
+      ascending.length === 0
+        ? []
+        : (await readIdBlocks(ascending)).map((item) => [blockNumber(item), Buffer.from(blockBytes(item))]),
+    );
+    const tail = Buffer.from(head.tail[idColumn.key] ?? []);
     return sequence.map((number) => {
-      const block = blocks.get(Math.floor(number / rowsPerBlock));
-      const index = number % rowsPerBlock;
-      if (block === undefined || uuidCount(block) <= index) throw new StaleRead('The id of a row is missing.');
-      return uuidAt(block, index);
+      const isInTail = number >= start;
+      const ids = isInTail ? tail : blocks.get(Math.floor(number / rowsPerBlock));
+      const index = isInTail ? number - start : number % rowsPerBlock;
+      if (ids === undefined || uuidCount(ids) <= index) throw new StaleRead('The id of a row is missing.');
+      return uuidAt(ids, index);
     });
+  }
+
+  /** The blocks that hold the ids of these rows, which ascend. */
+  function readIdBlocks(ascending: readonly number[]): Promise<Item[]> {
+    const prefix = columnPrefix(list, idColumn);
+    const { numbers, from, to, asRange } = planIdBlockReads(ascending, idColumn.rowsPerBlock);
+    const keys = numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) }));
+    return asRange ? queryAll(client, blockRange(prefix, from, to)) : blocksWithKeys(keys);
   }
 
   async function blocksWithKeys(keys: readonly Item[]): Promise<Item[]> {

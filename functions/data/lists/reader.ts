@@ -126,7 +126,8 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
 
 /**
  * The page of all rows by id. The total is read first, so that rows which are newer than it are told
- * by their numbers; read later, it might count rows that the page lacks.
+ * by their numbers; read later, it might count rows that the page lacks. The ids of the newest rows
+ * tell whether the table's answer lags.
  */
 async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: ListQuery): Promise<Page<Row>> {
   const total = await reads.allRows().count();
@@ -135,6 +136,11 @@ async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: 
   const rows = await reads.rowsInIdOrder(direction, end);
   const counted = rows.filter((row) => row.seq < total);
   if (counted.length < end) throw new StaleRead('A row of the page is missing.');
+  const found = new Set(rows.map(({ id }) => id));
+  const last = String(counted.at(-1)?.id);
+  const isPassed = (id: string) => (direction === 'ASC' ? id < last : id > last);
+  if ((await reads.newestIds()).some((id) => isPassed(id) && !found.has(id)))
+    throw new StaleRead('A new row is missing.');
   return { items: counted.slice(offset), total };
 }
 

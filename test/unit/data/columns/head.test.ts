@@ -8,6 +8,7 @@ const head = {
   next_seq: 2,
   last_created_at: '2026-03-01T00:00:00.000000Z',
   dictionaries: { device_type: ['EMU_MPS'] },
+  tail: { i: new Uint8Array(16) },
 };
 
 describe('headOf', () => {
@@ -20,7 +21,13 @@ describe('headOf', () => {
     expect(requireFormat(batchList, headOf(batchList, undefined)).next_seq).toBe(0);
   });
 
+  it('returns a head from before tails with an empty one', () => {
+    const { tail, ...old } = head;
+    expect(headOf(batchList, old)).toEqual({ ...old, tail: {} });
+  });
+
   it.each([
+    { tail: { i: 'text' } },
     { next_seq: 'two' },
     { next_seq: -1 },
     { last_created_at: 'yesterday' },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { packedCount, packIntegers, unpackIntegers } from '../../../../functions/data/columns/packed-integers.ts';
-import { uuidAt, withUuid } from '../../../../functions/data/columns/packed-uuids.ts';
+import { packUuids, uuidAt } from '../../../../functions/data/columns/packed-uuids.ts';
 import { packPositions, positionsOf, withPosition } from '../../../../functions/data/columns/position-set.ts';
 
 const unpacked = (bytes: Uint8Array) => {
@@ -72,11 +72,8 @@ describe('packed UUIDs', () => {
   it('come back in canonical form from where they were put', () => {
     fc.assert(
       fc.property(fc.array(fc.uuid(), { minLength: 1, maxLength: 60 }), (uuids) => {
-        const block = uuids.reduce<Uint8Array | undefined>(
-          (bytes, uuid, index) => withUuid(bytes, index, uuid),
-          undefined,
-        );
-        expect(uuids.map((_, index) => uuidAt(Buffer.from(block as Uint8Array), index))).toEqual(uuids);
+        const block = Buffer.from(packUuids(uuids));
+        expect(uuids.map((_, index) => uuidAt(block, index))).toEqual(uuids);
       }),
     );
   });

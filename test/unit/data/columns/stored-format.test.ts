@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  blockEdits,
   blockKey,
   columnPrefix,
+  packColumn,
   type Row,
   setPrefix,
 } from '../../../../functions/data/columns/column-items.ts';
-import { type Dictionaries, facetCode, facetSize, withTextsOf } from '../../../../functions/data/columns/facets.ts';
+import { facetCode, facetSize } from '../../../../functions/data/columns/facets.ts';
 import { emptyHead, formatOf, headKey } from '../../../../functions/data/columns/head.ts';
 import {
   type Column,
@@ -18,6 +18,8 @@ import {
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { packIntegers } from '../../../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../../../functions/data/columns/position-set.ts';
+import { itemBytes as itemSize } from '../../../bench/bench-rows.ts';
+import { storedColumns } from '../../../support/load-list.ts';
 
 const lists: readonly (readonly [string, ListDescription])[] = [
   ['batches', batchList],
@@ -109,6 +111,29 @@ describe.each(lists)('the description of %s', (_, list) => {
   });
 });
 
+it.each(lists)(
+  'lets the head of %s with a full tail fit in one write unit, because every change of a new row rewrites it',
+  (_, list) => {
+    // 16 rows of one day, in one project.
+    const day = 24 * 3_600 * 1_000_000;
+    const most = (column: Column) => ({ facets: 20_480, time: day, integer: 10_000, uuid: 0 })[column.kind];
+    const value = (column: Column, at: number) =>
+      column.kind === 'uuid' ? `00000000-0000-4000-8000-0000000000${10 + at}` : at === 0 ? 0 : most(column);
+    const tail = Object.values(list.columns).map((column) => {
+      const values = Array.from({ length: list.rowsInTail }, (__, at) => value(column, at));
+      return [column.key, packColumn(column, values)] as const;
+    });
+    const texts = { project_id: ['8f14e45f-ceea-467f-a0e6-1c2d3e4f5a6b'], device_type: ['FRESNEL'] };
+    const dictionaries = list === batchList ? texts : { project_id: texts.project_id };
+    const item = {
+      ...{ user_id: '8f14e45f-ceea-467f-a0e6-1c2d3e4f5a6b', key: headKey(list), ...emptyHead(list) },
+      ...{ next_seq: 123_457, last_created_at: '2026-03-01T00:00:00.000001Z', dictionaries },
+    };
+    const bytesOfTail = tail.reduce((sum, [key, bytes]) => sum + 1 + key.length + bytes.length, 0);
+    expect(itemSize(item) + bytesOfTail).toBeLessThanOrEqual(writeUnit);
+  },
+);
+
 it('lets no block of 400 times pass for one that fits in a write unit', () => {
   const column = { ...batchList.columns.updated_at, rowsPerBlock: 400 };
   expect(itemBytes(blockKey(columnPrefix(batchList, column), 0), largestBlock(column))).toBeGreaterThan(writeUnit);
@@ -130,6 +155,7 @@ describe('the fingerprint of a description', () => {
   it.each<[string, ListDescription]>([
     ['the key of the list', { ...batchList, key: 'x' }],
     ['the number of rows in a block', withRowsPerBlock(batchList, 16)],
+    ['the number of rows in the tail', { ...batchList, rowsInTail: 8 }],
     [
       'a further column',
       { ...batchList, columns: { ...batchList.columns, more: { ...jobList.columns.runs, key: 'm' } } },
@@ -223,61 +249,77 @@ describe('what is stored', () => {
     }),
   ];
 
-  /** What the head says, and all blocks in hexadecimal, after the rows were created one by one. */
+  /** What the head says, and all blocks in hexadecimal: the first two rows are in blocks, the others in the tail. */
   function storedItems(list: ListDescription, rows: readonly Row[]): Record<string, unknown> {
-    const blocks = new Map<string, Uint8Array>();
-    let dictionaries: Dictionaries = {};
-    for (const row of rows) {
-      dictionaries = withTextsOf(Object.values(list.columns), row, dictionaries);
-      for (const { key, apply } of blockEdits(list, { before: undefined, after: row }, dictionaries)) {
-        blocks.set(key, apply(blocks.get(key)) as Uint8Array);
-      }
-    }
+    const hex = (bytes: Iterable<readonly [string, Uint8Array]>) =>
+      Object.fromEntries(Array.from(bytes, ([key, block]) => [key, Buffer.from(block).toString('hex')]));
+    const { head, blocks } = storedColumns({ ...list, rowsInTail: 2 }, rows);
     return {
-      [headKey(list)]: { format: emptyHead(list).format, dictionaries },
-      ...Object.fromEntries(Array.from(blocks, ([key, block]) => [key, Buffer.from(block).toString('hex')])),
+      [headKey(list)]: { ...head, format: emptyHead(list).format, tail: hex(Object.entries(head.tail)) },
+      ...hex(blocks),
     };
   }
 
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: 'XbrOGK6-',
+        format: '8nA5dQB0',
+        next_seq: 4,
+        last_created_at: null,
         dictionaries: {
           device_type: ['EMU_MPS', 'FRESNEL'],
           project_id: ['cccccccc-0000-4000-8000-000000000000', 'cccccccc-0000-4000-8000-000000000001'],
         },
+        tail: {
+          e: '00021201064beb26e985a040',
+          f: '0002100f0000000000004700033f08',
+          i: 'bbbbbbbb000040008000000000000002bbbbbbbb000040008000000000000003',
+          n: '0002110700000000000000ca04',
+          s: '000212010000000000000000',
+          u: '00021025064beb26c36000000000000f8b313c9040',
+        },
       },
-      'b#e#0000000': '00041201064beb26e985a010',
-      'b#f#0000000': '0004100f00000000000038000341480084fd10',
-      'b#i#0000000':
-        'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000001bbbbbbbb000040008000000000000002bbbbbbbb000040008000000000000003',
-      'b#n#0000000': '00041011000000000000000002000070d4200010',
+      'b#e#0000000': '000212010000000000000000',
+      'b#f#0000000': '0002100f0000000000003800034148',
+      'b#i#0000000': 'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000001',
+      'b#n#0000000': '000210030000000000000084',
       'b#s#0000000': '00021201064beb26d2a24040',
       'b#t#1VGdPCmjsqKb56TZTvCnVH#0000000': '000005',
       'b#t#GSuMIsK5k93zehY9xiDy22#0000000': '000001',
-      'b#u#0000000': '00041025064beb26c360000000000008000000004000000003e2cc4f2410',
+      'b#u#0000000': '00021201064beb26c36000c0',
     });
   });
 
   it('of jobs is this', () => {
     expect(storedItems(jobList, jobs), howTo).toEqual({
       'j#head': {
-        format: '_zHDhNxg',
+        format: 'egBBVSUa',
+        next_seq: 3,
+        last_created_at: null,
         dictionaries: {
           project_id: ['cccccccc-0000-4000-8000-000000000000', 'cccccccc-0000-4000-8000-000000000001'],
+        },
+        tail: {
+          b: 'bbbbbbbb000040008000000000000002',
+          e: '00011201064beb26f126c180',
+          f: '000112010000000000003080',
+          i: 'aaaaaaaa000040008000000000000002',
+          o: '000112010000000000000080',
+          r: '000112010000000000006480',
+          s: '000112010000000000000000',
+          u: '00011201064beb26c3600080',
         },
       },
       'j#B#QCAFkYHgtzAl0JALVs2wQ4#0000000': '000004',
       'j#B#zh5xZpkjMA0d83Im37mKzI#0000000': '000003',
-      'j#b#0000000': 'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000002',
-      'j#e#0000000': '00031201064beb26f126c120',
-      'j#f#0000000': '00031005000000000000172874',
-      'j#i#0000000': 'aaaaaaaa000040008000000000000000aaaaaaaa000040008000000000000001aaaaaaaa000040008000000000000002',
-      'j#o#0000000': '000310020000000000000064',
-      'j#r#0000000': '000310140000000000006400001f41dd000010',
-      'j#s#0000000': '00011201064beb26d672d080',
-      'j#u#0000000': '00031201064beb26c36000e0',
+      'j#b#0000000': 'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000000',
+      'j#e#0000000': '000212010000000000000000',
+      'j#f#0000000': '0002100300000000000017a4',
+      'j#i#0000000': 'aaaaaaaa000040008000000000000000aaaaaaaa000040008000000000000001',
+      'j#o#0000000': '000210020000000000000060',
+      'j#r#0000000': '000210140000000000006400001f41dd',
+      'j#s#0000000': '00021201064beb26d672d080',
+      'j#u#0000000': '00021201064beb26c36000c0',
     });
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { emptyHead } from '../../../../functions/data/columns/head.ts';
 import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
+import { CorruptData } from '../../../../functions/errors.ts';
 import { applyAll, draftOf, owner, stored } from '../../../support/drafts.ts';
 import { newBatch, newJob } from '../../../support/new-batch.ts';
 
@@ -53,23 +55,40 @@ describe('createTransaction', () => {
   });
 
   it('writes blocks only where they are as they were read', () => {
-    const { columns } = writesOf(first);
+    const sixteen = Array.from({ length: 16 }, (_, at) => at + 1).reduce(create, draftOf());
+    expect(
+      [...writesOf(sixteen).columns.keys()].filter((each) => !each.includes('#t#') && !each.includes('#B#')),
+    ).toEqual(['b#head', 'j#head']);
     const key = 'b#i#0000000';
-    const { v } = columns.get(key)!.Item as { v: Uint8Array };
-    expect(columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
-    const second = writesOf(create(stored(first), 2), new Map([[key, v]]));
-    expect(second.columns.get(key)).toMatchObject({
+    const full = writesOf(create(stored(sixteen), 17));
+    const { v } = full.columns.get(key)!.Item as { v: Uint8Array };
+    expect(v).toHaveLength(16 * 16);
+    expect(full.columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
+    const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(create, stored(create(stored(sixteen), 17)));
+    expect(writesOf(more, new Map([[key, v]])).columns.get(key)).toMatchObject({
       Item: { v: { length: 2 * v.length } },
       ConditionExpression: 'v = :before',
       ExpressionAttributeValues: { ':before': v },
     });
   });
 
+  it('changes a row of the tail in the head alone', () => {
+    const update = { status: 'RUNNING', start_datetime: time } as const;
+    const started = updateBatch(owner.lists, { id: newBatch(1).id, update, now: time }).apply(stored(first));
+    const { columns } = writesOf(started);
+    expect([...columns.keys()]).toEqual(['b#head']);
+    expect(columns.get('b#head')).toMatchObject({
+      Item: { next_seq: 1 },
+      ConditionExpression: 'next_seq = :next AND tail = :tail',
+      ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
+    });
+  });
+
   it('changes rows and heads only where they are as they were read', () => {
     const { columns } = writesOf(create(stored(first), 2));
     expect(columns.get('b#head')).toMatchObject({
-      ConditionExpression: 'next_seq = :next',
-      ExpressionAttributeValues: { ':next': 1 },
+      ConditionExpression: 'next_seq = :next AND tail = :tail',
+      ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
     });
     const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
     const changed = writesOf(update.apply(stored(first)));
@@ -77,6 +96,18 @@ describe('createTransaction', () => {
       { Item: { rev: 1 }, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': 0 } },
     ]);
     expect([...changed.columns.keys()]).toEqual([]);
+  });
+
+  it('is not made where the head does not count a row', () => {
+    const draft = stored(first);
+    const torn = { ...draft.stored, heads: { ...draft.stored.heads, batch: undefined } };
+    const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { status: 'RUNNING' }, now: time });
+    const started = update.apply({
+      ...draft,
+      stored: torn,
+      heads: { ...draft.heads, batch: emptyHead(owner.lists.batch) },
+    });
+    expect(() => writesOf(started)).toThrow(CorruptData);
   });
 
   it('deletes a block that is empty afterwards, and does not write one that was and stays empty', () => {

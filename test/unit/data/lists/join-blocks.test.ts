@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Column } from '../../../../functions/data/columns/list-description.ts';
 import { packIntegers } from '../../../../functions/data/columns/packed-integers.ts';
-import { uuidAt, withUuid } from '../../../../functions/data/columns/packed-uuids.ts';
+import { packUuids, uuidAt } from '../../../../functions/data/columns/packed-uuids.ts';
 import { joinBlocks, StaleRead, splitByKind } from '../../../../functions/data/lists/join-blocks.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 
@@ -14,13 +14,15 @@ const block = (number: number, ...values: (number | null)[]) => ({ key: keyOf(nu
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 const uuidBlock = (number: number, ...values: number[]) => ({
   key: keyOf(number),
-  v: values.reduce<Uint8Array>((bytes, value, index) => withUuid(bytes, index, uuid(value)), new Uint8Array()),
+  v: packUuids(values.map(uuid)),
 });
 
 const whole = [block(0, 0, 1, 2, 3), block(1, 4, 5, 6, 7), block(2, 8, 9)];
 const all = { from: 0, to: 9 };
-const join = (column: Column, blocks: Parameters<typeof joinBlocks>[1], rowCount = 10, wanted = all) => [
-  ...joinBlocks(column, blocks, { rowCount, wanted }),
+type Blocks = Parameters<typeof joinBlocks>[1];
+/** Without a tail. */
+const join = (column: Column, blocks: Blocks, rowCount = 10, wanted = all) => [
+  ...joinBlocks(column, blocks, { rowCount, wanted, tailStart: rowCount, tail: undefined }),
 ];
 
 describe('joinBlocks', () => {
@@ -31,6 +33,8 @@ describe('joinBlocks', () => {
   it('joins UUIDs', () => {
     const joined = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3, 4), uuidBlock(1, 5, 6)], {
       rowCount: 6,
+      tailStart: 6,
+      tail: undefined,
       wanted: { from: 0, to: 5 },
     });
     expect(joined.length).toBe(6 * 16);
@@ -46,6 +50,8 @@ describe('joinBlocks', () => {
     expect(join(integers, whole, 4, { from: 0, to: 3 })).toEqual([0, 1, 2, 3]);
     const ids = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3, 4), uuidBlock(1, 5)], {
       rowCount: 2,
+      tailStart: 2,
+      tail: undefined,
       wanted: { from: 0, to: 1 },
     });
     expect(ids.length).toBe(2 * 16);
@@ -73,10 +79,25 @@ describe('joinBlocks', () => {
     expect(() => join(integers, blocks)).toThrow(StaleRead);
   });
 
-  it('reads missing values of a time column as null', () => {
-    const nulls = (count: number) => Array<number>(count).fill(Number.NaN);
-    expect(join(times, [])).toEqual(nulls(10));
-    expect(join(times, [block(1, 4, 5)])).toEqual([...nulls(4), 4, 5, ...nulls(4)]);
+  it('takes the values from the start of the tail on from the tail', () => {
+    const extent = { rowCount: 8, tailStart: 5, tail: packIntegers([50, null, 70]), wanted: { from: 0, to: 7 } };
+    const joined = [0, 1, 2, 3, 4, 50, Number.NaN, 70];
+    expect([...joinBlocks(integers, [whole[0]!, block(1, 4)], extent)]).toEqual(joined);
+    // A writer has moved the tail since the head was read.
+    expect([...joinBlocks(times, whole, extent)]).toEqual(joined);
+    // The blocks were read before the writer moved the tail.
+    expect(() => joinBlocks(times, whole.slice(0, 1), extent)).toThrow(StaleRead);
+    const newest = { ...extent, wanted: { from: 5, to: 7 } };
+    expect([...joinBlocks(integers, [], newest)].slice(5)).toEqual([50, Number.NaN, 70]);
+    const ids = { rowCount: 3, tailStart: 1, tail: packUuids([8, 9].map(uuid)), wanted: { from: 0, to: 2 } };
+    const joinedIds = joinBlocks(uuids, [uuidBlock(0, 1, 2, 3)], ids) as Buffer;
+    expect([0, 1, 2].map((row) => uuidAt(joinedIds, row))).toEqual([1, 8, 9].map(uuid));
+  });
+
+  it('calls a tail that is too short corrupt', () => {
+    const extent = { rowCount: 3, tailStart: 0, tail: packIntegers([1, 2]), wanted: { from: 0, to: 2 } };
+    expect(() => joinBlocks(integers, [], extent)).toThrow(CorruptData);
+    expect(() => joinBlocks(integers, [], { ...extent, tail: undefined })).toThrow(CorruptData);
   });
 
   it('needs only the wanted rows', () => {

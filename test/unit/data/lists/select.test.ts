@@ -23,6 +23,7 @@ const integer = { kind: 'integer', key: 'n', attribute: 'size', rowsPerBlock: 4 
 const list: ListDescription = {
   key: 'x',
   table: 'Jobs',
+  rowsInTail: 4,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },
     parent: { kind: 'uuid', key: 'p', attribute: 'parent', rowsPerBlock: 4 },

@@ -1,0 +1,183 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  blockKey,
+  columnPrefix,
+  columnValue,
+  type Row,
+  type RowChange,
+  unpackColumn,
+} from '../../../../functions/data/columns/column-items.ts';
+import { type Dictionaries, withTextsOf } from '../../../../functions/data/columns/facets.ts';
+import { emptyHead, type Head } from '../../../../functions/data/columns/head.ts';
+import type { Column, ListDescription } from '../../../../functions/data/columns/list-description.ts';
+import { columnChanges, tailStart } from '../../../../functions/data/columns/tail.ts';
+
+const columns = {
+  id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 3 },
+  count: { kind: 'integer', key: 'n', attribute: 'count', rowsPerBlock: 4 },
+  time: { kind: 'time', key: 't', attribute: 'time', rowsPerBlock: 5 },
+  facets: {
+    kind: 'facets',
+    key: 'f',
+    rowsPerBlock: 7,
+    facets: { text: { kind: 'dictionary', attribute: 'text', capacity: 50 } },
+  },
+} as const satisfies Record<string, Column>;
+const list: ListDescription = {
+  key: 'l',
+  table: 'Batches',
+  rowsInTail: 4,
+  columns,
+  sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 8 } },
+  rowDefaults: {},
+};
+
+/** What is stored of an owner, and the rows that it was made from. */
+interface Stored {
+  readonly head: Head;
+  readonly blocks: ReadonlyMap<string, Uint8Array>;
+  readonly rows: readonly Row[];
+}
+
+const nothing: Stored = { head: emptyHead(list), blocks: new Map(), rows: [] };
+
+/** One transaction: rows that are created, and rows that are changed, new ones among them. */
+interface Step {
+  readonly created: readonly Omit<Row, 'seq'>[];
+  readonly changed: readonly (readonly [place: number, members: object])[];
+}
+
+function carryOut({ head, blocks, rows }: Stored, { created, changed }: Step): Stored & { edited: readonly string[] } {
+  const after = [...rows, ...created.map((row, at) => ({ ...row, seq: rows.length + at }))];
+  const touched = new Set(created.map((_, at) => rows.length + at));
+  for (const [place, members] of changed) {
+    if (after.length === 0) continue;
+    const seq = place % after.length;
+    touched.add(seq);
+    after[seq] = { ...(after[seq] as Row), ...members };
+  }
+  const changes: RowChange[] = Array.from(touched, (seq) => ({ before: rows[seq], after: after[seq] as Row }));
+  const dictionaries = after.reduce<Dictionaries>(
+    (learned, row) => withTextsOf(Object.values(columns), row, learned),
+    head.dictionaries,
+  ) as Head['dictionaries'];
+  const counted = { ...head, next_seq: after.length, dictionaries };
+  const { edits, tail } = columnChanges(list, { before: head, after: counted }, changes);
+  const stored = new Map(blocks);
+  for (const { key, apply } of edits) {
+    const block = apply(stored.get(key));
+    if (block === undefined) stored.delete(key);
+    else stored.set(key, block);
+  }
+  return { head: { ...counted, tail }, blocks: stored, rows: after, edited: edits.map(({ key }) => key) };
+}
+
+/** Checks that blocks hold exactly the rows before the tail, and the tail exactly the others. */
+function expectSound({ head, blocks, rows }: Stored) {
+  const start = tailStart(list, head);
+  for (const column of Object.values(columns)) {
+    const values = rows.map((row) => columnValue(column, row, head.dictionaries));
+    const found = Array.from({ length: Math.ceil(start / column.rowsPerBlock) }, (_, block) => {
+      const bytes = blocks.get(blockKey(columnPrefix(list, column), block));
+      return bytes === undefined ? [] : unpackColumn(column, bytes);
+    });
+    expect(found.flat()).toEqual(values.slice(0, start));
+    const tail = head.tail[column.key];
+    expect(tail === undefined ? [] : unpackColumn(column, tail)).toEqual(values.slice(start));
+  }
+  const blocksOfColumns = [...blocks.keys()].filter((key) => !key.startsWith('l#s#'));
+  const expected = Object.values(columns).map(({ rowsPerBlock }) => Math.ceil(start / rowsPerBlock));
+  expect(blocksOfColumns).toHaveLength(expected.reduce((sum, count) => sum + count));
+}
+
+const uuid = fc.uuid({ version: 4 });
+/** Each of the long texts alone leaves no room for a tail. */
+const text = fc.oneof(
+  { arbitrary: fc.constantFrom('a', 'b', 'é'), weight: 12 },
+  { arbitrary: fc.constant('x'.repeat(2_048)), weight: 1 },
+);
+const content = {
+  count: fc.option(fc.nat(1_000)),
+  time: fc.option(fc.constantFrom('2026-03-01T00:00:00.000000Z', '2026-03-02T00:00:00.000001Z')),
+  tags: fc.subarray(['p', 'q']),
+};
+const step: fc.Arbitrary<Step> = fc.record({
+  created: fc.array(fc.record({ id: uuid, text, ...content }), { maxLength: 6 }),
+  changed: fc.array(fc.tuple(fc.nat(40), fc.record(content, { requiredKeys: [] })), { maxLength: 4 }),
+});
+
+describe('the tail', () => {
+  it('and the blocks hold every value of every row, after any transactions', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        let stored = nothing;
+        for (const each of steps) {
+          const start = tailStart(list, stored.head);
+          stored = carryOut(stored, each);
+          expectSound(stored);
+          expect(tailStart(list, stored.head)).toBeGreaterThanOrEqual(start);
+          expect(stored.rows.length - tailStart(list, stored.head)).toBeLessThanOrEqual(list.rowsInTail);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const plain = (id: number) => ({
+    id: `00000000-0000-4000-8000-${String(id).padStart(12, '0')}`,
+    text: 'a',
+    count: id,
+    time: null,
+    tags: [],
+  });
+  const storedAfter = (rows: number) =>
+    Array.from({ length: rows }, (_, id) => id).reduce<Stored>(
+      (stored, id) => carryOut(stored, { created: [plain(id)], changed: [] }),
+      nothing,
+    );
+
+  it.each([
+    [0, 0],
+    [1, 0],
+    [4, 0],
+    [5, 4],
+    [8, 4],
+    [9, 8],
+  ])('of %i rows begins with row %i, so the newest row is always in it', (rows, start) => {
+    expect(tailStart(list, storedAfter(rows).head)).toBe(start);
+  });
+
+  it('is empty where the texts of the head are long', () => {
+    const { head } = storedAfter(3);
+    const texts = (bytes: number) => ({ ...head, dictionaries: { text: ['é'.repeat(bytes / 2 - 1), 'ab'] } });
+    expect(tailStart(list, texts(2_048))).toBe(0);
+    expect(tailStart(list, texts(2_050))).toBe(3);
+  });
+
+  it('takes new rows and their changes without touching a block, until it is full', () => {
+    const full = storedAfter(4);
+    expect([...full.blocks.keys()]).toEqual([]);
+    const members = { time: '2026-03-01T00:00:00.000000Z' };
+    expect(carryOut(full, { created: [], changed: [[0, members]] }).edited).toEqual([]);
+    const next = carryOut(full, { created: [plain(4)], changed: [[0, members]] });
+    expect([...new Set(next.edited)].sort()).toEqual([
+      'l#f#0000000',
+      'l#i#0000000',
+      'l#i#0000001',
+      'l#n#0000000',
+      'l#t#0000000',
+    ]);
+    expect(carryOut(next, { created: [], changed: [[0, { count: 9 }]] }).edited).toEqual(['l#n#0000000']);
+    expect(carryOut(next, { created: [], changed: [[0, {}]] }).edited).toEqual([]);
+  });
+
+  it('leaves out a row that the head does not count', () => {
+    const { head } = storedAfter(2);
+    const row = { ...plain(9), seq: 2, text: 'unheard of' };
+    expect(columnChanges(list, { before: head, after: head }, [{ before: row, after: row }])).toEqual({
+      edits: [],
+      tail: head.tail,
+    });
+  });
+});
