@@ -5,7 +5,7 @@ import type { Batch } from '../schemas/batch.ts';
 import { type WebhookAttempt, WebhookAttemptRow } from '../schemas/webhook.ts';
 import type { TableNames } from '../tables.ts';
 import { readWebhook, type WebhookReach } from '../webhooks/webhook-url.ts';
-import { translateErrors } from './dynamodb/aws-errors.ts';
+import { isConditionFailure, translateErrors } from './dynamodb/aws-errors.ts';
 import { getRow } from './dynamodb/reads.ts';
 
 const keptSeconds = 30 * 24 * 3600;
@@ -55,8 +55,8 @@ function refused(reason: string): WebhookAttempt {
 }
 
 /**
- * The function that stores an attempt in place of the one before. Messages of a batch are delivered side by side: of attempts at the same
- * time any may stay. 1 write unit.
+ * The function that stores an attempt in place of the one before, unless that has stopped all. Messages of a batch are delivered side by
+ * side: of attempts at the same time any other may stay. 1 write unit.
  */
 export function putWebhookAttempt(
   client: DynamoDBDocumentClient,
@@ -65,6 +65,16 @@ export function putWebhookAttempt(
 ): (userId: string, batchId: string, attempt: WebhookAttempt) => Promise<void> {
   return async (user_id, batch_id, attempt) => {
     const Item = { user_id, batch_id, ...attempt, expires_at: Math.floor(now() / 1000) + keptSeconds };
-    await translateErrors(client.send(new PutCommand({ TableName: tables.WebhookAttempts, Item })));
+    const command = new PutCommand({
+      TableName: tables.WebhookAttempts,
+      Item,
+      ConditionExpression: 'attribute_not_exists(outcome) OR outcome <> :stopped',
+      ExpressionAttributeValues: { ':stopped': 'STOPPED' satisfies WebhookAttempt['outcome'] },
+    });
+    try {
+      await translateErrors(client.send(command));
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
   };
 }

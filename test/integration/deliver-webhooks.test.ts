@@ -210,6 +210,21 @@ describe('deliverWebhooks', () => {
     expect(await statusOf(sent)).toMatchObject({ outcome: 'STOPPED', attempts: 1 });
   });
 
+  it('stays stopped although another message of the batch was under way', async () => {
+    const stopping = await message();
+    const answered = Promise.withResolvers<void>();
+    receiver.answer = async ({ headers }, response) => {
+      if (headers['webhook-id'] === stopping.id) response.writeHead(410).end();
+      else void answered.promise.then(() => response.writeHead(200).end());
+    };
+    const underWay = deliver({ ...stopping, id: 'msg_other' });
+    await vi.waitUntil(() => receiver.messages.length === 1);
+    await deliver(stopping);
+    answered.resolve();
+    expect(await underWay).toEqual({ batchItemFailures: [] });
+    expect(await statusOf(stopping)).toMatchObject({ outcome: 'STOPPED' });
+  });
+
   it('is done with a message only when what follows from it is stored', async () => {
     sink.refusing = true;
     receiver.answer = (_, response) => response.writeHead(500).end();

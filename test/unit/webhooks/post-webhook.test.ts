@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isGlobalUnicast } from '../../../functions/webhooks/global-unicast.ts';
 import { type PostOptions, postWebhook } from '../../../functions/webhooks/post-webhook.ts';
 import { receiverCertificate, receiverKey } from '../../support/receiver-certificate.ts';
@@ -131,14 +133,27 @@ describe('postWebhook', () => {
 
   it('uses no proxy of the environment', async () => {
     const proxied: (string | undefined)[] = [];
-    const proxy = await listen(createHttpServer((request, response) => response.end(proxied.push(request.url))));
-    const port = await listenTls((_, response) => response.writeHead(202).end());
-    for (const name of ['NODE_USE_ENV_PROXY', 'HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) {
-      vi.stubEnv(name, name === 'NODE_USE_ENV_PROXY' ? '1' : `http://127.0.0.1:${proxy}`);
-    }
-    expect(await post(port)).toEqual({ status: 202 });
-    vi.unstubAllEnvs();
-    expect(proxied).toEqual([]);
+    const proxyServer = createHttpServer(({ url }, response) => {
+      proxied.push(url);
+      response.end();
+    });
+    const proxy = await listen(proxyServer);
+    const port = await listen(createHttpServer((_, response) => response.writeHead(202).end()));
+    const posting = `
+      import { get } from 'node:http';
+      import { postWebhook } from '${new URL('../../../functions/webhooks/post-webhook.ts', import.meta.url)}';
+      const options = { resolve: async () => ['127.0.0.1'], mayConnect: () => true };
+      const post = { url: new URL('http://receiver.example:${port}/'), headers: {}, body: '{}' };
+      console.log((await postWebhook(post, options)).status);
+      // The environment does name a proxy: whoever asks the usual way goes through it.
+      get('http://receiver.example:${port}/by-proxy', (answer) => answer.resume());
+    `;
+    const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
+    const variables = Object.fromEntries(names.map((name) => [name, `http://127.0.0.1:${proxy}`]));
+    const env = { ...process.env, ...variables, NODE_USE_ENV_PROXY: '1', no_proxy: '', NO_PROXY: '' };
+    const child = promisify(execFile)(process.execPath, ['--input-type=module', '-e', posting], { env });
+    expect((await child).stdout.trim()).toBe('202');
+    expect(proxied).toEqual([`http://receiver.example:${port}/by-proxy`]);
   });
 
   it('does not read the body of the answer, however long it is', async () => {
