@@ -56,6 +56,15 @@ const routeChecks: Check[] = [
       );
     },
   },
+  {
+    area: 'routes',
+    promise: 'GET /api/v1/webhooks/public-key has a key, without a token',
+    async run(deployment) {
+      const answer = await call(deployment, '/api/v1/webhooks/public-key', { authorization: null });
+      expectAnswer(answer, 200);
+      match(answer.body.data.public_key, /^whpk_[A-Za-z0-9+/]{43}=$/);
+    },
+  },
   { area: 'routes', promise: 'GET /api/v1/batches lists', run: answers(200, '/api/v1/batches?limit=1') },
   { area: 'routes', promise: 'GET /api/v2/jobs lists', run: answers(200, '/api/v2/jobs?limit=1') },
   {
