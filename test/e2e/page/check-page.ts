@@ -23,11 +23,13 @@ interface Document {
       >
     >
   >;
+  /** Messages that receivers of webhooks get, by their names. */
+  readonly webhooks: Readonly<Record<string, unknown>>;
 }
 
 const [, , description = '.local/stack.json', chromium = 'chromium'] = process.argv;
 const { baseUrl, users } = JSON.parse(readFileSync(description, 'utf8')) as StackDescription;
-const { paths } = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
+const { paths, webhooks } = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
 );
@@ -52,13 +54,17 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
     return `${Math.round(page.receivedBytes() / 1024)} kB`;
   },
 
-  async 'it lists every operation of openapi.json, and no other'(page) {
+  async 'it lists every operation and webhook of openapi.json, and nothing else'(page) {
     const listed = await page.evaluate<string[]>(
       `[...document.querySelectorAll('.opblock')].map((each) => each.querySelector('.opblock-summary-method').textContent.toLowerCase()
         + ' ' + each.querySelector('.opblock-summary-path').textContent.replaceAll('\\u200b', ''))`,
     );
-    assert.deepEqual(listed.toSorted(), operations.map(({ method, path }) => `${method} ${path}`).toSorted());
-    return `${listed.length} operations`;
+    const expected = [
+      ...operations.map(({ method, path }) => `${method} ${path}`),
+      ...Object.keys(webhooks).map((name) => `post ${name}`),
+    ];
+    assert.deepEqual(listed.toSorted(), expected.toSorted());
+    return `${listed.length} in all`;
   },
 
   async 'it takes a token, and a request made with it is answered 200'(page) {
@@ -89,7 +95,7 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
 
   async 'operations of every kind open'(page) {
     const closed = operations.filter(({ operationId }) => operationId !== 'listBatches');
-    const kinds = new Map(closed.map((each) => [`${each.method} ${each.tags} ${'requestBody' in each}`, each]));
+    const kinds = new Map(closed.map((each) => [`${each.tags} ${'requestBody' in each}`, each]));
     for (const { operationId } of kinds.values()) {
       await page.click(`${block(operationId)} .opblock-summary-control`);
       await page.waitFor(`document.querySelector('${block(operationId)} .snippets')`);
