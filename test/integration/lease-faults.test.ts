@@ -199,6 +199,28 @@ describe('what events change of a batch that a device has', () => {
 });
 
 describe('calls that meet', () => {
+  it.each(['QueryCommand', 'BatchGetCommand', 'TransactWriteCommand'])(
+    'refuse a report whose lease is lost after it was found valid, just before a %s',
+    async (name) => {
+      const { device, user } = fresh();
+      const batch = await sound.create(user, { device_type: device, jobs: 2 });
+      const lost = await sound.claim(device, 'lost');
+      let isTaken = false;
+      const intercepted = interceptedClient(client, async (call: Call) => {
+        if (call.name === name && !isTaken) {
+          isTaken = true;
+          clock.now += 61_000;
+          expect(await sound.claim(device, 'another')).toBeDefined();
+        }
+        return call.send();
+      });
+      const report = workerStack(intercepted, names, clock).report(leaseFrom(lost!), lost!.job.id);
+      await expect(report).rejects.toThrow(LeaseLost);
+      expect(isTaken).toBe(true);
+      expect((await sound.batch(user, batch.id))!.jobs_count_per_status).toMatchObject({ RUNNING: 1, PENDING: 1 });
+    },
+  );
+
   it('end one job once: reports, cancellations and a claim at the same time', async () => {
     for (let round = 0; round < 8; round++) {
       const { device, user } = fresh();
