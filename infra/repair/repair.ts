@@ -9,22 +9,24 @@ import { parseArgs } from 'node:util';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../functions/errors.ts';
-import { tables } from '../../functions/tables.ts';
+import { type TableNames, tables } from '../../functions/tables.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
+import { repairQueues } from './repair-queues.ts';
 import { type RepairResult, repairUser } from './repair-user.ts';
 import { scanUsers, type UserScan } from './scan-users.ts';
-import type { RepairedOwner, RepairTables } from './snapshot.ts';
+import type { RepairedOwner } from './snapshot.ts';
 
 const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME]
 
-Recounts sequence numbers, counts, columns and sets from the rows, and reports what differs.
+Recounts sequence numbers, counts, columns and sets from the rows, compares the devices' queues with the batches, and reports
+what differs.
   --fix         mend what differs, also while writers are at work
   --user ID     only this user
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE and COLUMNS_TABLE name the tables there; without them they are found by their names.
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and QUEUE_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left (items still being written are reported but not counted). 1: differences remain, or a
 user's rows could not be recounted.`;
 
@@ -33,7 +35,9 @@ const mostShown = 20;
 const attemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns'] as const;
+const repaired = ['Batches', 'Jobs', 'Columns', 'Queue'] as const;
+
+type RepairTables = TableNames<(typeof repaired)[number]>;
 
 /** What `--resume` goes on from. */
 interface Progress {
@@ -67,8 +71,11 @@ async function main(): Promise<number> {
   const names = await findTables(plainClient, stack);
   const client = DynamoDBDocumentClient.from(plainClient);
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
-  if (user !== undefined)
-    return (await repairOne({ client, tables: names, userId: user }, { fix, inDetail: true })) === 'sound' ? 0 : 1;
+  if (user !== undefined) {
+    const outcome = await repairOne({ client, tables: names, userId: user }, { fix, inDetail: true });
+    const areSound = await repairAllQueues({ client, tables: names, fix, userId: user });
+    return outcome === 'sound' && areSound ? 0 : 1;
+  }
 
   const progress = startProgress(names, fix, resume);
   await scanUsers({ client, tables: names }, progress.scan, async () => {
@@ -89,7 +96,21 @@ async function main(): Promise<number> {
     `${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}` +
       `${progress.failed > 0 ? `, ${progress.failed} that could not be recounted` : ''}.`,
   );
-  return progress.differing + progress.failed === 0 ? 0 : 1;
+  const areSound = await repairAllQueues({ client, tables: names, fix });
+  return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
+}
+
+/** Returns whether the queues are as the batches say, in the end. */
+async function repairAllQueues(of: Parameters<typeof repairQueues>[0]): Promise<boolean> {
+  const differences = await repairQueues(of);
+  const left = of.fix && differences.length > 0 ? await repairQueues({ ...of, fix: false }) : differences;
+  if (differences.length > 0)
+    report(`Queues: ${differences.length} differences${of.fix ? `, ${left.length} left` : ''}`);
+  for (const { userId, batchId, reason } of differences.slice(0, mostShown)) {
+    console.log(`  ${userId}: Batches ${batchId} ${reason}`);
+  }
+  if (differences.length > mostShown) console.log(`  and ${differences.length - mostShown} more`);
+  return left.length === 0;
 }
 
 function readArguments() {
@@ -154,7 +175,8 @@ async function findTables(client: DynamoDBClient, stack: string | undefined): Pr
   const byStack = new Map<string, Record<string, string>>();
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
-      const [, stackName, name] = /^(.+)-Storage(Batches|Jobs|Columns)(?:[0-9A-F]{8}(?:-.*)?)?$/.exec(tableName) ?? [];
+      const [, stackName, name] =
+        /^(.+)-Storage(Batches|Jobs|Columns|Queue)(?:[0-9A-F]{8}(?:-.*)?)?$/.exec(tableName) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
       byStack.set(stackName, { ...byStack.get(stackName), [name]: tableName });
     }

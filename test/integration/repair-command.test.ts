@@ -32,8 +32,8 @@ describe('npm run repair', () => {
     return runIn(environmentOf(names), ...options);
   }
 
-  function environmentOf({ Batches, Jobs, Columns }: TableNames): NodeJS.ProcessEnv {
-    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns };
+  function environmentOf({ Batches, Jobs, Columns, Queue }: TableNames): NodeJS.ProcessEnv {
+    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, QUEUE_TABLE: Queue };
   }
 
   function runIn(
@@ -65,9 +65,9 @@ describe('npm run repair', () => {
     const reached = Object.fromEntries(
       ['Columns', 'Batches', 'Jobs'].flatMap((table) => [0, 1, 2, 3].map((segment) => [`${table} ${segment}`, null])),
     );
-    const { Batches, Jobs, Columns } = names;
+    const { Batches, Jobs, Columns, Queue } = names;
     const progress = {
-      tables: { Batches, Jobs, Columns },
+      tables: { Batches, Jobs, Columns, Queue },
       fix: false,
       scan: { users: ['three', 'one'], reached },
       done: 1,

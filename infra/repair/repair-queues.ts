@@ -1,0 +1,141 @@
+/**
+ * Compares the devices' queues with the batches that say they are there. A crash leaves no difference, since both change in one transaction:
+ * this mends what somebody changed by hand, or a table that was restored to another time than the others.
+ */
+
+import { DeleteCommand, type DynamoDBDocumentClient, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
+import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
+import { batchIn, type Operation, withRows } from '../../functions/data/lifecycle/draft.ts';
+import { isForWorkers } from '../../functions/data/lifecycle/queue-writes.ts';
+import { requestChange } from '../../functions/data/lifecycle/request-change.ts';
+import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
+import { deviceClockKey, QueueItem } from '../../functions/data/queue/queue-item.ts';
+import { BatchRow, batchRowDefaults } from '../../functions/schemas/batch.ts';
+import type { TableNames } from '../../functions/tables.ts';
+
+export interface QueueRepair {
+  readonly client: DynamoDBDocumentClient;
+  readonly tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>;
+  readonly fix: boolean;
+  /** Only batches of this user. */
+  readonly userId?: string | undefined;
+}
+
+export interface QueueDifference {
+  readonly userId: string;
+  readonly batchId: string;
+  readonly reason: string;
+}
+
+/**
+ * Finds the differences and, with `fix`, mends them: a batch goes to the end of its owner's turn, an item of no batch is deleted. Writers
+ * may go on meanwhile: what differs is read once more, strongly consistent, and changed only where it still is as it was read.
+ * Rows that break their schema are passed over: repairUser reports them.
+ */
+export async function repairQueues({ client, tables, fix, userId }: QueueRepair): Promise<QueueDifference[]> {
+  const differences: QueueDifference[] = [];
+  const items = new Map((await queueItems()).map((item) => [nameOf(item), item]));
+  for await (const row of queuedBatches()) {
+    const { device_type, queue_key } = row;
+    const item = typeof queue_key === 'string' ? items.get(nameOf({ device_type, key: queue_key })) : undefined;
+    if (whyWrong(row, item) !== undefined) await checkBatch(row.user_id, row.id);
+  }
+  for (const item of items.values()) {
+    const row = await batchOf(item.user_id, batchIdOfKey(item.key));
+    if (row !== 'broken' && row?.queue_key !== item.key) await checkItem(item);
+  }
+  return differences;
+
+  async function checkBatch(owner: string, id: string): Promise<void> {
+    const row = await batchOf(owner, id);
+    if (row === undefined || row === 'broken') return;
+    const item = typeof row.queue_key === 'string' ? await itemAt(row.device_type, row.queue_key) : undefined;
+    const reason = whyWrong(row, item);
+    if (reason === undefined) return;
+    differences.push({ userId: owner, batchId: id, reason });
+    if (fix) await requestChange(client, tables)(owner, [placeAgain(id, item === undefined)]);
+  }
+
+  async function checkItem(item: QueueItem): Promise<void> {
+    const batchId = batchIdOfKey(item.key);
+    const [found, row] = await Promise.all([itemAt(item.device_type, item.key), batchOf(item.user_id, batchId)]);
+    if (found === undefined || row === 'broken' || row?.queue_key === item.key) return;
+    differences.push({ userId: item.user_id, batchId, reason: 'is in the queue, but does not say so' });
+    // No batch takes a key that is there, so none can have taken this one since.
+    const Key = { device_type: item.device_type, key: item.key };
+    if (fix) await client.send(new DeleteCommand({ TableName: tables.Queue, Key }));
+  }
+
+  async function queueItems(): Promise<QueueItem[]> {
+    const found: QueueItem[] = [];
+    for await (const { Items = [] } of paginateScan({ client }, { TableName: tables.Queue, ConsistentRead: true })) {
+      for (const item of Items) {
+        if (item.key === deviceClockKey) continue;
+        const { data } = QueueItem.safeParse(item);
+        if (data !== undefined && (userId === undefined || data.user_id === userId)) found.push(data);
+      }
+    }
+    return found;
+  }
+
+  /** All batches that workers may take, or might have taken. */
+  async function* queuedBatches(): AsyncGenerator<BatchRow> {
+    const input = {
+      TableName: tables.Batches,
+      FilterExpression: 'attribute_exists(queue_key)',
+      ConsistentRead: true,
+    };
+    const pages =
+      userId === undefined
+        ? paginateScan({ client }, input)
+        : paginateQuery(
+            { client },
+            { ...input, KeyConditionExpression: 'user_id = :user', ExpressionAttributeValues: { ':user': userId } },
+          );
+    for await (const { Items = [] } of pages) {
+      for (const item of Items) {
+        const row = readBatch(item);
+        if (row !== undefined) yield row;
+      }
+    }
+  }
+
+  async function batchOf(owner: string, id: string): Promise<BatchRow | 'broken' | undefined> {
+    const item = await getItem(client, { table: tables.Batches, key: { user_id: owner, id }, consistent: true });
+    return item && (readBatch(item) ?? 'broken');
+  }
+
+  async function itemAt(device_type: string, key: string): Promise<Item | undefined> {
+    return getItem(client, { table: tables.Queue, key: { device_type, key }, consistent: true });
+  }
+}
+
+function readBatch(item: Item): BatchRow | undefined {
+  return BatchRow.safeParse({ ...batchRowDefaults, ...item }).data;
+}
+
+function whyWrong(row: BatchRow, item: object | undefined): string | undefined {
+  const isInQueue = typeof row.queue_key === 'string';
+  if (isForWorkers(row) && !isInQueue) return 'should be in the queue of its device';
+  if (!isForWorkers(row) && isInQueue) return 'should not be in the queue of its device';
+  return isInQueue && item === undefined ? 'is missing in the queue of its device' : undefined;
+}
+
+/** Writes the batch as it is: its transaction derives what changes in the queue. */
+function placeAgain(id: string, isMissing: boolean): Operation {
+  return {
+    batchIds: [id],
+    jobIds: [],
+    apply(draft) {
+      const batch = batchIn(draft, id);
+      if (batch === undefined) return draft;
+      const again = { ...batch, rev: batch.rev + 1, ...(isMissing && { queue_key: null }) };
+      return withRows(ownerLists(), draft, { batches: [again] });
+    },
+  };
+}
+
+function nameOf({ device_type, key }: Pick<QueueItem, 'device_type' | 'key'>): string {
+  return `${key} ${device_type}`;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, inject, it } from 'vitest';
+import { repairQueues } from '../../infra/repair/repair-queues.ts';
+import { createTables } from '../support/create-tables.ts';
+import { recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
+
+async function freshStack() {
+  const tables = await createTables(client, `${randomUUID()}-`);
+  const stack = workerStack(client, tables, clock);
+  const user = 'auth0|ada';
+  const [waiting, running, ended] = [await stack.create(user), await stack.create(user), await stack.create(user)];
+  await stack.cancel(user, ended!.id);
+  const rowOf = (id: string) => ({ TableName: tables.Batches, Key: { user_id: user, id } });
+  const setKey = (id: string, key: string | null) =>
+    client.send(
+      new UpdateCommand({
+        ...rowOf(id),
+        UpdateExpression: 'SET queue_key = :key',
+        ExpressionAttributeValues: { ':key': key },
+      }),
+    );
+  const claim = async () => (await stack.claim('FRESNEL', 'worker'))!;
+  const repair = (fix: boolean, userId?: string) => repairQueues({ client, tables, fix, userId });
+  return { tables, stack, user, waiting, running, ended, setKey, claim, repair };
+}
+
+describe('repairQueues', () => {
+  it('finds nothing to mend where nobody changed anything by hand', async () => {
+    const { claim, repair, stack, user } = await freshStack();
+    await claim();
+    await stack.create(user, { open: true, jobs: 0 });
+    expect(await repair(true)).toEqual([]);
+  });
+
+  it('puts batches that lost their item, or their place, into the queue again', async () => {
+    const { tables, stack, user, waiting, running, setKey, claim, repair } = await freshStack();
+    const first = leaseFrom(await claim());
+    await client.send(new DeleteCommand({ TableName: tables.Queue, Key: { device_type: 'FRESNEL', key: first.key } }));
+    await setKey(running.id, null);
+    const differences = [
+      { userId: user, batchId: waiting.id, reason: 'is missing in the queue of its device' },
+      { userId: user, batchId: running.id, reason: 'should be in the queue of its device' },
+      { userId: user, batchId: running.id, reason: 'is in the queue, but does not say so' },
+    ];
+    const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+    expect((await repair(false)).sort(byText)).toEqual([...differences].sort(byText));
+    expect(await repair(false, 'auth0|bob')).toEqual([]);
+    // An item that the batch gets anew is no longer the one that it does not name.
+    expect((await repair(true)).length).toBeGreaterThanOrEqual(2);
+    expect(await repair(false)).toEqual([]);
+    const claims = [await claim(), await claim()];
+    expect(claims.map(({ batch }) => batch.id).sort()).toEqual([waiting.id, running.id].sort());
+    expect(await stack.claim('FRESNEL', 'worker')).toBeUndefined();
+    expect(await recountOf(client, tables, user)).toEqual([]);
+  });
+
+  it('takes batches that have ended, and items of no batch, out of the queue', async () => {
+    const { tables, user, ended, setKey, claim, repair } = await freshStack();
+    const { key } = leaseFrom(await claim());
+    const dead = key.replace(/[0-9a-f-]{36}$/, ended.id);
+    const unknown = key.replace(/[0-9a-f-]{36}$/, randomUUID());
+    for (const each of [dead, unknown]) {
+      const item = { device_type: 'FRESNEL', key: each, user_id: user, fence: 0, lease_until: 0, place: 0, losses: 0 };
+      await client.send(new PutCommand({ TableName: tables.Queue, Item: item }));
+    }
+    await setKey(ended.id, dead);
+    expect((await repair(false)).map(({ reason }) => reason).sort()).toEqual([
+      'is in the queue, but does not say so',
+      'should not be in the queue of its device',
+    ]);
+    await repair(true);
+    expect(await repair(false)).toEqual([]);
+    expect(await recountOf(client, tables, user)).toEqual([]);
+  });
+});
