@@ -5,10 +5,12 @@
 # usage: run.sh STACK_JSON [ENVIRONMENTS [emulator]]; environments are kept in this folder, without it made anew each time.
 # The tests play the machines, so no emulator may be at work; with `emulator` it is all that is tested, and nothing is played.
 set -euo pipefail
+# Each background job is a group of its own, so that it can be ended with all that it has started.
+set -m
 here=$(cd "$(dirname "$0")" && pwd)
 export STACK_JSON=$(realpath "$1") PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d)
-trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$work"' EXIT
+trap 'jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null; rm -rf "$work"' EXIT
 environments=$(realpath "${2:-$work}")
 tools=(pytest==9.1.0 pytest-timeout==2.4.0 boto3==1.44.5)
 
