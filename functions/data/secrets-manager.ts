@@ -1,6 +1,6 @@
 /**
- * Calls of Secrets Manager, signed by the SDK's own signer. Its client is not a dependency: two functions make one call each every few
- * minutes, and it would be half of their bundles.
+ * Calls of Secrets Manager, signed by the SDK's own signer. Its client is not a dependency: two functions make one call each a minute
+ * at most, and it takes 162 kB of a bundle, this 34 kB.
  */
 
 import { createHash, createHmac } from 'node:crypto';
