@@ -6,19 +6,21 @@ export const gettingStarted = `Create batches of jobs for quantum devices and em
 ### Get a token
 
 Every operation with a lock takes a bearer token: a JWT of this deployment’s OpenID Connect issuer, whose \`sub\` is the user. On the page
-of this description, **Authorize** takes one for **Try it out**. The snippets read it from the environment variable \`TOKEN\`.
+of this description, **Authorize** takes one, and **Execute** sends requests with it. The snippets read it from the environment variable \`TOKEN\`.
 
 On your own machine, \`npm start\` prints tokens. For a new one:
 
 \`\`\`sh
-curl -d grant_type=password -d username=demo -d password=demo ${sampleAddress}/_local/issuer/oauth/token
+curl -d grant_type=password -d username=demo -d password=demo \\
+  ${sampleAddress}/_local/issuer/oauth/token
 \`\`\`
 
 On AWS with the stack’s own user pool, \`UserPoolClientId\` is an output of the stack:
 
 \`\`\`sh
 export TOKEN=$(aws cognito-idp initiate-auth --client-id "$CLIENT" --auth-flow USER_PASSWORD_AUTH \\
-  --auth-parameters USERNAME=ada,PASSWORD="$PASSWORD" --query AuthenticationResult.AccessToken --output text)
+  --auth-parameters USERNAME=ada,PASSWORD="$PASSWORD" \\
+  --query AuthenticationResult.AccessToken --output text)
 \`\`\`
 
 With another issuer, its own pages say how: ask the operator.
