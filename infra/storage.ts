@@ -46,7 +46,7 @@ export class Storage extends Construct {
         environment: { RESULTS_BUCKET: this.results.bucketName },
         wildcard: {
           id: `AwsSolutions-IAM5[Resource::<${Stack.of(this).getLogicalId(this.results.node.defaultChild as CfnBucket)}.Arn>/${resultsPrefix}*]`,
-          reason: 'A link may be signed for any result, and for nothing else in the bucket.',
+          reason: 'Each function serves all users: it may need any result, and nothing else in the bucket.',
         },
       },
     };
