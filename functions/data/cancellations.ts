@@ -1,6 +1,5 @@
 /** What users cancel in one call: several batches, or jobs of a batch. What cannot be canceled is reported, and stops nothing. */
 
-import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition, NotFound } from '../errors.ts';
 import type { Batch } from '../schemas/batch.ts';
@@ -8,10 +7,11 @@ import { type Job, JobOfRow, type JobRow } from '../schemas/job.ts';
 import type { CancelJobsQuery } from '../schemas/job-selection.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
+import { derivedUuid } from '../uuid.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { operationsOfCall } from './lifecycle/calls-under-way.ts';
+import { endOfCall, operationsOfCall } from './lifecycle/calls-under-way.ts';
 import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
 import { carryOut, OutOfTime } from './lifecycle/carry-out.ts';
 import { settledJobIn } from './lifecycle/draft.ts';
@@ -94,9 +94,11 @@ export function cancelJobs(
     const rows = new Map(jobs.map((job) => [job.id, job]));
     const jobIds = jobs.filter((job) => !isFinalJob(job)).map(({ id }) => id);
     const cancel = cancelJobsOperations({ lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) });
-    const callId = randomUUID();
+    // The same for a repetition, which so ends what has begun.
+    const callId = derivedUuid(['cancel', batchId, query]);
     const call = { id: callId, job_ids: jobIds, errors: null };
-    const operations = jobIds.length === 0 ? [] : operationsOfCall(lists, { batchId, callId }, cancel);
+    const ofCall = { batchId, callId };
+    const operations = jobIds.length === 0 ? [endOfCall(lists, ofCall)] : operationsOfCall(lists, ofCall, cancel);
     const [error] = await carryOut(
       {
         client,

@@ -297,6 +297,19 @@ describe('a call that cancels jobs and dies', () => {
     expect((await sound()).batches).toMatchObject([{ status: 'CANCELED' }]);
   });
 
+  it('is ended by its repetition, and a closed batch with it', async () => {
+    for (const most of [1, 2, 3]) {
+      user = `auth0|${randomUUID()}`;
+      await writer.createBatch(user, newBatch(1, { jobs: jobs(150) }));
+      const call = await cancel(most);
+      if (!call.finished) expect((await sound()).batches[0]?.calls_under_way).toHaveLength(1);
+      await cancel(Number.POSITIVE_INFINITY);
+      const { batches } = await sound();
+      expect(batches).toMatchObject([{ status: 'CANCELED' }]);
+      expect(batches[0]).not.toHaveProperty('calls_under_way');
+    }
+  });
+
   it('announces nothing where one transaction does', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: jobs(100) }));
     const query = { id: jobs(20).map(({ id }) => id) };

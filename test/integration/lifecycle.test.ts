@@ -6,7 +6,14 @@ import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
-import { applied, emptyModel, type Model, modelOf, type Operation, operations } from '../support/lifecycle-model.ts';
+import {
+  emptyModel,
+  type Model,
+  modelOf,
+  modelWriter,
+  type Operation,
+  operations,
+} from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
@@ -38,10 +45,10 @@ class Together implements fc.AsyncCommand<{ state: Model }, Real> {
 
   async run(model: { state: Model }, { userId, schedule, waitFor }: Real) {
     const writers = this.operations.map(() =>
-      lifecycle(
+      modelWriter(
         interceptedClient(client, (call) => schedule(call.send)),
         tables,
-        { rowsPerBlock },
+        rowsPerBlock,
       ),
     );
     const outcomes = await waitFor(
@@ -53,7 +60,7 @@ class Together implements fc.AsyncCommand<{ state: Model }, Real> {
       let next = model.state;
       const results: string[] = [];
       for (const at of order) {
-        const result = applied(next, this.operations[at]!);
+        const result = this.operations[at]!.apply(next);
         next = result.state;
         results[at] = result.outcome;
       }
@@ -67,7 +74,7 @@ class Together implements fc.AsyncCommand<{ state: Model }, Real> {
   toString = () => `together(${this.operations.map(String).join(', ')})`;
 }
 
-async function outcomeOf(work: Promise<void>): Promise<string> {
+async function outcomeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'done',
     (error: Error) => error.name,

@@ -1,9 +1,17 @@
 /** A model of the write side over plain objects, which shares no code with it. */
 
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import type { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { cancelJobs } from '../../functions/data/cancellations.ts';
+import { cancelJob } from '../../functions/data/job-updates.ts';
+import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { rebatch } from '../../functions/data/rebatches.ts';
 import type { BatchRow, NewBatch } from '../../functions/schemas/batch.ts';
-import type { JobRow } from '../../functions/schemas/job.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
+import type { JobRow, NewJob } from '../../functions/schemas/job.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { derivedUuid } from '../../functions/uuid.ts';
 import { newBatch, newJob } from './new-batch.ts';
 import type { OwnerRows } from './owner-rows.ts';
 
@@ -39,17 +47,28 @@ export interface Model {
 
 export const emptyModel: Model = { batches: [], jobs: [] };
 
-type Writer = ReturnType<typeof lifecycle>;
+/** The time of every cancellation: earlier than that of the other calls, so that nothing is added to what it has closed. */
+const now = '2026-03-03T00:00:00.000000Z';
+
+/** Everything that writes. */
+export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, rowsPerBlock: number) {
+  const options = { rowsPerBlock, now: () => Date.parse(now) };
+  return {
+    ...lifecycle(client, tables, { rowsPerBlock }),
+    cancelBatch: cancelBatch(client, tables, options),
+    cancelJob: cancelJob(client, tables, options),
+    cancelJobs: cancelJobs(client, tables, options),
+    rebatch: rebatch(client, tables, options),
+  };
+}
+
+type Writer = ReturnType<typeof modelWriter>;
 type Result = { readonly state: Model; readonly outcome: string };
 
 export interface Operation {
-  perform(writer: Writer, userId: string): Promise<void>;
+  perform(writer: Writer, userId: string): Promise<unknown>;
   apply(state: Model): Result;
   toString(): string;
-}
-
-export function applied(state: Model, operation: Operation): Result {
-  return operation.apply(state);
 }
 
 /** The stored rows in the model's form. */
@@ -166,13 +185,13 @@ const create = fc
     });
     return {
       perform: (writer, userId) => writer.createBatch(userId, batch),
-      apply: (state) => created(state, batch),
+      apply: (state) => createIn(state, batch),
       toString: () =>
         `create(${number}, jobs ${jobs}, ${open ? 'open' : 'closed'}, tags ${tags}, ${batch.device_type})`,
     };
   });
 
-function created(state: Model, batch: NewBatch): Result {
+function createIn(state: Model, batch: NewBatch): Result {
   const batches = new Map(state.batches);
   const jobs = new Map(state.jobs);
   const stored = batches.get(batch.id);
@@ -188,7 +207,7 @@ function created(state: Model, batch: NewBatch): Result {
   return withJobs({ batches: [...batches], jobs: state.jobs }, batch.id, batch.jobs);
 }
 
-function withJobs(state: Model, batchId: string, added: NewBatch['jobs']): Result {
+function withJobs(state: Model, batchId: string, added: readonly Pick<NewJob, 'id' | 'runs'>[]): Result {
   const batches = new Map(state.batches);
   const batch = batches.get(batchId)!;
   batches.set(batchId, { ...batch, jobs: [...batch.jobs, ...added.map((job) => job.id)] });
@@ -242,7 +261,7 @@ const recordBatch = fc
       perform: (writer, userId) =>
         writer.recordBatchStatus(userId, id, given({ status, start_datetime: start, end_datetime: end })),
       apply: (state) =>
-        changedBatch(state, id, (batch) => {
+        changeBatch(state, id, (batch) => {
           if (!may(batchMoves, batch.status, status)) return undefined;
           const after = { ...batch, ...given({ saidStatus: status, start, end }) };
           return batch.open && finalBatch.includes(status ?? '') ? { ...after, open: false, closedLater: true } : after;
@@ -251,7 +270,7 @@ const recordBatch = fc
     };
   });
 
-function changedBatch(state: Model, id: string, change: (batch: ModelBatch) => ModelBatch | undefined): Result {
+function changeBatch(state: Model, id: string, change: (batch: ModelBatch) => ModelBatch | undefined): Result {
   const batches = new Map(state.batches);
   const batch = batches.get(id);
   if (batch === undefined) return refused(state, 'NotFound');
@@ -264,7 +283,7 @@ const tag = fc.record({ number: batchNumbers, tags: someTags }).map(({ number, t
   const { id } = newBatch(number);
   return {
     perform: (writer, userId) => writer.setTags(userId, id, tags),
-    apply: (state) => changedBatch(state, id, (batch) => ({ ...batch, tags })),
+    apply: (state) => changeBatch(state, id, (batch) => ({ ...batch, tags })),
     toString: () => `tag(${number}, ${tags})`,
   };
 });
@@ -274,7 +293,7 @@ const close = batchNumbers.map((number): Operation => {
   return {
     perform: (writer, userId) => writer.closeBatch(userId, id),
     apply: (state) =>
-      changedBatch(state, id, (batch) => (batch.open ? { ...batch, open: false, closedLater: true } : batch)),
+      changeBatch(state, id, (batch) => (batch.open ? { ...batch, open: false, closedLater: true } : batch)),
     toString: () => `close(${number})`,
   };
 });
@@ -319,6 +338,92 @@ const recordJob = fc
     };
   });
 
+function cancel(job: ModelJob): ModelJob {
+  return finalJob.includes(job.status) ? job : { ...job, status: 'CANCELED', end: now };
+}
+
+const cancelWhole = batchNumbers.map((number): Operation => {
+  const { id } = newBatch(number);
+  return {
+    perform: (writer, userId) => writer.cancelBatch(userId, id),
+    apply: (state) => {
+      const batch = new Map(state.batches).get(id);
+      if (batch === undefined) return refused(state, 'NotFound');
+      if (batch.status === 'CANCELED') return done(state);
+      if (finalBatch.includes(batch.status)) return refused(state, 'IllegalTransition');
+      const jobs = state.jobs.map(([id, job]) => [id, batch.jobs.includes(id) ? cancel(job) : job] as const);
+      return changeBatch({ ...state, jobs }, id, (each) => ({
+        ...each,
+        ...(each.open && { open: false, closedLater: true }),
+        saidStatus: 'CANCELED',
+        end: now,
+      }));
+    },
+    toString: () => `cancel(${number})`,
+  };
+});
+
+const cancelOne = jobNumbers.map((number): Operation => {
+  const { id } = newJob(number);
+  return {
+    perform: (writer, userId) => writer.cancelJob(userId, id),
+    apply: (state) => {
+      const jobs = new Map(state.jobs);
+      const job = jobs.get(id);
+      if (job === undefined) return refused(state, 'NotFound');
+      if (job.status === 'CANCELED') return done(state);
+      if (finalJob.includes(job.status)) return refused(state, 'IllegalTransition');
+      return done({ ...state, jobs: [...jobs.set(id, cancel(job))] });
+    },
+    toString: () => `cancelJob(${number})`,
+  };
+});
+
+const cancelSome = fc
+  .record({ number: batchNumbers, chosen: optional(severalJobs) })
+  .map(({ number, chosen }): Operation => {
+    const { id } = newBatch(number);
+    const ids = chosen?.map((job) => newJob(job).id);
+    return {
+      perform: (writer, userId) => writer.cancelJobs(userId, id, given({ id: ids })),
+      apply: (state) => {
+        const batch = new Map(state.batches).get(id);
+        if (batch === undefined) return refused(state, 'NotFound');
+        const isChosen = (job: string) => batch.jobs.includes(job) && (ids?.includes(job) ?? true);
+        return done({ ...state, jobs: state.jobs.map(([id, job]) => [id, isChosen(id) ? cancel(job) : job]) });
+      },
+      toString: () => `cancelJobs(${number}, ${chosen})`,
+    };
+  });
+
+const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number, key }): Operation => {
+  const { id: source } = newBatch(number);
+  let owner = '';
+  const idempotencyKey = `${number} ${key}`;
+  return {
+    perform: (writer, userId) => {
+      owner = userId;
+      return writer.rebatch({ userId, idempotencyKey }, source, {}, Claims.parse({}));
+    },
+    apply: (state) => {
+      const batches = new Map(state.batches);
+      const jobs = new Map(state.jobs);
+      const repeated = batches.get(source);
+      if (repeated === undefined) return refused(state, 'NotFound');
+      if (repeated.open) return refused(state, 'IllegalTransition');
+      const id = derivedUuid(['rebatch', owner, idempotencyKey]);
+      if (batches.has(id)) return done(state);
+      if (repeated.jobs.length === 0) return refused(state, 'InvalidInput');
+      const { device_type, tags } = repeated;
+      const content = { device_type, status: 'PENDING', saidStatus: 'PENDING', open: false, closedLater: false, tags };
+      batches.set(id, { ...content, start: null, end: null, jobs: [] });
+      const again = repeated.jobs.map((job) => ({ id: derivedUuid([id, job]), runs: jobs.get(job)!.runs }));
+      return withJobs({ batches: [...batches], jobs: state.jobs }, id, again);
+    },
+    toString: () => `repeat(${number}, ${key})`,
+  };
+});
+
 /** Any operation, on so few batches and jobs that they meet. Creations are frequent, so that the others find something. */
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: create },
@@ -327,4 +432,8 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: recordJob },
   { weight: 1, arbitrary: tag },
   { weight: 1, arbitrary: close },
+  { weight: 1, arbitrary: cancelWhole },
+  { weight: 1, arbitrary: cancelOne },
+  { weight: 1, arbitrary: cancelSome },
+  { weight: 1, arbitrary: repeat },
 );

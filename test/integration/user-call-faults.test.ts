@@ -1,0 +1,150 @@
+/** The first call of a user that creates or cancels, with every fault at every call of DynamoDB: it succeeds, or its repetition completes it. */
+
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { contention, type Fault, failures, partly } from '../support/faults.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { modelOf, modelWriter } from '../support/lifecycle-model.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+/** So few that 14 new jobs, or 36 that end, take several transactions. */
+const rowsPerBlock = 1;
+const client = testClient(inject('dynamodbEndpoint'));
+let tables: TableNames;
+beforeAll(async () => {
+  tables = await createTables(client, `user-call-faults-${randomUUID()}-`);
+});
+
+const jobs = (from: number, count = 14) => Array.from({ length: count }, (_, at) => newJob(from + at));
+const sequences = new Map([[uuid('a', 100), Buffer.from('a sequence')]]);
+const request = { id: 'request#1', digest: 'digest' };
+type Through = typeof client;
+const create = (through: Through) => requestCreation(through, tables, { rowsPerBlock });
+const write = (through: Through) => modelWriter(through, tables, rowsPerBlock);
+
+const calls: Readonly<Record<string, (through: Through, userId: string) => Promise<unknown>>> = {
+  create: (through, user) => {
+    const { jobs: _, ...content } = newBatch(2, { tags: ['a'] });
+    return create(through)(user, { batchId: uuid('b', 2), create: content, jobs: jobs(100), sequences, request });
+  },
+  'add jobs': (through, user) => create(through)(user, { batchId: uuid('b', 0), jobs: jobs(100), sequences, request }),
+  rebatch: (through, user) => {
+    const query = { id: jobs(1).map(({ id }) => id) };
+    return write(through).rebatch({ userId: user, idempotencyKey: 'k' }, uuid('b', 1), query, Claims.parse({}));
+  },
+  'cancel a batch': (through, user) => write(through).cancelBatch(user, uuid('b', 1)),
+  'cancel jobs': (through, user) => write(through).cancelJobs(user, uuid('b', 1), { min_runs: 50 }),
+  'cancel a job': (through, user) => write(through).cancelJob(user, uuid('a', 1)),
+  'time a batch out': (through, user) => write(through).recordBatchStatus(user, uuid('b', 1), { status: 'TIMED_OUT' }),
+};
+
+let users = 0;
+/** A new user with an open batch and a closed one of 36 jobs, one of which has ended. */
+async function newUser(): Promise<string> {
+  const userId = `auth0|${users++}`;
+  const { createBatches, recordJobStatus } = write(client);
+  await createBatches(userId, [newBatch(0, { open: true, jobs: [newJob(50)] }), newBatch(1, { jobs: jobs(1, 36) })]);
+  await recordJobStatus(userId, uuid('a', 2), { status: 'DONE' });
+  return userId;
+}
+
+/** What the user has, sound; ids that follow from the user's by their order. */
+async function rowsOf(userId: string) {
+  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  const rows = await ownerRows(client, tables, userId);
+  for (const { creating, canceling, calls_under_way } of rows.batches) {
+    expect([creating, canceling, calls_under_way]).toEqual([undefined, undefined, undefined]);
+  }
+  const ids = new Map<string, string>();
+  const derived = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+  return JSON.parse(
+    JSON.stringify(modelOf(rows)).replaceAll(derived, (id) => {
+      ids.set(id, ids.get(id) ?? `derived ${ids.size}`);
+      return ids.get(id) as string;
+    }),
+  );
+}
+
+async function attempt(name: string, userId: string, intercept: (call: Call) => ReturnType<Call['send']>) {
+  return calls[name]!(interceptedClient(client, intercept), userId).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+}
+
+describe.each(Object.keys(calls))('%s', { timeout: 300_000 }, (name) => {
+  /** What it leaves when nothing goes wrong, and the calls that it makes. */
+  async function undisturbed() {
+    const userId = await newUser();
+    const made: string[] = [];
+    expect(
+      await attempt(name, userId, (call) => {
+        made.push(call.name);
+        return call.send();
+      }),
+    ).toBeUndefined();
+    const right = await rowsOf(userId);
+    if (name !== 'cancel a job')
+      expect(made.filter((each) => each === 'TransactWriteCommand').length).toBeGreaterThan(1);
+    return { right, made };
+  }
+
+  /** The calls to be struck: each transaction by every fault, reads by those that our own code has to bear. The SDK repeats the others. */
+  const placesOf = (made: readonly string[], fault: string, { commands }: Fault) =>
+    [...made.keys()].filter((place) => {
+      const command = made[place]!;
+      return commands.includes(command) && (command === 'TransactWriteCommand' || forReads.includes(fault));
+    });
+  const forReads = ['some unprocessed keys', 'a killed function'];
+
+  it('succeeds despite one fault at any of its transactions', async () => {
+    const { right, made } = await undisturbed();
+    for (const [fault, each] of Object.entries({ ...contention, ...failures, ...partly })) {
+      await Promise.all(
+        placesOf(made, fault, each).map(async (place) => {
+          const userId = await newUser();
+          let at = 0;
+          const error = await attempt(name, userId, (call) => (at++ === place ? each.strike(call) : call.send()));
+          const rows = await rowsOf(userId);
+          expect({ fault, place, error, rows }).toEqual({ fault, place, error: undefined, rows: right });
+        }),
+      );
+    }
+  });
+
+  it('is completed by its repetition wherever it failed', async () => {
+    const { right, made } = await undisturbed();
+    const lasting: Readonly<Record<string, Fault>> = {
+      'an internal error': failures['an internal error']!,
+      'a timeout after the effect': failures['a timeout after the effect']!,
+      'an exceeded throughput': contention['an exceeded throughput']!,
+      'a killed function': {
+        commands: ['BatchGetCommand', 'TransactWriteCommand', 'QueryCommand', 'GetCommand'],
+        strike: async () => {
+          throw new Error('killed');
+        },
+      },
+    };
+    for (const [fault, each] of Object.entries(lasting)) {
+      await Promise.all(
+        placesOf(made, fault, each).map(async (place) => {
+          const userId = await newUser();
+          let at = 0;
+          await attempt(name, userId, (call) =>
+            at++ >= place && each.commands.includes(call.name) ? each.strike(call) : call.send(),
+          );
+          expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+          const error = await attempt(name, userId, (call) => call.send());
+          const rows = await rowsOf(userId);
+          expect({ fault, place, error, rows }).toEqual({ fault, place, error: undefined, rows: right });
+        }),
+      );
+    }
+  });
+});
