@@ -85,7 +85,7 @@ async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): 
   const target = readWebhook(message.webhook, reach);
   // The rules have changed since it was sent. Users are shown the refusal (getWebhookAttempt).
   if ('refusal' in target) return 'dropped';
-  const result = await attempt(message, target.url, timeLeft());
+  const result = await attempt(message, target.url, timeLeft);
   return carryOut(message, nextStep(message.attempts + 1, result), messageId);
 }
 
@@ -101,15 +101,14 @@ function readMessage(body: string): WebhookMessage | undefined {
 async function attempt(
   message: WebhookMessage,
   url: URL,
-  timeLeft: number,
+  timeLeft: () => number,
 ): Promise<WebhookAnswer | WebhookUnanswered> {
-  const body = await payloadOf(message);
-  const signed = { id: message.id, timestamp: Math.floor(Date.now() / 1000), body };
-  const headers = signatureHeaders(signed, await keys());
+  const [body, signingKeys] = await Promise.all([payloadOf(message), keys()]);
+  const headers = signatureHeaders({ id: message.id, timestamp: Math.floor(Date.now() / 1000), body }, signingKeys);
   try {
     return await postWebhook(
       { url, headers, body },
-      { timeoutMilliseconds: Math.min(15_000, Math.max(timeLeft, 1_000)) },
+      { timeoutMilliseconds: Math.min(15_000, Math.max(timeLeft(), 1_000)) },
     );
   } catch (error) {
     if (error instanceof WebhookUnanswered) return error;
