@@ -150,7 +150,16 @@ function timesOf(created: number, status: string, random: () => number) {
 function filled<Row extends object>(attribute: keyof Row & string, row: Row): Row {
   const wrapping = itemBytes({ [attribute]: JSON.stringify({ note: '' }) }) - itemBytes({ [attribute]: null });
   const missing = rowBytes - itemBytes(row) - wrapping;
-  return missing < 0 ? row : { ...row, [attribute]: JSON.stringify({ note: 'x'.repeat(missing) }) };
+  return missing < 0 ? row : { ...row, [attribute]: filler(missing) };
+}
+
+const fillers = new Map<number, string>();
+
+/** One string for all rows that need the same: millions of rows fit into memory. */
+function filler(length: number): string {
+  const known = fillers.get(length) ?? JSON.stringify({ note: 'x'.repeat(length) });
+  fillers.set(length, known);
+  return known;
 }
 
 /**

@@ -13,9 +13,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { getHeapStatistics } from 'node:v8';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { documentClient } from '../../functions/data/dynamodb/client.ts';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { SetupProblem } from '../../infra/setup-problem.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -24,15 +24,19 @@ import { measuredClient } from '../support/measured-client.ts';
 import { benchRows } from './bench-rows.ts';
 import { bundleTable } from './bundle-table.ts';
 import { endpointTable } from './endpoint-table.ts';
+import { prepareCases } from './list-cases.ts';
 import { comparisonTable, listGrowth, listSummary, listTable } from './list-tables.ts';
-import { measureBundles } from './measure-bundles.ts';
-import { type EndpointBench, measureEndpoints } from './measure-endpoints.ts';
+import { type BundleResult, measureBundles } from './measure-bundles.ts';
+import { type EndpointBench, type EndpointResult, measureEndpoints } from './measure-endpoints.ts';
 import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
+import { type MemoryResult, measureMemory } from './measure-memory.ts';
 import { measurePages, type PageResult } from './measure-pages.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
+import { memoryTable } from './memory-table.ts';
 import { pageTable } from './page-table.ts';
 import { type Postgres, postgres } from './postgres.ts';
 import { requestTable } from './request-table.ts';
+import { rowsOnPages } from './rows-on-pages.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 
@@ -43,13 +47,16 @@ const userId = 'auth0|6571f2d6c9a1b20012bench0';
 const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000, large: true };
 const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500, large: false };
 
+/** From so many batches on just the rows that pages need are written, and the usual way is not measured. */
+const onlyRowsOnPages = 500_000;
+
 let lastLine = 0;
 
-const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--only endpoints]
-  --sizes  numbers of batches, a user each
+const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--only endpoints|lists]
+  --sizes  numbers of batches, a user each; from 500000 on only the rows that pages need are written
   --json   where the figures go as JSON
   --quick  sizes 100 and 10000, every query once, fewer rounds, no batch of 5,000 jobs
-  --only   endpoints: just the calls of users to single batches and jobs`;
+  --only   endpoints: just the calls of users to single batches and jobs; lists: just lists and writes`;
 
 class Interrupted extends Error {}
 
@@ -87,13 +94,20 @@ async function main() {
 
 async function measureAll({ sizes, json, effort, only }: Options, endpoint: string, database: Postgres | undefined) {
   const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
-  const endpoints = await collected(measureEndpoints(await connect(endpoint, 'endpoints'), effort), 'endpoints');
-  console.log(`\n${endpointTable(endpoints)}`);
+  const endpoints: EndpointResult[] = [];
+  if (only !== 'lists') {
+    endpoints.push(...(await collected(measureEndpoints(await connect(endpoint, 'endpoints'), effort), 'endpoints')));
+    console.log(`\n${endpointTable(endpoints)}`);
+  }
   if (only === 'endpoints') return write(json, { machine, endpoints });
-  const bundles = await measureBundles(effort.rounds, (round) => progress(`bundles, round ${round}`));
-  console.log(`\n${bundleTable(bundles)}`);
+  const bundles: BundleResult[] = [];
+  if (only !== 'lists') {
+    bundles.push(...(await measureBundles(effort.rounds, (round) => progress(`bundles, round ${round}`))));
+    console.log(`\n${bundleTable(bundles)}`);
+  }
   const lists: ListResult[] = [];
   const pages: PageResult[] = [];
+  const memory: MemoryResult[] = [];
   const requests: RequestResult[] = [];
   for (const size of sizes) {
     const bench = await load(endpoint, size, effort.runs, database);
@@ -103,12 +117,15 @@ async function measureAll({ sizes, json, effort, only }: Options, endpoint: stri
     const pagesOfSize = await collected(measurePages(bench, effort.pageMilliseconds), `${size} batches`);
     console.log(`\n${pageTable(size, pagesOfSize)}`);
     pages.push(...pagesOfSize);
+    const memoryOfSize = await collected(measureMemory(bench), `${size} batches`);
+    console.log(`\n${memoryTable(size, memoryOfSize)}`);
+    memory.push(...memoryOfSize);
     const requestsOfSize = await collected(measureRequests(bench), `${size} batches`);
     console.log(`\n${requestTable(size, requestsOfSize)}`);
     requests.push(...requestsOfSize);
   }
   console.log(`\n${listGrowth(lists)}\n\n${listSummary(lists)}`);
-  write(json, { machine, postgres: database?.version ?? null, endpoints, lists, requests, bundles, pages });
+  write(json, { machine, postgres: database?.version ?? null, endpoints, lists, requests, bundles, pages, memory });
 }
 
 function write(json: string, figures: object) {
@@ -149,7 +166,7 @@ function options(): Options {
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new SetupProblem(`Sizes are whole numbers from 100 on.\n${usage}`);
   }
-  if (values.only !== undefined && values.only !== 'endpoints') throw new SetupProblem(usage);
+  if (values.only !== undefined && !['endpoints', 'lists'].includes(values.only)) throw new SetupProblem(usage);
   return { sizes, json: values.json, effort: values.quick ? quick : thorough, only: values.only };
 }
 
@@ -164,26 +181,42 @@ async function comparison(): Promise<Postgres | undefined> {
 
 /** A client that is measured, and tables of their own. */
 async function connect(endpoint: string, prefix: string): Promise<EndpointBench> {
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      endpoint,
-      region: 'eu-west-3',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
-  );
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: 'eu-west-3',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  });
+  // The client of the functions, with time for a machine that others use too.
+  const client = documentClient(60_000);
   const tables = await createTables(client, `${prefix}-`);
   return { client, measure: measuredClient(client), tables, userId };
+}
+
+/** About 2.5 KB for each batch, with its jobs. Throws SetupProblem. */
+function requireMemory(size: number) {
+  const needed = Math.ceil((size * 2_500) / 2 ** 20);
+  if (getHeapStatistics().heap_size_limit / 2 ** 20 > needed) return;
+  throw new SetupProblem(
+    `${size} batches take ${needed} MB: NODE_OPTIONS=--max-old-space-size=${2 * needed} npm run bench -- …`,
+  );
 }
 
 async function load(endpoint: string, size: number, runs: number, database: Postgres | undefined): Promise<Bench> {
   const connection = await connect(endpoint, String(size));
   const { client, tables } = connection;
+  requireMemory(size);
   const rows = benchRows(userId, size);
-  for (const [list, ofList] of [[batchList, rows.batches] as const, [jobList, rows.jobs] as const]) {
+  progress(`${size} batches: the right answers`);
+  const cases = prepareCases(rows);
+  const isComplete = size < onlyRowsOnPages;
+  const only = isComplete ? undefined : rowsOnPages(rows, cases);
+  for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
     await loadList(client, tables, {
       list,
       userId,
-      rows: ofList,
+      rows: rows[name],
+      only: only?.[name],
       progress: (written, of) =>
         progress(`${size} batches: loading ${list.table.toLowerCase()}, ${Math.floor((100 * written) / of)} %`),
     });
@@ -192,7 +225,7 @@ async function load(endpoint: string, size: number, runs: number, database: Post
     progress(`${size} batches: loading PostgreSQL`);
     await database.load(size, rows);
   }
-  return { ...connection, size, rows, runs, postgres: database };
+  return { ...connection, size, rows, cases, isComplete, runs, postgres: database };
 }
 
 /** One line that is overwritten where the terminal allows it, otherwise a new line every ten seconds. */

@@ -2,9 +2,12 @@ import { figure } from './figure.ts';
 import type { ListResult } from './measure-lists.ts';
 import { textTable } from './text-table.ts';
 
-/** What each query of one size costs, with its budget as units/calls/depth. */
+/** Read units a second of one partition, which holds one user's columns. */
+const partitionUnits = 3_000;
+
+/** What each query of one size costs, with its budget as units/calls/depth, and how many a second one user may ask for. */
 export function listTable(size: number, results: readonly ListResult[]): string {
-  const headings = ['matching', 'RCU', 'budget', '', 'calls', 'depth', 'kB', '1 MB pages', 'ms', 'CPU ms'];
+  const headings = ['matching', 'RCU', 'budget', '', 'calls', 'depth', 'kB', '1 MB pages', 'ms', 'CPU ms', 'a second'];
   const rows = results.map((result) => [
     result.name,
     String(result.total),
@@ -17,6 +20,7 @@ export function listTable(size: number, results: readonly ListResult[]): string 
     String(result.pages),
     figure(result.milliseconds),
     figure(result.cpuMilliseconds),
+    String(Math.floor(partitionUnits / result.readUnits)),
   ]);
   return textTable([`${size} batches`, ...headings], rows);
 }

@@ -2,7 +2,6 @@ import { listBatches } from '../../functions/data/batches.ts';
 import { pageReply, successReply } from '../../functions/http/reply.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
-import { listCases, queryOf } from './list-cases.ts';
 import type { Bench } from './measure-lists.ts';
 
 export interface PageResult {
@@ -24,9 +23,8 @@ const warmUps = 50;
  * none is asked.
  */
 export async function* measurePages(bench: Bench, milliseconds: number): AsyncGenerator<PageResult> {
-  for (const listCase of listCases.filter(({ name }) => measured.has(name))) {
-    const query = queryOf(listCase, bench.rows) as BatchListQuery;
-    const page = await recordedPage(bench, query);
+  for (const listCase of bench.cases.filter(({ name }) => measured.has(name))) {
+    const page = await recordedPage(bench, listCase.asked as BatchListQuery);
     for (let count = 0; count < warmUps; count++) await page();
     const cpu = process.cpuUsage();
     let count = 0;

@@ -13,6 +13,8 @@ interface ListToLoad {
   readonly userId: string;
   /** In creation order, numbered from 0. */
   readonly rows: readonly Row[];
+  /** Only these rows are written, by their sequence numbers, but columns and sets of all. Without it all are. */
+  readonly only?: ReadonlySet<number> | undefined;
   readonly progress?: (written: number, of: number) => void;
 }
 
@@ -23,7 +25,7 @@ interface ListToLoad {
 export async function loadList(
   client: DynamoDBDocumentClient,
   tables: TableNames,
-  { list, userId, rows, progress = () => {} }: ListToLoad,
+  { list, userId, rows, only, progress = () => {} }: ListToLoad,
 ): Promise<void> {
   const { head, blocks } = storedColumns(list, rows);
   const columnItems = [
@@ -32,7 +34,7 @@ export async function loadList(
   ];
   const writes = [
     ...columnItems.map((item) => [tables.Columns, item] as const),
-    ...rows.map((row) => [tables[list.table], row] as const),
+    ...rows.filter(({ seq }) => only?.has(seq) ?? true).map((row) => [tables[list.table], row] as const),
   ];
   await writeAll(client, writes, progress);
 }

@@ -13,16 +13,23 @@ const headerBytes = 2;
 
 /** `block` with the row at `index` in it or not; undefined when no row is left. */
 export function withPosition(block: Uint8Array | undefined, index: number, present: boolean): Uint8Array | undefined {
-  const positions = new Set(block === undefined ? [] : positionsOf(block));
-  if (present) positions.add(index);
-  else positions.delete(index);
-  return packPositions([...positions].sort((a, b) => a - b));
+  const at = index >> 3;
+  const first = block === undefined ? at : firstByte(block);
+  const start = Math.min(first, at);
+  const bits = new Uint8Array(Math.max(first + (block?.length ?? headerBytes) - headerBytes, at + 1) - start);
+  if (block !== undefined) bits.set(block.subarray(headerBytes), first - start);
+  if (present) bits[at - start]! |= 1 << (index & 7);
+  else bits[at - start]! &= ~(1 << (index & 7));
+  const from = bits.findIndex((byte) => byte !== 0);
+  return from < 0
+    ? undefined
+    : withHeader(start + from, bits.subarray(from, bits.findLastIndex((byte) => byte !== 0) + 1));
 }
 
 /** The rows of the block, ascending. */
 export function positionsOf(block: Uint8Array): number[] {
   const positions: number[] = [];
-  const first = ((block[0] ?? 0) * 256 + (block[1] ?? 0)) * 8;
+  const first = firstByte(block) * 8;
   for (let at = headerBytes; at < block.length; at++) {
     const bits = block[at] ?? 0;
     for (let bit = 0; bit < 8; bit++) {
@@ -37,10 +44,20 @@ export function packPositions(positions: readonly number[]): Uint8Array | undefi
   const first = positions[0];
   const last = positions.at(-1);
   if (first === undefined || last === undefined) return undefined;
-  const firstByte = first >> 3;
-  const block = new Uint8Array(headerBytes + (last >> 3) - firstByte + 1);
-  block[0] = firstByte >> 8;
-  block[1] = firstByte & 255;
-  for (const position of positions) block[headerBytes + (position >> 3) - firstByte]! |= 1 << (position & 7);
+  const bits = new Uint8Array((last >> 3) - (first >> 3) + 1);
+  for (const position of positions) bits[(position >> 3) - (first >> 3)]! |= 1 << (position & 7);
+  return withHeader(first >> 3, bits);
+}
+
+/** The index of the first byte that is kept. */
+function firstByte(block: Uint8Array): number {
+  return (block[0] ?? 0) * 256 + (block[1] ?? 0);
+}
+
+function withHeader(first: number, bits: Uint8Array): Uint8Array {
+  const block = new Uint8Array(headerBytes + bits.length);
+  block[0] = first >> 8;
+  block[1] = first & 255;
+  block.set(bits, headerBytes);
   return block;
 }

@@ -1,0 +1,38 @@
+import { batchList } from '../../functions/data/columns/lists.ts';
+import { planRowReads } from '../../functions/data/lists/plan.ts';
+import type { BenchRows } from './bench-rows.ts';
+import type { ListName, PreparedCase } from './list-cases.ts';
+import { subjectsOf } from './measure-requests.ts';
+
+/**
+ * The sequence numbers of those rows that the measured queries and writes read: the rows of all pages, what lies between
+ * them where a page is read as a range, and the rows that are changed. Of a million rows no others need to be
+ * written, because lists read only columns otherwise.
+ */
+export function rowsOnPages(rows: BenchRows, cases: readonly PreparedCase[]): Record<ListName, ReadonlySet<number>> {
+  const numbers = {
+    batches: new Map(rows.batches.map(({ id, seq }) => [id, seq])),
+    jobs: new Map(rows.jobs.map(({ id, seq }) => [id, seq])),
+  };
+  const read = { batches: new Set<number>(), jobs: new Set<number>() };
+  const add = (list: ListName, id: unknown) => {
+    const number = numbers[list].get(String(id));
+    if (number !== undefined) read[list].add(number);
+  };
+  for (const { list, expected } of cases) {
+    for (const id of expected.ids) add(list, id);
+    const sequence = expected.ids.flatMap((id) => numbers[list].get(String(id)) ?? []);
+    const reads = planRowReads(sequence, batchList.columns.id.rowsPerBlock);
+    for (const { from, to } of reads.kind === 'ranges' && sequence.length > 0 ? reads.ranges : []) {
+      for (let number = from; number <= to; number++) read[list].add(number);
+    }
+  }
+  for (const { seq, batch_id } of rows.jobs) if (batch_id === rows.largeBatchId) read.jobs.add(seq);
+  add('batches', rows.largeBatchId);
+  for (const { openBatch, pendingBatch, pendingJob } of subjectsOf(rows)) {
+    add('batches', openBatch);
+    add('batches', pendingBatch);
+    add('jobs', pendingJob);
+  }
+  return read;
+}
