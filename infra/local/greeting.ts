@@ -69,7 +69,7 @@ export async function greeting(
     `curl -d grant_type=password -d username=${user!.username} -d password=${user!.password} ${tokenEndpoint}`,
     `curl -d grant_type=client_credentials -d client_id=${device.username} -d client_secret=${device.password} ${tokenEndpoint}`,
   ];
-  return `${baseUrl} (description: ${openapiUrl})
+  return `${baseUrl} (open it in a browser; description: ${openapiUrl})
 
 ${tokens.join('\n\n')}
 

@@ -58,6 +58,22 @@ const routeChecks: Check[] = [
   },
   {
     area: 'routes',
+    promise: 'the API’s own address leads to its page, whose files come compressed and can be kept',
+    async run({ apiUrl }) {
+      const page = await fetch(`${apiUrl}/`);
+      deepEqual([page.status, page.url], [200, `${apiUrl}/docs`]);
+      match(page.headers.get('content-security-policy') ?? '', /script-src 'self';/);
+      const files = (await page.text()).match(/\?file=[^"]+/g) ?? [];
+      notEqual(files.length, 0);
+      for (const file of files) {
+        const { status, headers } = await fetch(new URL(file.replace('&amp;', '&'), page.url));
+        deepEqual([status, headers.get('content-encoding')], [200, 'gzip'], file);
+        match(headers.get('cache-control') ?? '', /immutable/, file);
+      }
+    },
+  },
+  {
+    area: 'routes',
     promise: 'GET /api/v1/webhooks/public-key has a key, without a token',
     async run(deployment) {
       const answer = await call(deployment, '/api/v1/webhooks/public-key', { authorization: null });
