@@ -152,7 +152,7 @@ function newJobs(requests: readonly JobRequest[], { operation, batchId, idempote
 /** A call that may be repeated, as it is remembered: its key, and a digest that tells another body. */
 function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }: CreationCall, body: unknown) {
   if (idempotencyKey === undefined) return undefined;
-  const text = JSON.stringify(body, compared);
+  const text = JSON.stringify(body, replaceForDigest);
   return {
     id: `request#${derivedUuid([operation, userId, idempotencyKey])}`,
     digest: createHash('sha256').update(text).digest('base64url'),
@@ -160,7 +160,7 @@ function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }
 }
 
 /** For JSON.stringify. How a sequence is compressed makes no other body; a Buffer is JSON before it is `value`. */
-function compared(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+function replaceForDigest(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   if (this[name] instanceof Uint8Array) return undefined;
   return value instanceof Set ? [...value] : value;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { jsonObject, orNull, serialized, Tags, text } from './body-values.ts';
+import { jsonObject, jsonText, orNull, Tags, text } from './body-values.ts';
 import { Job, NewJobs } from './job.ts';
 import { UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
@@ -214,7 +214,7 @@ export const NewBatch = z.strictObject({
   tags: z._default(Tags, []),
   webhook: orNull(text(2_048)),
   configuration: orNull(jsonObject(12_000)),
-  backend_configuration: orNull(serialized(24_000)),
+  backend_configuration: orNull(jsonText(24_000)),
   device_status: orNull(text(256)),
   jobs: z._default(NewJobs, []),
 });

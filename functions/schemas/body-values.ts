@@ -41,7 +41,7 @@ export function jsonObject(most: number) {
 }
 
 /** A serialized JSON value of at most `most` bytes; an object is serialized. */
-export function serialized(most: number) {
+export function jsonText(most: number) {
   const object = z.pipe(
     jsonObject(most),
     z.transform((value) => JSON.stringify(value)),

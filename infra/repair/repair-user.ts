@@ -135,7 +135,7 @@ async function mendColumnItem(
 ): Promise<void> {
   const TableName = tables.Columns;
   const { key, found } = difference;
-  const condition = unchanged('key', difference.kind === 'head' ? Object.keys(Head.shape) : ['v'], found);
+  const condition = requireUnchanged('key', difference.kind === 'head' ? Object.keys(Head.shape) : ['v'], found);
   if (difference.expected === undefined) {
     await client.send(new DeleteCommand({ TableName, Key: { user_id: userId, key }, ...condition }));
   } else {
@@ -148,7 +148,7 @@ async function mendRow(
   { client, tables, userId }: RepairedOwner,
   { table, key, rev, expected }: Extract<Difference, { kind: 'row' }>,
 ): Promise<void> {
-  const { ConditionExpression, ...found } = unchanged('id', ['rev'], { rev });
+  const { ConditionExpression, ...found } = requireUnchanged('id', ['rev'], { rev });
   const values = Object.entries({ ...expected, rev: isCount(rev) ? rev + 1 : 0 });
   await client.send(
     new UpdateCommand({
@@ -172,7 +172,7 @@ async function mendRow(
  * The condition that the item is there with these attributes as they were found; without `found`,
  * that it is not there.
  */
-function unchanged(
+function requireUnchanged(
   key: 'key' | 'id',
   attributes: readonly string[],
   found: Readonly<Record<string, unknown>> | undefined,

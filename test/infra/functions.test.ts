@@ -60,7 +60,7 @@ function operation(name: string, path: string) {
   ];
 }
 
-function declared(uses: Uses) {
+function listDeclared(uses: Uses) {
   return Object.entries(uses).flatMap(([name, actions]) => actions.map((action) => grant(name, action)));
 }
 
@@ -96,7 +96,7 @@ function usedQueue(used: string) {
 }
 
 /** Every action and resource that the policies of a role allow, one pair a line. */
-function granted(rolePath: string) {
+function listGranted(rolePath: string) {
   const { Policies } = one('AWS::IAM::Role', rolePath).properties;
   const policies: { PolicyDocument: { Statement: Record<string, unknown>[] } }[] = Policies ?? [];
   return policies.flatMap(({ PolicyDocument }) =>
@@ -140,7 +140,9 @@ describe('the functions', () => {
 
     it('may do what it declares and nothing else', () => {
       expect(readable(properties.Role)).toBe(`${path}Role`);
-      expect(granted(`${path}Role`).sort()).toEqual([...declared(description.uses), ...operation(name, path)].sort());
+      expect(listGranted(`${path}Role`).sort()).toEqual(
+        [...listDeclared(description.uses), ...operation(name, path)].sort(),
+      );
       expect(one('AWS::IAM::Role', `${path}Role`).properties).not.toHaveProperty('ManagedPolicyArns');
     });
 

@@ -109,7 +109,7 @@ function expectRightOrRefused(asked: Awaited<ReturnType<typeof ask>>, right: str
 }
 
 /** What is right, and the number of calls that it takes: of a repetition, as all that follow are. */
-async function undisturbed(handlers: Handlers, of: Case) {
+async function askUndisturbed(handlers: Handlers, of: Case) {
   proxy.plan(of.userId);
   await ask(handlers, of);
   proxy.plan(of.userId);
@@ -124,7 +124,7 @@ describe('an endpoint, one of whose calls fails once', async () => {
   const handlers = await endpoints();
 
   it.concurrent.each(cases)('answers as if nothing had happened, or refuses: $name', async (of) => {
-    const { right, calls } = await undisturbed(handlers, of);
+    const { right, calls } = await askUndisturbed(handlers, of);
     expect(calls).toBeGreaterThan(0);
     for (const [name, strike] of everyFault) {
       for (let from = 1; from <= calls; from++) {
@@ -137,7 +137,7 @@ describe('an endpoint, one of whose calls fails once', async () => {
         else expect(asked.statusCode, place).toBe(200);
       }
     }
-    expect((await undisturbed(handlers, of)).right).toBe(right);
+    expect((await askUndisturbed(handlers, of)).right).toBe(right);
   });
 });
 
@@ -145,7 +145,7 @@ describe('an endpoint, one of whose calls is not answered once', async () => {
   const handlers = await endpoints();
 
   it.concurrent.each(cases)('asks again: $name', async (of) => {
-    const { right, calls } = await undisturbed(handlers, of);
+    const { right, calls } = await askUndisturbed(handlers, of);
     for (let from = 1; from <= calls; from++) {
       proxy.plan(of.userId, { strike: silence, from, times: 1 });
       const asked = await ask(handlers, of);
@@ -159,14 +159,14 @@ describe('an endpoint that gets no answer from some call on', async () => {
   const handlers = await endpoints();
 
   it.concurrent.each(cases)('answers 504 while there is time: $name', async (of) => {
-    const { right, calls } = await undisturbed(handlers, of);
+    const { right, calls } = await askUndisturbed(handlers, of);
     for (const from of new Set([1, calls])) {
       proxy.plan(of.userId, { strike: silence, from, times: Number.POSITIVE_INFINITY });
       const asked = await ask(handlers, of);
       expect(asked.statusCode).toBe(504);
       expectRightOrRefused(asked, right);
     }
-    expect((await undisturbed(handlers, of)).right).toBe(right);
+    expect((await askUndisturbed(handlers, of)).right).toBe(right);
   });
 });
 
@@ -174,7 +174,7 @@ describe('an endpoint whose calls fail from some call on', async () => {
   const handlers = await endpoints();
 
   it.concurrent.each(cases)('refuses with the envelope: $name', async (of) => {
-    const { right, calls } = await undisturbed(handlers, of);
+    const { right, calls } = await askUndisturbed(handlers, of);
     for (const [name, strike] of everyFault) {
       for (const from of new Set([1, calls])) {
         proxy.plan(of.userId, { strike, from, times: Number.POSITIVE_INFINITY });
@@ -183,7 +183,7 @@ describe('an endpoint whose calls fail from some call on', async () => {
         expect(name in throttles ? [429] : [500, 504], `${name} from call ${from} on`).toContain(asked.statusCode);
       }
     }
-    expect((await undisturbed(handlers, of)).right).toBe(right);
+    expect((await askUndisturbed(handlers, of)).right).toBe(right);
   });
 });
 
@@ -191,7 +191,7 @@ describe('an endpoint all of whose calls are slow', async () => {
   const handlers = await endpoints();
 
   it.concurrent.each(cases)('is slow and right: $name', async (of) => {
-    const { right } = await undisturbed(handlers, of);
+    const { right } = await askUndisturbed(handlers, of);
     proxy.plan(of.userId, { strike: late(600), from: 1, times: Number.POSITIVE_INFINITY });
     const asked = await ask(handlers, of);
     expect(asked).toMatchObject({ statusCode: 200, text: right });

@@ -33,7 +33,7 @@ const operations: Readonly<Record<string, (writer: Writer, userId: string) => Pr
 };
 
 /** Runs the operation for a new owner with some rows. `intercept` handles its calls. */
-async function tried(userId: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
+async function tryOperation(userId: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
   const writer = lifecycle(client, tables, { rowsPerBlock });
   await writer.createBatches(userId, [
     newBatch(0, { open: true, jobs: [newJob(0)] }),
@@ -52,7 +52,7 @@ async function tried(userId: string, operation: string, intercept: (call: Call) 
 describe.each(Object.keys(operations))('%s', (operation) => {
   it('succeeds despite one fault at any of its calls', async () => {
     const calls: string[] = [];
-    const { after: expected } = await tried(`${operation} well`, operation, (call) => {
+    const { after: expected } = await tryOperation(`${operation} well`, operation, (call) => {
       calls.push(call.name);
       return call.send();
     });
@@ -62,7 +62,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
       await Promise.all(
         places.map(async (place) => {
           let at = 0;
-          const { error, after } = await tried(`${operation} ${name} ${place}`, operation, (call) =>
+          const { error, after } = await tryOperation(`${operation} ${name} ${place}`, operation, (call) =>
             at++ === place ? fault.strike(call) : call.send(),
           );
           expect({ name, place, error, after }).toEqual({ name, place, error: undefined, after: expected });
@@ -77,7 +77,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
       Object.entries(faults).flatMap(([name, fault]) =>
         fault.commands.map(async (command) => {
           let struck = 0;
-          const outcome = await tried(`${operation} ${name} ${command}`, operation, (call) => {
+          const outcome = await tryOperation(`${operation} ${name} ${command}`, operation, (call) => {
             if (call.name !== command) return call.send();
             struck += 1;
             return fault.strike(call);
@@ -95,7 +95,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
   });
 
   it('throws a lasting failure, with its change made in full or not at all', async () => {
-    const { after: expected } = await tried(`${operation} whole`, operation, (call) => call.send());
+    const { after: expected } = await tryOperation(`${operation} whole`, operation, (call) => call.send());
     for (const { name, command, struck, error, before, after } of await lasting(failures)) {
       if (struck === 0) continue;
       expect(error?.cause).toHaveProperty('message', 'injected');

@@ -72,7 +72,7 @@ async function prepare() {
   }
 }
 const parents = ({ jobs }: BatchWithJobs) => jobs?.map(({ parent_id }) => parent_id);
-const numbered = (...numbers: number[]) => numbers.map((number) => uuid('a', number));
+const jobIds = (...numbers: number[]) => numbers.map((number) => uuid('a', number));
 
 describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
   it('creates a batch of all jobs, with their runs, variables and sequences', async () => {
@@ -90,7 +90,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
       configuration: { dt: 10 },
     });
     expect(data.sequence_builder).toBe(sequenceText({ name: 'shared' }));
-    expect(parents(data)).toEqual(numbered(1, 2, 3, 4));
+    expect(parents(data)).toEqual(jobIds(1, 2, 3, 4));
     expect(
       data.jobs!.map(({ runs, variables, status, errors, origin }) => [runs, variables, status, errors, origin]),
     ).toEqual([
@@ -121,7 +121,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     ['start_date=2020-01-01', [1, 2, 3, 4]],
   ])('chooses by %s', async (query, chosen) => {
     await prepare();
-    expect(parents((await ask(query)).data)).toEqual(numbered(...chosen));
+    expect(parents((await ask(query)).data)).toEqual(jobIds(...chosen));
   });
 
   it('refuses an open batch, a choice of no job, and what is not there or another’s, and creates nothing', async () => {
@@ -147,7 +147,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
   it('answers a repeated key with the same batch when the jobs have changed since', async () => {
     await prepare();
     const first = await ask('status=PENDING', { key: 'again' });
-    expect(parents(first.data)).toEqual(numbered(3, 4));
+    expect(parents(first.data)).toEqual(jobIds(3, 4));
     await recordJobStatus(user, uuid('a', 3), { status: 'DONE' });
     expect(await ask('status=PENDING', { key: 'again' })).toEqual(first);
     await recordJobStatus(user, uuid('a', 4), { status: 'DONE' });

@@ -89,7 +89,7 @@ function load(entry: string) {
   return import(/* @vite-ignore */ `${import.meta.dirname}/../../functions/${entry}.ts`);
 }
 
-function declared(uses: Uses): string[] {
+function listDeclared(uses: Uses): string[] {
   return Object.entries(uses).flatMap(([name, actions]) => actions.map((action) => `${name} ${action}`));
 }
 
@@ -331,7 +331,7 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
       expect((await handler(event, lambdaContext())).statusCode).toBe(500);
     }
     for (const call of callsOfSecrets()) calls.add(call);
-    expect([...calls].sort()).toEqual(declared(uses).sort());
+    expect([...calls].sort()).toEqual(listDeclared(uses).sort());
   });
 });
 
@@ -388,7 +388,7 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       const name = { waiting: 'WaitingEvents', unfinished: 'Unfinished' }[queue] ?? 'Events/dead_letters';
       calls.add(`${name} SendMessage`);
     }
-    expect([...calls].sort()).toEqual(declared(otherFunctions[name].uses).sort());
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions[name].uses).sort());
   });
 });
 
@@ -415,7 +415,7 @@ describe('finishBatches', () => {
     const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);
     if (sink.messages.length > 0) calls.add('Unfinished/dead_letters SendMessage');
-    expect([...calls].sort()).toEqual(declared(otherFunctions.finishBatches.uses).sort());
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.finishBatches.uses).sort());
   });
 });
 
@@ -423,7 +423,7 @@ describe('measureQueues', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.measureQueues.entry);
     await handler({}, lambdaContext());
-    expect([...calls].sort()).toEqual(declared(otherFunctions.measureQueues.uses).sort());
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.measureQueues.uses).sort());
   });
 });
 
@@ -436,7 +436,7 @@ describe.each(['authorizer', 'methodNotAllowed'] as const)('%s', (name) => {
       methodArn: 'arn:a:b:c:d:e/f/GET/g',
     };
     await Promise.allSettled([handler(event, lambdaContext())]);
-    expect([...calls]).toEqual(declared(otherFunctions[name].uses));
+    expect([...calls]).toEqual(listDeclared(otherFunctions[name].uses));
   });
 });
 
@@ -461,7 +461,7 @@ describe('pickFinalRows', () => {
     for (const { queue } of sink.messages) {
       calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);
     }
-    expect([...calls].sort()).toEqual(declared(otherFunctions.pickFinalRows.uses).sort());
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.pickFinalRows.uses).sort());
   });
 });
 
@@ -498,7 +498,7 @@ describe('deliverWebhooks', () => {
     expect(results.requests).toContain(`GET ${results_key}`);
     calls.add('Results GetObject');
     expect([...new Set([...calls, ...callsOfSecrets()])].sort()).toEqual(
-      declared(otherFunctions.deliverWebhooks.uses).sort(),
+      listDeclared(otherFunctions.deliverWebhooks.uses).sort(),
     );
   });
 });
@@ -507,6 +507,6 @@ describe('rotateWebhookKey', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.rotateWebhookKey.entry);
     await secrets.rotate(webhookKeyArn, handler);
-    expect([...new Set(callsOfSecrets())].sort()).toEqual(declared(otherFunctions.rotateWebhookKey.uses).sort());
+    expect([...new Set(callsOfSecrets())].sort()).toEqual(listDeclared(otherFunctions.rotateWebhookKey.uses).sort());
   });
 });

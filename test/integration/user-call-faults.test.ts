@@ -45,11 +45,22 @@ const calls: Readonly<Record<string, (through: Through, userId: string) => Promi
 };
 
 let users = 0;
-/** A new user with an open batch and a closed one of 36 jobs, one of which has ended. */
-async function newUser(): Promise<string> {
+/** How many jobs the closed batch has: as many as the call needs to take several transactions, 3 otherwise. */
+const jobsOfClosed: Readonly<Record<string, number>> = {
+  rebatch: 14,
+  'cancel a batch': 36,
+  'cancel jobs': 36,
+  'time a batch out': 36,
+};
+
+/** A new user with an open batch and a closed one, one of whose jobs has ended. */
+async function newUser(name: string): Promise<string> {
   const userId = `auth0|${users++}`;
   const { createBatches, recordJobStatus } = write(client);
-  await createBatches(userId, [newBatch(0, { open: true, jobs: [newJob(50)] }), newBatch(1, { jobs: jobs(1, 36) })]);
+  await createBatches(userId, [
+    newBatch(0, { open: true, jobs: [newJob(50)] }),
+    newBatch(1, { jobs: jobs(1, jobsOfClosed[name] ?? 3) }),
+  ]);
   await recordJobStatus(userId, uuid('a', 2), { status: 'DONE' });
   return userId;
 }
@@ -80,8 +91,8 @@ async function attempt(name: string, userId: string, intercept: (call: Call) => 
 
 describe.each(Object.keys(calls))('%s', { timeout: 300_000 }, (name) => {
   /** What it leaves when nothing goes wrong, and the calls that it makes. */
-  async function undisturbed() {
-    const userId = await newUser();
+  async function callUndisturbed() {
+    const userId = await newUser(name);
     const made: string[] = [];
     expect(
       await attempt(name, userId, (call) => {
@@ -104,11 +115,11 @@ describe.each(Object.keys(calls))('%s', { timeout: 300_000 }, (name) => {
   const forReads = ['some unprocessed keys', 'a killed function'];
 
   it('succeeds despite one fault at any of its transactions', async () => {
-    const { right, made } = await undisturbed();
+    const { right, made } = await callUndisturbed();
     for (const [fault, each] of Object.entries({ ...contention, ...failures, ...partly })) {
       await Promise.all(
         placesOf(made, fault, each).map(async (place) => {
-          const userId = await newUser();
+          const userId = await newUser(name);
           let at = 0;
           const error = await attempt(name, userId, (call) => (at++ === place ? each.strike(call) : call.send()));
           const rows = await rowsOf(userId);
@@ -119,7 +130,7 @@ describe.each(Object.keys(calls))('%s', { timeout: 300_000 }, (name) => {
   });
 
   it('is completed by its repetition wherever it failed', async () => {
-    const { right, made } = await undisturbed();
+    const { right, made } = await callUndisturbed();
     const lasting: Readonly<Record<string, Fault>> = {
       'an internal error': failures['an internal error']!,
       'a timeout after the effect': failures['a timeout after the effect']!,
@@ -134,7 +145,7 @@ describe.each(Object.keys(calls))('%s', { timeout: 300_000 }, (name) => {
     for (const [fault, each] of Object.entries(lasting)) {
       await Promise.all(
         placesOf(made, fault, each).map(async (place) => {
-          const userId = await newUser();
+          const userId = await newUser(name);
           let at = 0;
           await attempt(name, userId, (call) =>
             at++ >= place && each.commands.includes(call.name) ? each.strike(call) : call.send(),

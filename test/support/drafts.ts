@@ -35,7 +35,7 @@ export function applyAll(draft: Draft, operations: readonly Operation[]): Draft 
 }
 
 /** What is stored once the draft's transaction was made, as the draft of the next one. */
-export function stored(draft: Draft): Draft {
+export function store(draft: Draft): Draft {
   return draftOf({
     batches: [...new Map([...draft.stored.batches, ...draft.batches]).values()],
     jobs: [...new Map([...draft.stored.jobs, ...draft.jobs]).values()],

@@ -17,7 +17,7 @@ const anyCommand = ['GetCommand', 'BatchGetCommand', 'TransactWriteCommand'];
 
 const metadata = { $metadata: {}, message: 'injected' };
 
-function canceled(code: string): Fault {
+function cancelWith(code: string): Fault {
   return {
     commands: ['TransactWriteCommand'],
     async strike(call) {
@@ -52,7 +52,7 @@ const reset = () => Object.assign(new Error('injected'), { code: 'ECONNRESET' })
 const internal = () => new InternalServerError(metadata);
 
 /** Answers none of the keys, or only the first ones. */
-function unprocessed(answered: number): Fault {
+function leaveUnprocessed(answered: number): Fault {
   return {
     commands: ['BatchGetCommand'],
     async strike(call) {
@@ -69,13 +69,13 @@ function unprocessed(answered: number): Fault {
 
 /** DynamoDB refuses for now. Nothing was written. */
 export const contention: Readonly<Record<string, Fault>> = {
-  'a lost race': canceled('ConditionalCheckFailed'),
-  'a conflicting transaction': canceled('TransactionConflict'),
-  'a throttled item': canceled('ThrottlingError'),
-  'an exceeded throughput of an item': canceled('ProvisionedThroughputExceeded'),
+  'a lost race': cancelWith('ConditionalCheckFailed'),
+  'a conflicting transaction': cancelWith('TransactionConflict'),
+  'a throttled item': cancelWith('ThrottlingError'),
+  'an exceeded throughput of an item': cancelWith('ProvisionedThroughputExceeded'),
   'an exceeded throughput': failing(() => new ProvisionedThroughputExceededException(metadata)),
   throttling: failing(() => Object.assign(new Error('injected'), { name: 'ThrottlingException' })),
-  'unprocessed keys': unprocessed(0),
+  'unprocessed keys': leaveUnprocessed(0),
 };
 
 /** The caller cannot know whether anything was written. */
@@ -88,4 +88,4 @@ export const failures: Readonly<Record<string, Fault>> = {
 };
 
 /** Only some keys are answered. As a lasting fault it would still make progress. */
-export const partly: Readonly<Record<string, Fault>> = { 'some unprocessed keys': unprocessed(1) };
+export const partly: Readonly<Record<string, Fault>> = { 'some unprocessed keys': leaveUnprocessed(1) };

@@ -107,7 +107,7 @@ function modelJob(row: JobRow): ModelJob {
 }
 
 const done = (state: Model): Result => ({ state: settle(endJobs(state)), outcome: 'done' });
-const refused = (state: Model, outcome: string): Result => ({ state, outcome });
+const refuse = (state: Model, outcome: string): Result => ({ state, outcome });
 
 const finalBatch = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'];
 const batchMoves: Record<string, readonly string[]> = {
@@ -198,9 +198,9 @@ function createIn(state: Model, batch: NewBatch): Result {
   if (stored !== undefined) {
     const same =
       stored.device_type === batch.device_type && batch.jobs.every((job) => jobs.get(job.id)?.batch === batch.id);
-    return same ? done(state) : refused(state, 'AlreadyExists');
+    return same ? done(state) : refuse(state, 'AlreadyExists');
   }
-  if (batch.jobs.some((job) => jobs.has(job.id))) return refused(state, 'AlreadyExists');
+  if (batch.jobs.some((job) => jobs.has(job.id))) return refuse(state, 'AlreadyExists');
   const { device_type, open, tags } = batch;
   const status = { status: 'PENDING', saidStatus: 'PENDING' };
   batches.set(batch.id, { device_type, ...status, open, closedLater: false, tags, start: null, end: null, jobs: [] });
@@ -225,12 +225,12 @@ const add = fc.record({ number: batchNumbers, jobs: severalJobs }).map(({ number
     perform: (writer, userId) => writer.addJobs(userId, batchId, added),
     apply: (state) => {
       const batch = new Map(state.batches).get(batchId);
-      if (batch === undefined) return refused(state, 'NotFound');
+      if (batch === undefined) return refuse(state, 'NotFound');
       const stored = new Map(state.jobs);
       if (added.some((job) => (stored.get(job.id)?.batch ?? batchId) !== batchId))
-        return refused(state, 'AlreadyExists');
+        return refuse(state, 'AlreadyExists');
       const missing = added.filter((job) => !stored.has(job.id));
-      if (missing.length > 0 && !batch.open) return refused(state, 'IllegalTransition');
+      if (missing.length > 0 && !batch.open) return refuse(state, 'IllegalTransition');
       return withJobs(state, batchId, missing);
     },
     toString: () => `add(${number}, jobs ${jobs})`,
@@ -273,9 +273,9 @@ const recordBatch = fc
 function changeBatch(state: Model, id: string, change: (batch: ModelBatch) => ModelBatch | undefined): Result {
   const batches = new Map(state.batches);
   const batch = batches.get(id);
-  if (batch === undefined) return refused(state, 'NotFound');
+  if (batch === undefined) return refuse(state, 'NotFound');
   const next = change(batch);
-  if (next === undefined) return refused(state, 'IllegalTransition');
+  if (next === undefined) return refuse(state, 'IllegalTransition');
   return done({ ...state, batches: [...batches.set(id, next)] });
 }
 
@@ -329,8 +329,8 @@ const recordJob = fc
       apply: (state) => {
         const jobs = new Map(state.jobs);
         const job = jobs.get(id);
-        if (job === undefined) return refused(state, 'NotFound');
-        if (!may(jobMoves, job.status, status)) return refused(state, 'IllegalTransition');
+        if (job === undefined) return refuse(state, 'NotFound');
+        if (!may(jobMoves, job.status, status)) return refuse(state, 'IllegalTransition');
         jobs.set(id, { ...job, ...given({ status, start, end, errors, results: key(owner) }) });
         return done({ ...state, jobs: [...jobs] });
       },
@@ -348,9 +348,9 @@ const cancelWhole = batchNumbers.map((number): Operation => {
     perform: (writer, userId) => writer.cancelBatch(userId, id),
     apply: (state) => {
       const batch = new Map(state.batches).get(id);
-      if (batch === undefined) return refused(state, 'NotFound');
+      if (batch === undefined) return refuse(state, 'NotFound');
       if (batch.status === 'CANCELED') return done(state);
-      if (finalBatch.includes(batch.status)) return refused(state, 'IllegalTransition');
+      if (finalBatch.includes(batch.status)) return refuse(state, 'IllegalTransition');
       const jobs = state.jobs.map(([id, job]) => [id, batch.jobs.includes(id) ? cancel(job) : job] as const);
       return changeBatch({ ...state, jobs }, id, (each) => ({
         ...each,
@@ -370,9 +370,9 @@ const cancelOne = jobNumbers.map((number): Operation => {
     apply: (state) => {
       const jobs = new Map(state.jobs);
       const job = jobs.get(id);
-      if (job === undefined) return refused(state, 'NotFound');
+      if (job === undefined) return refuse(state, 'NotFound');
       if (job.status === 'CANCELED') return done(state);
-      if (finalJob.includes(job.status)) return refused(state, 'IllegalTransition');
+      if (finalJob.includes(job.status)) return refuse(state, 'IllegalTransition');
       return done({ ...state, jobs: [...jobs.set(id, cancel(job))] });
     },
     toString: () => `cancelJob(${number})`,
@@ -388,7 +388,7 @@ const cancelSome = fc
       perform: (writer, userId) => writer.cancelJobs(userId, id, given({ id: ids })),
       apply: (state) => {
         const batch = new Map(state.batches).get(id);
-        if (batch === undefined) return refused(state, 'NotFound');
+        if (batch === undefined) return refuse(state, 'NotFound');
         const isChosen = (job: string) => batch.jobs.includes(job) && (ids?.includes(job) ?? true);
         return done({ ...state, jobs: state.jobs.map(([id, job]) => [id, isChosen(id) ? cancel(job) : job]) });
       },
@@ -409,11 +409,11 @@ const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number
       const batches = new Map(state.batches);
       const jobs = new Map(state.jobs);
       const repeated = batches.get(source);
-      if (repeated === undefined) return refused(state, 'NotFound');
-      if (repeated.open) return refused(state, 'IllegalTransition');
+      if (repeated === undefined) return refuse(state, 'NotFound');
+      if (repeated.open) return refuse(state, 'IllegalTransition');
       const id = derivedUuid(['rebatch', owner, idempotencyKey]);
       if (batches.has(id)) return done(state);
-      if (repeated.jobs.length === 0) return refused(state, 'InvalidInput');
+      if (repeated.jobs.length === 0) return refuse(state, 'InvalidInput');
       const { device_type, tags } = repeated;
       const content = { device_type, status: 'PENDING', saidStatus: 'PENDING', open: false, closedLater: false, tags };
       batches.set(id, { ...content, start: null, end: null, jobs: [] });

@@ -26,14 +26,14 @@ afterAll(async () => {
 
 const get = async (path: string) => (await fetch(server.url + path)).json();
 /** The claims of a token that the issuer's own keys verify. */
-async function verified(token: string) {
+async function verify(token: string) {
   const keys = createLocalJWKSet((await get('/.well-known/jwks.json')) as JSONWebKeySet);
   return jwtVerify(token, keys, { issuer: 'http://issuer', audience: 'api' });
 }
 
 describe('tokens', () => {
   it('carry subject, audience, expiry and scope, signed with the published key', async () => {
-    const { payload, protectedHeader } = await verified(await issuer.token(demo, 60));
+    const { payload, protectedHeader } = await verify(await issuer.token(demo, 60));
     const now = Math.floor(Date.now() / 1000);
     expect(payload).toMatchObject({ sub: demo.userId, scope: 'openid profile email', jti: expect.any(String) });
     expect(payload.exp! - payload.iat!).toBe(60);
@@ -42,16 +42,16 @@ describe('tokens', () => {
   });
 
   it('are valid for a working day by default', async () => {
-    const { payload } = await verified(await issuer.token(demo));
+    const { payload } = await verify(await issuer.token(demo));
     expect(payload.exp! - payload.iat!).toBe(tokenSeconds);
   });
 
   it('outlive a restart with the same key file, which nobody else can read', async () => {
     const token = await (await issuerWithKey()).token(demo);
-    expect((await verified(token)).payload.sub).toBe(demo.userId);
+    expect((await verify(token)).payload.sub).toBe(demo.userId);
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
     const stranger = await createIssuer({ url: 'http://issuer', audience: 'api', accounts });
-    await expect(verified(await stranger.token(demo))).rejects.toThrow();
+    await expect(verify(await stranger.token(demo))).rejects.toThrow();
   });
 });
 
@@ -84,7 +84,7 @@ describe('the token endpoint', () => {
     const { status, body, headers } = await ask(new URLSearchParams({ ...password, expires_in: '120' }));
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 120 });
-    const { payload } = await verified(String(body.access_token));
+    const { payload } = await verify(String(body.access_token));
     expect(payload.exp! - payload.iat!).toBe(120);
     expect(body.scope).toBe(payload.scope);
   });
@@ -117,7 +117,7 @@ describe('the token endpoint', () => {
       headers,
     );
     expect([status, body.scope]).toEqual([200, 'device:*']);
-    const { payload } = await verified(String(body.access_token));
+    const { payload } = await verify(String(body.access_token));
     expect(payload).toMatchObject({ sub: 'device', scope: 'device:*' });
   });
 

@@ -11,7 +11,7 @@ const account = {
 };
 
 /** What an expression in a function's environment is resolved to. */
-function resolved(value: unknown, rest: Partial<Template> = {}): unknown {
+function resolve(value: unknown, rest: Partial<Template> = {}): unknown {
   const template: Template = {
     ...rest,
     Resources: {
@@ -65,7 +65,7 @@ describe('readTemplate', () => {
       Conditions: { IsEurope: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] }] } },
       Mappings: { Map: { 'eu-west-3': { key: 'found' } } },
     };
-    expect(resolved(value, rest)).toEqual(expected);
+    expect(resolve(value, rest)).toEqual(expected);
   });
 
   it('leaves out resources whose condition does not hold', () => {
@@ -81,6 +81,6 @@ describe('readTemplate', () => {
     ['a parameter without a default', { Ref: 'Size' }, { Parameters: { Size: {} } }, 'Size'],
     ['a resource type', 1, { Resources: { Mail: { Type: 'AWS::SES::Template' } } }, 'AWS::SES::Template'],
   ])('names %s that is unknown', (_, value, rest, name) => {
-    expect(() => resolved(value, rest as Partial<Template>)).toThrow(name);
+    expect(() => resolve(value, rest as Partial<Template>)).toThrow(name);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Creation, creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import type { NewBatch } from '../../../../functions/schemas/batch.ts';
-import { applyAll, draftOf, headAfter, owner, stored } from '../../../support/drafts.ts';
+import { applyAll, draftOf, headAfter, owner, store } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
@@ -94,7 +94,7 @@ describe('a creation of a new batch', () => {
   });
 
   it('refuses a job of another batch', () => {
-    const draft = stored(create(draftOf(), newBatch(1, { jobs: [newJob(1)] })));
+    const draft = store(create(draftOf(), newBatch(1, { jobs: [newJob(1)] })));
     expect(() => create(draft, newBatch(2, { jobs: [newJob(1)] }))).toThrow('exists with another batch_id');
   });
 });
@@ -117,7 +117,7 @@ describe('a creation with more than 10 jobs', () => {
   it('leaves the batch incomplete until the last', () => {
     let draft = draftOf();
     const seen = operations.map((operation) => {
-      draft = stored(operation.apply(draft));
+      draft = store(operation.apply(draft));
       const row = draft.stored.batches.get(batch.id)!;
       return [row.creating, row.jobs_count, row.jobs_count_per_status.PENDING, row.rev];
     });
@@ -130,15 +130,15 @@ describe('a creation with more than 10 jobs', () => {
   });
 
   it('does what is left when some of it was done', () => {
-    const half = stored(operations[0]!.apply(draftOf()));
+    const half = store(operations[0]!.apply(draftOf()));
     const draft = applyAll(half, operations);
     expect(jobsIn(draft).map(({ id }) => id)).toEqual(batch.jobs.slice(10).map(({ id }) => id));
     expect(batchesIn(draft)[0]).not.toHaveProperty('creating');
-    expect(applyAll(stored(draft), operations).batches.size).toBe(0);
+    expect(applyAll(store(draft), operations).batches.size).toBe(0);
   });
 
   it('lets others add jobs in between, and stays incomplete', () => {
-    const half = stored(operations[0]!.apply(draftOf()));
+    const half = store(operations[0]!.apply(draftOf()));
     const open = { ...half.stored.batches.get(batch.id)!, open: true };
     const grown = add(draftOf({ ...half.stored, batches: [open], jobs: [], heads: half.heads }), 1, [newJob(500)]);
     expect(batchesIn(grown)[0]).toMatchObject({ creating: true, jobs_count: 11 });
@@ -161,7 +161,7 @@ describe('the halves of a creation', () => {
 
 describe('a creation that was made before', () => {
   const batch = newBatch(1, { jobs: [newJob(1)], tags: ['a'] });
-  const before = stored(create(draftOf(), batch));
+  const before = store(create(draftOf(), batch));
 
   it('changes nothing, also with other tags and openness', () => {
     expect(create(before, { ...batch, tags: ['b'], open: true, device_status: 'UP' })).toBe(before);
@@ -189,7 +189,7 @@ describe('a creation that was made before', () => {
 });
 
 describe('an addition of jobs', () => {
-  const open = stored(create(draftOf(), newBatch(1, { open: true, jobs: [newJob(1)] })));
+  const open = store(create(draftOf(), newBatch(1, { open: true, jobs: [newJob(1)] })));
   const closedAt = (second: number) => {
     const row = open.stored.batches.get(newBatch(1).id)!;
     const written_at = { open: Date.parse(at(second)) * 1000 };
@@ -223,7 +223,7 @@ describe('an addition of jobs', () => {
     expect(() => add(open, 2, [newJob(2)])).toThrow('There is no such batch.');
     expect(() => add(closedAt(19), 1, [newJob(2)])).toThrow('is closed for jobs');
     expect(batchesIn(add(closedAt(20), 1, [newJob(2)]))[0]).toMatchObject({ jobs_count: 2, open: false });
-    const born = stored(create(draftOf(), newBatch(1)));
+    const born = store(create(draftOf(), newBatch(1)));
     expect(() => add(born, 1, [newJob(2)])).toThrow('is closed for jobs');
   });
 });

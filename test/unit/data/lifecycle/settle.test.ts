@@ -15,7 +15,7 @@ const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0
 const { id } = newBatch(1);
 
 /** A batch with two jobs. */
-function created(open: boolean, jobNumbers: readonly number[] = [1, 2]): Draft {
+function create(open: boolean, jobNumbers: readonly number[] = [1, 2]): Draft {
   const { jobs, ...create } = newBatch(1, { open, jobs: jobNumbers.map((number) => newJob(number)) });
   return applyAll(draftOf(), creationOperations(owner, { batchId: id, create, jobs, time: at(0) }));
 }
@@ -40,19 +40,19 @@ const jobEvent = (number: number, status: JobStatus) => ({
 
 describe('settling', () => {
   it('ends a closed batch with its last job, at that time', () => {
-    const running = job(created(false), 1, 'DONE', 5);
+    const running = job(create(false), 1, 'DONE', 5);
     expect(shown(running)).toMatchObject({ status: 'PENDING', updated_at: at(0) });
     expect(shown(job(running, 2, 'ERROR', 9))).toMatchObject({ status: 'DONE', updated_at: at(9), end_datetime: null });
   });
 
   it('ends a batch as CANCELED only when all of its jobs are', () => {
-    const canceled = job(created(false), 1, 'CANCELED');
+    const canceled = job(create(false), 1, 'CANCELED');
     expect(shown(job(canceled, 2, 'CANCELED')).status).toBe('CANCELED');
     expect(shown(job(canceled, 2, 'DONE')).status).toBe('DONE');
   });
 
   it('waits for the closing of an open batch, and for a job that is CANCELING', () => {
-    const over = job(job(created(true), 1, 'DONE'), 2, 'CANCELING');
+    const over = job(job(create(true), 1, 'DONE'), 2, 'CANCELING');
     expect(shown(batch(over, { open: false })).status).toBe('PENDING');
     const all = job(over, 2, 'DONE', 3);
     expect(shown(all).status).toBe('PENDING');
@@ -60,8 +60,8 @@ describe('settling', () => {
   });
 
   it('ends a batch without jobs when it is closed, but not when it was created closed', () => {
-    expect(shown(batch(created(true, []), { open: false })).status).toBe('DONE');
-    expect(shown(batch(created(false, []), { tags: ['x'] })).status).toBe('PENDING');
+    expect(shown(batch(create(true, []), { open: false })).status).toBe('DONE');
+    expect(shown(batch(create(false, []), { tags: ['x'] })).status).toBe('PENDING');
   });
 
   it('does not end a batch that is still being created', () => {
@@ -73,12 +73,12 @@ describe('settling', () => {
   });
 
   it('leaves what was said of the whole batch', () => {
-    const failed = batch(created(false), { status: 'TIMED_OUT' });
+    const failed = batch(create(false), { status: 'TIMED_OUT' });
     expect(shown(job(job(failed, 1, 'DONE'), 2, 'DONE'))).toMatchObject({ status: 'TIMED_OUT' });
   });
 
   it('is final to a direct call', () => {
-    const done = job(job(created(false), 1, 'DONE'), 2, 'DONE');
+    const done = job(job(create(false), 1, 'DONE'), 2, 'DONE');
     expect(() => batch(done, { status: 'CANCELED' })).toThrow(IllegalTransition);
     expect(() => batch(done, { status: 'RUNNING' })).toThrow(IllegalTransition);
     expect(shown(batch(done, { status: 'DONE' })).status).toBe('DONE');
@@ -86,7 +86,7 @@ describe('settling', () => {
   });
 
   it('goes on when a job comes late that was added before the closing', () => {
-    const closed = applyEvents(job(job(created(true), 1, 'DONE'), 2, 'DONE'), [
+    const closed = applyEvents(job(job(create(true), 1, 'DONE'), 2, 'DONE'), [
       { type: 'batch.updated', time: at(20), data: { batch_id: id, open: false } },
     ]);
     expect(shown(closed).status).toBe('DONE');
@@ -102,7 +102,7 @@ describe('settling', () => {
     ['TIMED_OUT', ['The batch timed out.']],
     ['ERROR', ['The batch failed.']],
   ] as const)('closes a batch that an event says is %s, and cancels its unfinished jobs', (status, errors) => {
-    const running = job(job(created(true), 1, 'DONE', 1), 2, 'RUNNING', 2);
+    const running = job(job(create(true), 1, 'DONE', 1), 2, 'RUNNING', 2);
     const ended = applyEvents(running, [endAt(7, status)]);
     expect(shown(ended)).toMatchObject({ status, open: false, jobs_count_per_status: { DONE: 1, CANCELED: 1 } });
     expect(jobsOf(ended)).toMatchObject([
@@ -113,7 +113,7 @@ describe('settling', () => {
 
   it('keeps the errors that a job has of its own', () => {
     const update = { errors: ['lost atoms'] };
-    const failing = updateJob(owner.lists, { id: newJob(1).id, update, now: at(1) }).apply(created(false));
+    const failing = updateJob(owner.lists, { id: newJob(1).id, update, now: at(1) }).apply(create(false));
     expect(jobsOf(applyEvents(failing, [endAt(7, 'ERROR')]))).toMatchObject([
       { errors: ['lost atoms'] },
       { errors: ['The batch failed.'] },
@@ -121,12 +121,12 @@ describe('settling', () => {
   });
 
   it('ends no job of a batch that is DONE as a whole: their own ends are on their way', () => {
-    const done = applyEvents(created(true), [endAt(7, 'DONE')]);
+    const done = applyEvents(create(true), [endAt(7, 'DONE')]);
     expect(shown(done)).toMatchObject({ status: 'DONE', open: false, jobs_count_per_status: { PENDING: 2 } });
   });
 
   it('lets the end that an event says of a job win, but no direct call', () => {
-    const ended = applyEvents(created(false), [endAt(7, 'TIMED_OUT')]);
+    const ended = applyEvents(create(false), [endAt(7, 'TIMED_OUT')]);
     const done = applyEvents(ended, [{ ...jobEvent(1, 'DONE'), time: at(9) }, jobEvent(2, 'RUNNING')]);
     expect(jobsOf(done)).toMatchObject([
       { status: 'DONE', errors: null, updated_at: at(9) },
@@ -140,7 +140,7 @@ describe('settling', () => {
   });
 
   it('ends a job that comes late for a batch that has ended', () => {
-    const ended = applyEvents(created(true), [endAt(20, 'TIMED_OUT')]);
+    const ended = applyEvents(create(true), [endAt(20, 'TIMED_OUT')]);
     const added = { type: 'jobs.added', time: at(10), data: { batch_id: id, jobs: [{ id: newJob(3).id, runs: 1 }] } };
     const late = applyEvents(ended, [added]);
     expect(late.jobs.get(newJob(3).id)).toMatchObject({ status: 'CANCELED', updated_at: at(20) });
@@ -177,7 +177,7 @@ describe('settling', () => {
     fc.assert(
       fc.property(fc.boolean(), bothOrders, (open, [given, shuffled]) => {
         const [rows, other] = [given, shuffled].map((events) => {
-          const draft = applyEvents(created(open), events);
+          const draft = applyEvents(create(open), events);
           return [shown(draft), ...jobsOf(draft)].map(({ rev: _, ...row }) => row);
         });
         // Times at which two statuses contradict each other are the sender's: the one that arrives later counts.

@@ -5,7 +5,7 @@ import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
-import { applyAll, draftOf, owner, stored } from '../../../support/drafts.ts';
+import { applyAll, draftOf, owner, store } from '../../../support/drafts.ts';
 import { newBatch, newJob } from '../../../support/new-batch.ts';
 
 const tables = { Batches: 'B', Jobs: 'J', Columns: 'C' };
@@ -60,11 +60,11 @@ describe('createTransaction', () => {
       [...writesOf(sixteen).columns.keys()].filter((each) => !each.includes('#t#') && !each.includes('#B#')),
     ).toEqual(['b#head', 'j#head']);
     const key = 'b#i#0000000';
-    const full = writesOf(create(stored(sixteen), 17));
+    const full = writesOf(create(store(sixteen), 17));
     const { v } = full.columns.get(key)!.Item as { v: Uint8Array };
     expect(v).toHaveLength(16 * 16);
     expect(full.columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
-    const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(create, stored(create(stored(sixteen), 17)));
+    const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(create, store(create(store(sixteen), 17)));
     expect(writesOf(more, new Map([[key, v]])).columns.get(key)).toMatchObject({
       Item: { v: { length: 2 * v.length } },
       ConditionExpression: 'v = :before',
@@ -74,7 +74,7 @@ describe('createTransaction', () => {
 
   it('changes a row of the tail in the head alone', () => {
     const update = { status: 'RUNNING', start_datetime: time } as const;
-    const started = updateBatch(owner.lists, { id: newBatch(1).id, update, now: time }).apply(stored(first));
+    const started = updateBatch(owner.lists, { id: newBatch(1).id, update, now: time }).apply(store(first));
     const { columns } = writesOf(started);
     expect([...columns.keys()]).toEqual(['b#head']);
     expect(columns.get('b#head')).toMatchObject({
@@ -85,13 +85,13 @@ describe('createTransaction', () => {
   });
 
   it('changes rows and heads only where they are as they were read', () => {
-    const { columns } = writesOf(create(stored(first), 2));
+    const { columns } = writesOf(create(store(first), 2));
     expect(columns.get('b#head')).toMatchObject({
       ConditionExpression: 'next_seq = :next AND tail = :tail',
       ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
     });
     const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
-    const changed = writesOf(update.apply(stored(first)));
+    const changed = writesOf(update.apply(store(first)));
     expect(changed.rows).toMatchObject([
       { Item: { rev: 1 }, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': 0 } },
     ]);
@@ -99,7 +99,7 @@ describe('createTransaction', () => {
   });
 
   it('is not made where the head does not count a row', () => {
-    const draft = stored(first);
+    const draft = store(first);
     const torn = { ...draft.stored, heads: { ...draft.stored.heads, batch: undefined } };
     const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { status: 'RUNNING' }, now: time });
     const started = update.apply({
@@ -113,9 +113,7 @@ describe('createTransaction', () => {
   it('deletes a block that is empty afterwards, and does not write one that was and stays empty', () => {
     const key = [...writesOf(first).columns.keys()].find((each) => each.startsWith('b#t#'))!;
     const { v } = writesOf(first).columns.get(key)!.Item as { v: Uint8Array };
-    const untag = updateBatch(owner.lists, { id: newBatch(1).id, update: { tags: [] }, now: time }).apply(
-      stored(first),
-    );
+    const untag = updateBatch(owner.lists, { id: newBatch(1).id, update: { tags: [] }, now: time }).apply(store(first));
     expect(writesOf(untag, new Map([[key, v]])).columns.get(key)).toEqual({
       Key: { user_id: owner.userId, key },
       ConditionExpression: 'v = :before',

@@ -4,13 +4,13 @@ import { eventOperations } from '../../../../functions/data/lifecycle/event-oper
 import { requireOwnResults, updateBatch, updateJob } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData, InvalidInput, NotFound } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
-import { applyAll, draftOf, owner, stored } from '../../../support/drafts.ts';
+import { applyAll, draftOf, owner, store } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 
 const now = Date.parse('2026-03-01T00:00:00Z');
 const time = '2026-03-01T00:00:00.000000Z';
 const { jobs, ...create } = newBatch(1, { jobs: [newJob(1), newJob(2)] });
-const before = stored(
+const before = store(
   applyAll(
     draftOf(),
     creationOperations(owner, { batchId: create.id, create, jobs, time: '2026-02-01T00:00:00.000000Z' }),
@@ -64,7 +64,7 @@ describe('updateJob', () => {
 
   it('leaves the batch alone when neither status nor that time moves, and all when nothing changes', () => {
     const other = updateJob(owner.lists, { id: newJob(2).id, update: { start_timestamp: time }, now: time });
-    const draft = update({ start_timestamp: time }).apply(stored(other.apply(before)));
+    const draft = update({ start_timestamp: time }).apply(store(other.apply(before)));
     expect([draft.jobs.size, draft.batches.size]).toEqual([1, 0]);
     expect(update({ status: 'PENDING' }).apply(before)).toBe(before);
   });
