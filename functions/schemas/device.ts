@@ -84,6 +84,7 @@ export const AnnounceRequest = z
     id: 'AnnounceRequest',
     fields: {
       ...fields,
+      status: 'How the device is: it takes work while this is `UP`.',
       public:
         'Whether anyone may read the specification; by default as before, and at first true for emulators (`EMU_…`).',
     },

@@ -112,7 +112,7 @@ export function orderAndPage<Field extends string>(
 
 /** What the OpenAPI document says of every list. */
 export const listRules =
-  'Filters AND together, the values of one filter OR. Repeat a parameter to give it several values. Unknown parameters are ignored.';
+  'What is listed passes all filters; a filter with several values takes any of them. Repeat a parameter to give it several values. Unknown parameters are ignored.';
 
 /** What the OpenAPI document says of these parameters. */
 export const orderAndPageFields = {

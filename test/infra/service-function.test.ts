@@ -26,4 +26,12 @@ describe('ServiceFunction', () => {
   it('refuses a function that uses what the stack does not have', () => {
     expect(() => build({ Results: ['GetObject'], Events: ['SendMessage'] })).toThrow('uses Events');
   });
+
+  it.each(['swagger-ui-dist/lost.js', './page/lost.css'])('says that the file %s does not exist', (file) => {
+    const stack = new Stack(new App(), 'Stack');
+    const docs = { entry: 'endpoints/docs/get-docs', uses: {}, files: [file] };
+    expect(
+      () => new ServiceFunction(stack, 'Function', { function: docs, settings: stages.dev, resources: {} }),
+    ).toThrow(`reads ${file}, which does not exist. If it belongs to a package, \`npm ci\` installs it.`);
+  });
 });

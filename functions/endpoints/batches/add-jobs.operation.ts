@@ -9,7 +9,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Add jobs to a batch',
   description:
-    'Adds jobs to an open batch, after those it has; they are in the lists when the call returns. A job without a sequence of its own runs its batch’s. At most 5,000 jobs a call, 350 KB a sequence once gzipped, 6 MB a body, which may be gzipped.',
+    'Adds jobs to an open batch, after those that it has. They are in all lists and reads when the call returns. A job without a sequence of its own runs its batch’s. A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all; the body may be gzipped.',
   path: BatchPath,
   headers: IdempotencyKeyHeader,
   body: jsonBody(AddJobsRequest),

@@ -5,7 +5,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Cancel a batch',
   description:
-    'Closes a batch, and cancels it with all its unfinished jobs, at once. A canceled batch stays as it is; one that ended otherwise is 409. A call that did not come to its end can be repeated; the service completes it within 15 minutes.',
+    'Closes a batch and cancels all its unfinished jobs at once. Canceling it again changes nothing; a batch that ended in another way is refused (409). If a call dies on its way, repeat it, or wait: the service completes it within 15 minutes.',
   path: BatchPath,
   success: { status: 200, data: () => Batch },
   errors: [404, 409],

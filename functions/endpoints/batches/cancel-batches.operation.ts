@@ -7,7 +7,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Cancel several batches',
   description:
-    'Cancels up to 100 batches, each as `cancelBatch` does. Those that cannot be canceled are reported under `errors`, by their ids; so are large ones that the call had no time for: they are closed, and the service cancels them within 15 minutes.',
+    'Cancels up to 100 batches, each as `cancelBatch` does. `errors` names those that could not be canceled, with the reason. Large batches that the call had no time for are among them: they are closed, and the service cancels them within 15 minutes.',
   body: jsonBody(CancelBatchesRequest),
   bodySchema: () => CancelBatchesRequest,
   success: { status: 200, data: () => CanceledBatches },

@@ -7,7 +7,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Cancel jobs of a batch',
   description:
-    'Cancels those jobs of a batch that match all filters: all unfinished ones without any. Answers with the jobs that are canceled now; those that have ended otherwise, and ids that the batch does not have, are reported under `errors`. A call that did not come to its end can be repeated; the service completes it within 15 minutes.',
+    'Cancels unfinished jobs of a batch: those that match all filters, or without filters all of them. Answers with the jobs that are canceled now. `errors` names those that ended in another way, and ids that the batch does not have. If a call dies on its way, repeat it, or wait: the service completes it within 15 minutes.',
   path: BatchPath,
   query: CancelJobsQuery,
   success: { status: 200, data: () => CanceledJobs },

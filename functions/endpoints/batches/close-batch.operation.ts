@@ -5,7 +5,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Close a batch',
   description:
-    'Closes a batch for further jobs, for ever. It ends with the last of its jobs, or at once when all of them have ended. A closed batch stays as it is.',
+    'Closes a batch for good: it takes no further jobs. It ends with its last job, or at once when all its jobs have ended. Closing it again changes nothing.',
   path: BatchPath,
   success: { status: 200, data: () => Batch },
   errors: [404],

@@ -8,7 +8,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Create a batch',
   description:
-    'Creates a batch with its jobs, all or none; it is in the lists when the call returns. Without `device_type` it is for the device whose specification has the name that the sequence’s device has. The priority is the token’s (claim `queue_priority`, otherwise `MEDIUM`) or a lower one that is asked for. At most 5,000 jobs a call, 350 KB a sequence once gzipped, 6 MB a body, which may be gzipped.',
+    'Creates a batch with all its jobs, or nothing. It is in all lists and reads when the call returns. Without `device_type` it is for the device that the sequence was made for: the one whose specification has the same name. The priority is the token’s (claim `queue_priority`, otherwise `MEDIUM`); the body may ask for a lower one. A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all; the body may be gzipped.',
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),
   bodySchema: () => CreateBatchRequest,

@@ -4,7 +4,7 @@ import { BatchPath, BatchProgress } from '../../schemas/batch.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get the status of a batch',
-  description: 'What a client that waits for the batch needs: its status and the number of its jobs in each status.',
+  description: 'The status and the number of jobs in each status: what a client asks for while it waits for the batch.',
   path: BatchPath,
   success: { status: 200, data: () => BatchProgress },
   errors: [404],

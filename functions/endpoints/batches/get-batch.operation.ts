@@ -4,7 +4,7 @@ import { BatchDetails, BatchPath } from '../../schemas/batch.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get a batch',
-  description: 'A batch with its sequence, the ids of its jobs and, where they are at most 100, the jobs.',
+  description: 'A batch with its sequence, the ids of its jobs and, if they are at most 100, the jobs.',
   path: BatchPath,
   success: { status: 200, data: () => BatchDetails },
   errors: [404],

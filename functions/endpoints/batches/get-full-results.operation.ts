@@ -6,7 +6,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Get the results of a batch',
   description:
-    'The results documents of those jobs of the batch that have one, as they were uploaded. Where they exceed one answer, 422: `results_link` leads to those of each job.',
+    'The results documents of the batch’s jobs, as they were uploaded; jobs without one are left out. If they exceed one answer, the call is refused (422): `results_link` leads to those of each job.',
   path: BatchPath,
   success: { status: 200, data: () => ResultsOfJobs },
   errors: [404],

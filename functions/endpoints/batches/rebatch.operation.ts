@@ -7,7 +7,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Run jobs of a batch again',
   description:
-    'Creates a batch of those jobs of a closed batch that match all filters: of all without any. They go with their variables, runs and sequences. No job is 422, an open batch 409.',
+    'Creates a batch of jobs of a closed batch: of those that match all filters, or without filters of all. They keep their variables, runs and sequences. If no job matches, the call is refused with 422; if the batch is open, with 409.',
   path: BatchPath,
   query: RebatchQuery,
   headers: IdempotencyKeyHeader,

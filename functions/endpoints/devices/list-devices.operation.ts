@@ -5,7 +5,7 @@ import { Device, DeviceListQuery } from '../../schemas/device.ts';
 export const operation = {
   tag: 'Devices',
   summary: 'Get all devices',
-  description: 'The devices that have announced themselves, and whether they take work.',
+  description: 'The devices that have announced themselves, whether they take work, and how much waits for them.',
   query: DeviceListQuery,
   success: { status: 200, data: () => z.array(Device) },
   errors: [422],

@@ -5,7 +5,7 @@ export const operation = {
   tag: 'Jobs',
   summary: 'Cancel a job',
   description:
-    'Cancels an unfinished job, at once. A closed batch ends with the last of its jobs. A canceled job stays as it is; one that ended otherwise is 409.',
+    'Cancels an unfinished job at once. A closed batch ends with its last job. Canceling it again changes nothing; a job that ended in another way is refused (409).',
   path: JobPath,
   success: { status: 200, data: () => Job },
   errors: [404, 409],

@@ -4,7 +4,7 @@ import { JobPath, JobWithSequence } from '../../schemas/job.ts';
 export const operation = {
   tag: 'Jobs',
   summary: 'Get a job',
-  description: 'A job with its own sequence. Its results are downloaded by a link.',
+  description: 'A job with its own sequence. `results_link` leads to its results.',
   path: JobPath,
   success: { status: 200, data: () => JobWithSequence },
   errors: [404],

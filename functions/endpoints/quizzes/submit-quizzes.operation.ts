@@ -6,7 +6,7 @@ export const operation = {
   tag: 'Quizzes',
   summary: 'Post multiple quizzes',
   description:
-    'Stores submissions of the caller, all or none, and returns their records in the order of the body. A record belongs to (caller, CMS quiz id, place in its array): sent again it is updated and keeps its `id` and `created_at`.',
+    'Stores all submissions of the body, or none, and answers with their records in the same order. A submission is known by its user, quiz and place in the array: sent again, it updates its record, which keeps `id` and `created_at`.',
   body: QuizSubmissions,
   bodySchema: () => {
     const Submission = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'ConsumedQuiz' });

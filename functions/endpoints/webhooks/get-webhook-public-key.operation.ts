@@ -5,6 +5,6 @@ export const operation = {
   tag: 'Webhooks',
   summary: 'Get the public key of webhooks',
   description:
-    'What receivers verify the signatures of webhooks with, with or without a token: a message is genuine when one of its signatures (`v1a`) is valid under one of these keys.',
+    'The keys that verify webhooks, with or without a token. A message is genuine if one of its signatures (`v1a`) is valid under one of these keys.',
   success: { status: 200, data: () => WebhookPublicKey },
 } satisfies Operation;
