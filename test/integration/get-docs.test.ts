@@ -89,6 +89,12 @@ describe('GET /', () => {
     expect([statusCode, headers?.Location, body]).toEqual([302, location, '']);
   });
 
+  it.each(['//', '//core-fast/', '/core-fast//'])('answers 404 to %s', async (path) => {
+    const event = gatewayEvent('getDocs');
+    event.requestContext.path = path;
+    expect((await methodNotAllowed({ ...event, resource: '/' }, lambdaContext())).statusCode).toBe(404);
+  });
+
   it('answers 404 to other methods', async () => {
     const event = { ...gatewayEvent('getDocs', { method: 'POST' }), resource: '/' };
     expect((await methodNotAllowed(event, lambdaContext())).statusCode).toBe(404);

@@ -3,8 +3,8 @@ import { handler } from '../../../../functions/endpoints/service/method-not-allo
 import { gatewayEvent, lambdaContext } from '../../../support/gateway-event.ts';
 
 describe('a path that no route has', () => {
-  it.each(['/', '/{path+}'])('is answered 404 where the gateway takes it for %s', async (resource) => {
-    const event = { ...gatewayEvent('listBatches'), resource, path: '/api/v1/nothing' };
+  it('is answered 404', async () => {
+    const event = { ...gatewayEvent('listBatches'), resource: '/{path+}', path: '/api/v1/nothing' };
     const { statusCode, headers, body } = await handler(event, lambdaContext());
     expect(statusCode).toBe(404);
     expect(headers).not.toHaveProperty('Allow');
