@@ -262,6 +262,10 @@ class Faults(unittest.TestCase):
         matrix = observing(BitStrings(), interaction_matrix=[[0, 1, 1], [1, 0, 1], [1, 1, 0]])
         self.assert_fault("does not handle custom interaction matrices", sequence(), matrix)
 
+    def test_a_claim_without_a_sequence_is_not_the_users_fault(self):
+        with self.assertRaises(LookupError):
+            run(None)
+
     def test_what_only_the_machine_lacks_is_not_the_users_fault(self):
         import simulation
 

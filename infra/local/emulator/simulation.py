@@ -45,7 +45,11 @@ def simulate(batch: dict, job: dict, specs: str) -> dict:
     """
     device = deserialize_device(specs)
     is_qpu = isinstance(device, Device)
-    sequence = read_sequence(job["sequence"] or batch["sequence_builder"], job["variables"])
+    text = job["sequence"] or batch["sequence_builder"]
+    if text is None:
+        # A claim leaves the batch's sequence out where both do not fit. The next claim of the batch will have it.
+        raise LookupError("The claim holds no sequence for this job.")
+    sequence = read_sequence(text, job["variables"])
     atoms = len(sequence.register.qubit_ids)
     if atoms > MOST_ATOMS:
         raise InputFault(f"The register has {atoms} atoms: this emulator simulates at most {MOST_ATOMS}.")
