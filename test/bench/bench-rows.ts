@@ -80,7 +80,8 @@ function batchRow(userId: string, seq: number, random: () => number, jobsCount: 
     parent_id: null,
     project_id: projectId(random),
     status,
-    open: random() < 0.1,
+    // A closed batch without unfinished jobs would have ended.
+    open: random() < 0.1 || status === 'PENDING',
     device_type: pick(shares.deviceType, random),
     queue_priority: QueuePriority.parse(pick(shares.queuePriority, random)),
     tags: Object.entries(tagShares).flatMap(([tag, share]) => (random() * 100 < share ? [tag] : [])),
