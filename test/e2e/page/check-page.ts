@@ -122,7 +122,8 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
   },
 
   async 'it works below the stage’s name, too'(page) {
-    await page.open(`${baseUrl}/core-fast/docs`, isRendered);
+    await page.open(`${baseUrl}/core-fast`, isRendered);
+    assert.equal(await page.evaluate('location.pathname'), '/core-fast/docs');
     assert(page.requested.includes(`${baseUrl}/core-fast/openapi.json`));
     assert.equal(await request(page, 'getHealth'), '200');
     assert(page.requested.includes(`${baseUrl}/core-fast/health`));
