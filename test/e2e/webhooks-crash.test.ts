@@ -36,7 +36,7 @@ function told(): Map<string, Set<string>> {
 }
 
 it(`every end is told, under one id, although everything is killed between commit and delivery (seed ${seed})`, {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   running = startCommand({ PORT: '0' }, options);
   const { directory } = running;
