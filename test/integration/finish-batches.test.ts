@@ -173,6 +173,19 @@ describe('a call that adds jobs and dies', () => {
     expect(rows.map(({ creation_order }) => creation_order)).toEqual(rows.map((_, at) => at));
   });
 
+  it('is one of several that die, each finished for itself', async () => {
+    await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
+    const [one, other] = [await add('one', 1), await add('other', 1)];
+    expect((await sound()).batches[0]?.calls_under_way).toHaveLength(2);
+    await deliver(one.announced[0]);
+    const { batches, jobs: rows } = await sound();
+    expect(batches[0]?.calls_under_way).toHaveLength(1);
+    expect(count(rows, 'CANCELED')).toBe(count(rows, 'PENDING') - 1);
+    expect(await addOnce('other')).toBe(rows.length + 120 - count(rows, 'CANCELED'));
+    expect((await deliver(other.announced[0])).log.outcome).toBe('finished');
+    expect((await sound()).batches[0]).not.toHaveProperty('calls_under_way');
+  });
+
   it('does not go on once it was given up, and its key stays used', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
     const { announced } = await add('k', 1);

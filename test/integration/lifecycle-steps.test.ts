@@ -181,6 +181,20 @@ describe('applyEvents', () => {
     expect(new Set(reads)).toEqual(new Set([true]));
   });
 
+  it('ends the jobs that it creates in the same call', async () => {
+    const eventOf = (id: string, type: string, data: unknown) =>
+      LifecycleEvent.parse({ id, type, time: '2026-03-01T11:00:00Z', user_id: 'created and ended', data });
+    const events = [
+      eventOf('1', 'batch.created', newBatch(0, { jobs: jobs.slice(0, 5) })),
+      eventOf('2', 'batch.updated', { batch_id: batch.id, status: 'ERROR' }),
+      eventOf('3', 'batch.updated', { batch_id: batch.id, tags: ['z'] }),
+    ];
+    expect(await writer().applyEvents(events)).toEqual([undefined, undefined, undefined]);
+    const { batches, jobs: rows } = await sound('created and ended');
+    expect(batches).toMatchObject([{ status: 'ERROR', tags: ['z'], jobs_count_per_status: { CANCELED: 5 } }]);
+    expect(rows.map(({ status }) => status)).toEqual(Array(5).fill('CANCELED'));
+  });
+
   it('remembers an event for a day longer than SQS can keep a message', async () => {
     const data = { batch_id: batch.id, tags: ['z'] };
     const event = { id: 'once', type: 'batch.updated', time: '2026-03-01T11:00:00Z', user_id: 'remembered', data };

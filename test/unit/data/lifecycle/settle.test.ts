@@ -4,6 +4,7 @@ import { creationOperations } from '../../../../functions/data/lifecycle/creatio
 import { type Draft, settledBatchIn, settledJobIn } from '../../../../functions/data/lifecycle/draft.ts';
 import { endJobsOperations } from '../../../../functions/data/lifecycle/end-jobs.ts';
 import { eventOperations } from '../../../../functions/data/lifecycle/event-operations.ts';
+import { hasJobsToEnd } from '../../../../functions/data/lifecycle/settle.ts';
 import { updateBatch, updateJob } from '../../../../functions/data/lifecycle/update.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
@@ -146,6 +147,14 @@ describe('settling', () => {
     expect(late.jobs.get(newJob(3).id)).toMatchObject({ status: 'CANCELED', updated_at: at(20) });
     expect(shown(late)).toMatchObject({ jobs_count: 3, jobs_count_per_status: { CANCELED: 3, PENDING: 0 } });
     expect(() => applyEvents(ended, [{ ...added, time: at(21) }])).toThrow(IllegalTransition);
+  });
+
+  it.each(['PENDING', 'RUNNING', 'CANCELING'] as const)('knows that a job that is %s is left to end', (status) => {
+    const other = job(job(create(false), 1, status), 2, 'DONE');
+    const ofBatch = (end: BatchStatus) => shown(batch(other, { status: end }));
+    for (const end of ['CANCELED', 'TIMED_OUT', 'ERROR'] as const) expect(hasJobsToEnd(ofBatch(end))).toBe(true);
+    for (const end of ['DONE', 'RUNNING'] as const) expect(hasJobsToEnd(ofBatch(end))).toBe(false);
+    expect(hasJobsToEnd(shown(applyEvents(other, [endAt(7, 'ERROR')])))).toBe(false);
   });
 
   it('leaves the same batch and jobs for the same events in any order', () => {
