@@ -2,7 +2,7 @@
 
 import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { accounts, deviceAccount } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
@@ -190,8 +190,17 @@ async function startFunctions(
     return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
   });
   parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
-  await Promise.all(functions.map((each) => each.warm()));
+  await warmAll(functions);
   return functions;
+}
+
+/** As many at once as there are processors: all at once, on a busy machine, each would take longer than Lambda lets a bundle load. */
+async function warmAll(functions: readonly LambdaFunction[]): Promise<void> {
+  const waiting = functions.values();
+  const warmWaiting = async () => {
+    for (const each of waiting) await each.warm();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, warmWaiting));
 }
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */
