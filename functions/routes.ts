@@ -280,7 +280,7 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/leases/{lease}/heartbeat',
     entry: 'endpoints/leases/extend-lease',
-    uses: { Jobs: ['GetItem'], Queue: ['GetItem', 'UpdateItem'] },
+    uses: { Jobs: ['GetItem'], Queue: ['UpdateItem'] },
   },
   uploadResults: {
     method: 'POST',
@@ -313,7 +313,7 @@ export const routes = {
     method: 'DELETE',
     path: '/api/v1/leases/{lease}',
     entry: 'endpoints/leases/release-lease',
-    uses: { Queue: ['GetItem', 'UpdateItem'] },
+    uses: { Queue: ['UpdateItem'] },
   },
   listProjects: {
     method: 'GET',

@@ -82,9 +82,14 @@ export function claimBatch(
   return async (deviceType, worker) => {
     const end = now() + mostSearchMilliseconds;
     for await (const { items, clock } of queue.pages(deviceType)) {
-      for (const item of items.filter(({ lease_until }) => lease_until <= now())) {
+      const free = items.filter(({ lease_until }) => lease_until <= now());
+      for (let lostRaces = 0; free.length > 0; ) {
+        // Whoever lost a race has company, all of it at the same batches: it spreads over the next ones.
+        const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
+        const [item] = free.splice(at, 1) as [QueueItem];
         const taken = await queue.take(item, worker);
         if (taken === undefined) {
+          lostRaces += 1;
           countInRequestLog({ LostRaces: 1 });
           continue;
         }

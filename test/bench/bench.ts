@@ -4,6 +4,7 @@
  * - what lists and writes cost at growing sizes, by DynamoDB's own count of consumed capacity;
  * - what the same lists cost in the usual way and in PostgreSQL;
  * - what each endpoint of users costs for one batch or job;
+ * - what each call of a device costs, and how fast workers claim;
  * - the size of the bundles, and how long they take to start.
  *
  * It prints tables of Markdown, and writes all figures to a file as JSON.
@@ -23,10 +24,11 @@ import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { benchRows } from './bench-rows.ts';
 import { bundleTable } from './bundle-table.ts';
-import { endpointTable } from './endpoint-table.ts';
+import { claimTable, endpointTable } from './endpoint-table.ts';
 import { prepareCases } from './list-cases.ts';
 import { comparisonTable, listGrowth, listSummary, listTable } from './list-tables.ts';
 import { type BundleResult, measureBundles } from './measure-bundles.ts';
+import { measureClaims, measureDevices } from './measure-devices.ts';
 import { type EndpointBench, type EndpointResult, measureEndpoints } from './measure-endpoints.ts';
 import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
 import { type MemoryResult, measureMemory } from './measure-memory.ts';
@@ -44,19 +46,19 @@ const userId = 'auth0|6571f2d6c9a1b20012bench0';
  * `runs` of each query, `rounds` of loading every bundle, and for how long the CPU time of each
  * page is measured; whether batches of thousands of jobs are measured.
  */
-const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000, large: true };
-const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500, large: false };
+const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000, large: true, claims: 400 };
+const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500, large: false, claims: 100 };
 
 /** From so many batches on just the rows that pages need are written, and the usual way is not measured. */
 const onlyRowsOnPages = 500_000;
 
 let lastLine = 0;
 
-const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--only endpoints|lists]
+const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--only endpoints|devices|lists]
   --sizes  numbers of batches, a user each; from 500000 on only the rows that pages need are written
   --json   where the figures go as JSON
   --quick  sizes 100 and 10000, every query once, fewer rounds, no batch of 5,000 jobs
-  --only   endpoints: just the calls of users to single batches and jobs; lists: just lists and writes`;
+  --only   endpoints: just the calls of users to single batches and jobs; devices: just those of devices; lists: just lists and writes`;
 
 class Interrupted extends Error {}
 
@@ -94,10 +96,12 @@ async function main() {
 
 async function measureAll({ sizes, json, effort, only }: Options, endpoint: string, database: Postgres | undefined) {
   const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
+  const devices = only === undefined || only === 'devices' ? await measureOfDevices(endpoint, effort) : undefined;
+  if (only === 'devices') return write(json, { machine, ...devices });
   const endpoints: EndpointResult[] = [];
   if (only !== 'lists') {
     endpoints.push(...(await collected(measureEndpoints(await connect(endpoint, 'endpoints'), effort), 'endpoints')));
-    console.log(`\n${endpointTable(endpoints)}`);
+    console.log(`\n${endpointTable('user endpoints', endpoints)}`);
   }
   if (only === 'endpoints') return write(json, { machine, endpoints });
   const bundles: BundleResult[] = [];
@@ -125,7 +129,28 @@ async function measureAll({ sizes, json, effort, only }: Options, endpoint: stri
     requests.push(...requestsOfSize);
   }
   console.log(`\n${listGrowth(lists)}\n\n${listSummary(lists)}`);
-  write(json, { machine, postgres: database?.version ?? null, endpoints, lists, requests, bundles, pages, memory });
+  write(json, {
+    machine,
+    postgres: database?.version ?? null,
+    endpoints,
+    ...devices,
+    lists,
+    requests,
+    bundles,
+    pages,
+    memory,
+  });
+}
+
+async function measureOfDevices(endpoint: string, effort: typeof thorough) {
+  const devices = await collected(measureDevices(await connect(endpoint, 'devices')), 'devices');
+  console.log(`\n${endpointTable('device endpoints', devices)}`);
+  // A client that is not measured: transactions are made as they are.
+  const client = documentClient(60_000);
+  const tables = await createTables(client, 'claims-');
+  const claims = await collected(measureClaims(client, tables, effort.claims), 'claims');
+  console.log(`\n${claimTable(claims)}`);
+  return { devices, claims };
 }
 
 function write(json: string, figures: object) {
@@ -166,7 +191,8 @@ function options(): Options {
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new SetupProblem(`Sizes are whole numbers from 100 on.\n${usage}`);
   }
-  if (values.only !== undefined && !['endpoints', 'lists'].includes(values.only)) throw new SetupProblem(usage);
+  if (values.only !== undefined && !['endpoints', 'devices', 'lists'].includes(values.only))
+    throw new SetupProblem(usage);
   return { sizes, json: values.json, effort: values.quick ? quick : thorough, only: values.only };
 }
 

@@ -82,7 +82,7 @@ export function deviceQueue(
         worker,
         claim_id: randomUUID(),
       };
-      const found = await update(item, {
+      const outcome = await update(item, {
         UpdateExpression:
           'SET fence = :next, lease_until = :until, losses = :losses, worker = :worker, claim_id = :claim',
         ConditionExpression: 'fence = :fence AND lease_until <= :now',
@@ -97,7 +97,9 @@ export function deviceQueue(
         },
       });
       // The SDK repeats a call that was not answered: then the first attempt may have taken it.
-      return found === 'updated' || found?.claim_id === taken.claim_id ? taken : undefined;
+      if ('updated' in outcome) return taken;
+      const { foundInstead } = outcome;
+      return foundInstead !== 'none' && foundInstead.claimId === taken.claim_id ? taken : undefined;
     },
 
     /** The batch under this lease. Throws LeaseLost when it is not the current one; undefined when the batch has left the queue. 1 read unit. */
@@ -110,15 +112,15 @@ export function deviceQueue(
     /** As `get`; the lease lives for another minute. 1 write unit. */
     async extend(lease: LeaseReference): Promise<QueueItem | undefined> {
       const until = now() + leaseMilliseconds;
-      const found = await update(lease, {
+      const outcome = await update(lease, {
         UpdateExpression: 'SET lease_until = :until',
         ConditionExpression: 'fence = :fence AND user_id = :user',
         ExpressionAttributeValues: { ':until': until, ':fence': lease.fence, ':user': lease.userId },
         ReturnValues: 'ALL_NEW',
       });
-      if (found === undefined) return undefined;
-      if (found === 'updated') throw new CorruptData('An update returned nothing.');
-      return requireCurrent(found, lease);
+      if ('updated' in outcome) return storedRow(QueueItem, outcome.updated ?? {});
+      if (outcome.foundInstead === 'none') return undefined;
+      throw leaseLost();
     },
 
     /**
@@ -181,21 +183,27 @@ export function deviceQueue(
   };
 
   /**
-   * Updates an item on a condition. Returns the item with `ReturnValues`, otherwise `updated`; where the condition fails, the item as it
-   * is, undefined when there is none.
+   * Updates an item on a condition. Where that fails, returns what is there instead: `none`, or the claim that the item's lease was taken by.
    */
   async function update(
     item: LeaseReference | Pick<QueueItem, 'device_type' | 'key'>,
     input: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-  ): Promise<'updated' | QueueItem | undefined> {
+  ): Promise<
+    { readonly updated: Item | undefined } | { readonly foundInstead: 'none' | { readonly claimId: unknown } }
+  > {
     const Key = 'deviceType' in item ? keyOf(item) : { device_type: item.device_type, key: item.key };
+    const command = new UpdateCommand({
+      TableName: Queue,
+      Key,
+      ...input,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
     try {
-      const { Attributes } = await translateErrors(client.send(new UpdateCommand({ TableName: Queue, Key, ...input })));
-      return Attributes === undefined ? 'updated' : storedRow(QueueItem, Attributes);
+      return { updated: (await translateErrors(client.send(command))).Attributes };
     } catch (error) {
       if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error;
-      const found = await getItem(client, { table: Queue, key: Key, consistent: true });
-      return found === undefined || Key.key === deviceClockKey ? undefined : storedRow(QueueItem, found);
+      const { Item: found } = error as { Item?: Readonly<Record<string, { readonly S?: string }>> };
+      return { foundInstead: found === undefined ? 'none' : { claimId: found.claim_id?.S } };
     }
   }
 }

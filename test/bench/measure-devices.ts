@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { TableNames } from '../../functions/tables.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { leaseFrom, type Wanted, workerStack } from '../support/worker-stack.ts';
+import type { EndpointBench, EndpointResult } from './measure-endpoints.ts';
+import { dearest, judge, type Units } from './units.ts';
+
+type Stack = ReturnType<typeof workerStack>;
+
+/** What is ready for one measurement: a batch that was claimed, unless it waits. */
+interface Subject {
+  readonly device: string;
+  readonly user: string;
+  readonly batchId: string;
+  readonly jobIds: readonly string[];
+  /** Undefined where the batch waits. */
+  readonly lease: ReturnType<typeof leaseFrom> | undefined;
+}
+
+interface DeviceCase {
+  readonly name: string;
+  readonly budget?: Partial<Units>;
+  readonly batch: Wanted;
+  /** Whether the batch waits to be claimed. */
+  readonly waits?: true;
+  /** What comes before. */
+  readonly before?: (stack: Stack, subject: Subject) => Promise<unknown>;
+  readonly run: (stack: Stack, subject: Subject) => Promise<unknown>;
+}
+
+const runs = 3;
+
+const cases: readonly DeviceCase[] = [
+  {
+    name: 'claim, nothing there',
+    budget: { readUnits: 1, writeUnits: 0 },
+    batch: {},
+    run: (stack) => stack.claim(randomUUID(), 'worker'),
+  },
+  {
+    name: 'claim, 1 batch waits',
+    batch: {},
+    waits: true,
+    run: (stack, { device }) => stack.claim(device, 'worker'),
+  },
+  {
+    name: 'claim, 1 of 30 waits',
+    batch: {},
+    waits: true,
+    async before(stack, { device, user }) {
+      for (let others = 0; others < 29; others++) await stack.create(user, { device_type: device });
+      for (let others = 0; others < 29; others++) await stack.claim(device, 'worker');
+    },
+    run: (stack, { device }) => stack.claim(device, 'worker'),
+  },
+  {
+    name: 'heartbeat',
+    budget: { readUnits: 1, writeUnits: 1 },
+    batch: {},
+    run: (stack, { lease, jobIds }) => stack.heartbeat(lease!, jobIds[0]!),
+  },
+  {
+    name: 'link for an upload',
+    budget: { readUnits: 2, writeUnits: 0 },
+    batch: {},
+    run: (stack, { lease, jobIds }) => stack.uploadKey(lease!, jobIds[0]!),
+  },
+  {
+    name: 'report, and the next job',
+    batch: { jobs: 2 },
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+  },
+  {
+    name: 'report of the last job',
+    batch: {},
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+  },
+  {
+    name: 'report, repeated',
+    budget: { writeUnits: 0 },
+    batch: { jobs: 2 },
+    before: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+    run: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+  },
+  {
+    name: 'next job, none yet',
+    budget: { readUnits: 1, writeUnits: 1 },
+    batch: { open: true },
+    before: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+    run: (stack, { lease }) => stack.next(lease!),
+  },
+  {
+    name: 'next job',
+    batch: { open: true },
+    async before(stack, { lease, jobIds, user, batchId }) {
+      await stack.report(lease!, jobIds[0]!);
+      await stack.add(user, batchId, 1);
+    },
+    run: (stack, { lease }) => stack.next(lease!),
+  },
+  {
+    name: 'release',
+    budget: { readUnits: 0, writeUnits: 1 },
+    batch: {},
+    run: (stack, { lease }) => stack.release(lease!),
+  },
+];
+
+/** Measures what the calls of devices do, for users of their own. */
+export async function* measureDevices({ client, measure, tables }: EndpointBench): AsyncGenerator<EndpointResult> {
+  const stack = workerStack(client, tables, presentTime);
+  for (const { name, budget, batch, waits, before, run } of cases) {
+    const costs: Units[] = [];
+    while (costs.length < runs) {
+      const [device, user] = [randomUUID(), randomUUID()];
+      // Every user has rows already, and the device a clock.
+      await stack.create(user, { device_type: device });
+      const first = await stack.claim(device, 'worker');
+      await stack.report(leaseFrom(first!), first!.job.id);
+      const { id, jobs } = await stack.create(user, { ...batch, device_type: device });
+      const claim = waits ? undefined : await stack.claim(device, 'worker');
+      const lease = claim && leaseFrom(claim);
+      const subject = { device, user, batchId: id, jobIds: jobs!.map((job) => job.id), lease };
+      await before?.(stack, subject);
+      costs.push((await measure(() => run(stack, subject))).cost);
+    }
+    const cost = dearest(costs);
+    yield { name, cost, ...judge(budget, cost) };
+  }
+}
+
+const presentTime = {
+  get now() {
+    return Date.now();
+  },
+};
+
+export interface ClaimRate {
+  readonly name: string;
+  readonly workers: number;
+  readonly claims: number;
+  readonly claimsPerSecond: number;
+  /** Claims that found a batch taken by another one. */
+  readonly lostRaces: number;
+}
+
+/** How fast workers that do nothing else empty a queue of so many batches, 20 users' own. */
+export async function* measureClaims(
+  client: DynamoDBDocumentClient,
+  tables: TableNames,
+  batches: number,
+): AsyncGenerator<ClaimRate> {
+  let lostRaces = 0;
+  const counting = interceptedClient(client, async (call: Call) => {
+    try {
+      return await call.send();
+    } catch (error) {
+      if (String(call.input.ConditionExpression).includes('lease_until')) lostRaces += 1;
+      throw error;
+    }
+  });
+  const stack = workerStack(counting, tables, presentTime);
+  for (const workers of [1, 4, 16]) {
+    const device = randomUUID();
+    const users = Array.from({ length: 20 }, () => randomUUID());
+    for (let at = 0; at < batches / users.length; at++) {
+      await Promise.all(users.map((user) => stack.create(user, { device_type: device })));
+    }
+    let claims = 0;
+    lostRaces = 0;
+    const start = performance.now();
+    const work = async (worker: string) => {
+      for (;;) {
+        if ((await stack.claim(device, worker)) === undefined) return;
+        claims += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: workers }, (_, at) => work(`worker ${at}`)));
+    const seconds = (performance.now() - start) / 1000;
+    yield { name: `${workers} workers`, workers, claims, claimsPerSecond: claims / seconds, lostRaces };
+  }
+}
