@@ -1,7 +1,7 @@
 import { batchList } from '../../functions/data/columns/lists.ts';
 import { planRowReads } from '../../functions/data/lists/plan.ts';
 import type { BenchRows } from './bench-rows.ts';
-import type { ListName, PreparedCase } from './list-cases.ts';
+import type { ListName, ListQuery, PreparedCase } from './list-cases.ts';
 import { subjectsOf } from './measure-requests.ts';
 
 /**
@@ -19,7 +19,8 @@ export function rowsOnPages(rows: BenchRows, cases: readonly PreparedCase[]): Re
     const number = numbers[list].get(String(id));
     if (number !== undefined) read[list].add(number);
   };
-  for (const { list, expected } of cases) {
+  for (const { list, asked, expected } of cases) {
+    if (asked.order_by === 'id') for (const id of idsUpToPage(rows, list, asked)) add(list, id);
     for (const id of expected.ids) add(list, id);
     const sequence = expected.ids.flatMap((id) => numbers[list].get(String(id)) ?? []);
     const reads = planRowReads(sequence, batchList.columns.id.rowsPerBlock);
@@ -35,4 +36,10 @@ export function rowsOnPages(rows: BenchRows, cases: readonly PreparedCase[]): Re
     add('jobs', pendingJob);
   }
   return read;
+}
+
+/** Pages by id are found by reading the table up to their end. */
+function idsUpToPage(rows: BenchRows, list: ListName, { order_by_direction, offset, limit }: ListQuery): string[] {
+  const ids = rows[list].map(({ id }) => id).sort();
+  return (order_by_direction === 'ASC' ? ids : ids.reverse()).slice(0, offset + limit);
 }

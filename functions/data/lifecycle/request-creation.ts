@@ -43,7 +43,7 @@ const attempts = 60;
  * IllegalTransition where jobs are for no batch of the user or for one that is closed or has ended; AlreadyExists when the same request came with other
  * content; LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
  *
- * Write units, for rows up to 1 KB: a batch 14 and its jobs 16 to 32 together, 6 for each; 2 for each KB of a sequence; 2 for the
+ * Write units, for rows up to 1 KB: those of `lifecycle` for a batch and its jobs; 2 for each KB of a sequence; 2 for the
  * memory of a request, 4 where it takes several transactions. Where one transaction does not hold it all, the batch says so (`creating`,
  * `calls_under_way`) until the last one.
  */

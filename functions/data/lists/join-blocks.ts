@@ -54,7 +54,8 @@ export function joinBlocks(
   const last = Math.min(wanted.to, tailStart - 1);
   if (last >= wanted.from && rowsJoined <= last) throw new StaleRead('A column ends before its last row.');
   const rowsInTail = tail === undefined ? 0 : writeBlock(tail, values, tailStart);
-  if (tailStart + rowsInTail < rowCount) throw new CorruptData(`The tail of ${column.key} is too short.`);
+  if (tailStart + rowsInTail < rowCount)
+    throw new CorruptData(`The tail of the column ${column.key} is too short: npm run repair -- --fix writes it anew.`);
   return values;
 }
 
