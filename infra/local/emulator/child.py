@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 
 MOST_BYTES = 4 * 1024**3
@@ -16,6 +17,11 @@ MOST_BYTES = 4 * 1024**3
 # New processes are forked from one that has imported Pulser already: they start at once.
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["pulser_simulation"])
+
+
+def import_pulser() -> None:
+    """In the process that others are forked from, so that the first job need not wait for it. Returns at once."""
+    forkserver.ensure_running()
 
 
 class ChildDied(Exception):

@@ -13,6 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
+from child import import_pulser
 from service import Refusal, Service
 from worker import Worker
 
@@ -23,6 +24,7 @@ def main() -> None:
     options = read_options()
     # Simulations run side by side: each takes one core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    import_pulser()
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())

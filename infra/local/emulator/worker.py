@@ -91,7 +91,8 @@ class Worker:
         except Conflict:
             # Somebody else ended the job. If the lease is lost as well, this raises again.
             return self._call(lease, "next")
-        self._log(f"job {job['id']}: {report['status']} after {(ended - started).total_seconds():.1f} s.")
+        seconds = (ended - started).total_seconds()
+        self._log(f"job {job['id']}: {report['status']} after {seconds:.1f} s. {outcome.get('error', '')}")
         return answer
 
     def _upload(self, lease: str, job_id: str, results: dict) -> None:
