@@ -77,6 +77,18 @@ describe('turns', () => {
     expect(last.callsOf()).toBeGreaterThan(2);
   });
 
+  it('end quietly where they cannot be passed', async () => {
+    const failing = interceptedClient(client, (call) =>
+      call.name === 'PutCommand' && JSON.stringify(call.input).includes('"until":0')
+        ? Promise.reject(new Error('gone'))
+        : call.send(),
+    );
+    const one = turnsOf(failing, tables, { userId, now: () => time, patienceMilliseconds: 0 });
+    one.ask();
+    await one.take();
+    await expect(one.pass()).resolves.toBeUndefined();
+  });
+
   it('are no longer asked for eight transactions after the last writer in the way', async () => {
     const one = writer();
     one.ask();

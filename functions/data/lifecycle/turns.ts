@@ -74,7 +74,8 @@ export function turnsOf(
     async pass() {
       if (!isHolding) return;
       isHolding = false;
-      await put(0, holder);
+      // What was written stands, whatever becomes of the turn: it ends by itself.
+      await put(0, holder).catch(() => false);
     },
   };
 }
