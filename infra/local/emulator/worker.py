@@ -105,4 +105,4 @@ class Worker:
         return self._service.call("POST", f"/api/v1/leases/{lease}/{path}", body or {}).data
 
     def _log(self, text: str) -> None:
-        print(f"{datetime.now():%H:%M:%S} {self._device_type} {text}", flush=True)
+        print(f"{datetime.now():%H:%M:%S} {self._device_type} {text}".rstrip(), flush=True)
