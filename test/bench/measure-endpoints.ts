@@ -5,6 +5,7 @@ import { listResultsKeys } from '../../functions/data/batch-results.ts';
 import { closeBatch, setTags } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
 import { cancelJobs } from '../../functions/data/cancellations.ts';
+import { batchList } from '../../functions/data/columns/lists.ts';
 import { listDevices } from '../../functions/data/devices.ts';
 import { cancelJob } from '../../functions/data/job-updates.ts';
 import { getJob, listJobs } from '../../functions/data/jobs.ts';
@@ -22,7 +23,7 @@ import { loadDevices } from '../support/load-devices.ts';
 import type { Measure } from '../support/measured-client.ts';
 import { uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
-import { dearest, judge, type Units } from './units.ts';
+import { judge, mean, type Units } from './units.ts';
 
 export interface EndpointBench {
   readonly client: DynamoDBDocumentClient;
@@ -34,7 +35,7 @@ export interface EndpointBench {
 /** What one kind of call of a user costs. */
 export interface EndpointResult {
   readonly name: string;
-  /** The dearest one measured. */
+  /** The mean of all that were measured. */
   readonly cost: Units;
   readonly budget?: Partial<Units>;
   readonly met?: boolean;
@@ -58,7 +59,8 @@ interface EndpointCase {
   readonly run: (endpoints: ReturnType<typeof endpointsOf>, subject: Subject) => Promise<unknown>;
 }
 
-const runs = 3;
+/** As many creations of one row move rows from the head to the blocks once, which the mean is to contain. */
+const runs = batchList.rowsInTail;
 /** A larger batch is created once: further cases are measured on it. */
 const mostRepeated = 100;
 const batchUnits = 16;
@@ -166,7 +168,7 @@ export async function* measureEndpoints(
       if (isLarge && creates !== undefined) createdLarge.set(creates, value as Subject);
       costs.push(cost);
     }
-    const cost = dearest(costs);
+    const cost = mean(costs);
     yield { name, cost, ...judge(budget, cost) };
   }
 }

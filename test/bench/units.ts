@@ -8,6 +8,17 @@ export function dearest(costs: readonly Units[]): Units {
   return { calls: most('calls'), depth: most('depth'), readUnits: most('readUnits'), writeUnits: most('writeUnits') };
 }
 
+/** Of several runs, the mean of each unit. */
+export function mean(costs: readonly Units[]): Units {
+  const meanOf = (what: keyof Units) => costs.reduce((sum, cost) => sum + cost[what], 0) / costs.length;
+  return {
+    calls: meanOf('calls'),
+    depth: meanOf('depth'),
+    readUnits: meanOf('readUnits'),
+    writeUnits: meanOf('writeUnits'),
+  };
+}
+
 /** The budget, if there is one, and whether the cost keeps it. */
 export function judge(budget: Partial<Units> | undefined, cost: Partial<Units>) {
   if (budget === undefined) return {};
