@@ -299,6 +299,20 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     },
   );
 
+  it('is remembered once where one transaction creates all, and from the first of several on', async () => {
+    for (const [count, most] of [
+      [30, 1],
+      [150, 2],
+    ] as const) {
+      const user = newUser();
+      await post(user, bodyOf({ jobs: Array.from({ length: count }, () => ({})) }), key('k'));
+      const remembered = (await itemsOfOwner(client, names.Columns, user)).filter((item) =>
+        String(item.key).startsWith('event#'),
+      );
+      expect(remembered).toHaveLength(most);
+    }
+  });
+
   it('answers with the batch as it is now', async () => {
     const user = newUser();
     const { body } = await post(user, bodyOf({ open: true }), key('k'));

@@ -181,6 +181,29 @@ describe('applyEvents', () => {
     expect(new Set(reads)).toEqual(new Set([true]));
   });
 
+  it('spreads no event over two transactions that one of them holds', async () => {
+    const counts: number[] = [];
+    const counting = interceptedClient(client, async (call: Call) => {
+      if (call.name === 'TransactWriteCommand') {
+        const items = call.input.TransactItems as { Put?: { TableName: string } }[];
+        counts.push(items.filter(({ Put }) => Put?.TableName === tables.Jobs).length);
+      }
+      return call.send();
+    });
+    const events = [newBatch(0, { jobs: jobs.slice(0, 45) }), newBatch(1, { jobs: jobs.slice(45, 90) })].map((data) =>
+      LifecycleEvent.parse({
+        id: data.id,
+        type: 'batch.created',
+        time: '2026-03-01T11:00:00Z',
+        user_id: 'whole events',
+        data,
+      }),
+    );
+    expect(await lifecycle(counting, tables, { now }).applyEvents(events)).toEqual([undefined, undefined]);
+    expect(counts).toEqual([45, 45]);
+    await sound('whole events');
+  });
+
   it('ends the jobs that it creates in the same call', async () => {
     const eventOf = (id: string, type: string, data: unknown) =>
       LifecycleEvent.parse({ id, type, time: '2026-03-01T11:00:00Z', user_id: 'created and ended', data });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Creation, creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
-import type { NewBatch } from '../../../../functions/schemas/batch.ts';
+import type { BatchRow, NewBatch } from '../../../../functions/schemas/batch.ts';
 import { applyAll, draftOf, headAfter, owner, store } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 
@@ -156,6 +156,39 @@ describe('the halves of a creation', () => {
     expect(batchesIn(both)[0]).toMatchObject({ jobs_count: 5 });
     expect(batchesIn(both)[0]).not.toHaveProperty('creating');
     expect(second.halves!()![0].halves!()).toBeUndefined();
+  });
+});
+
+describe('a user’s call that adds jobs in several transactions', () => {
+  const open = store(create(draftOf(), newBatch(1, { open: true })));
+  const addition = { batchId: newBatch(1).id, jobs: jobsOf(10), callId: 'call', time: at(20) };
+  const [whole] = creationOperations(owner, addition);
+  const [first, second] = whole!.halves!()!;
+  const begun = store(first.apply(open));
+  const withBatch = (draft: Draft, change: Partial<BatchRow>) => {
+    const row = { ...draft.stored.batches.get(newBatch(1).id)!, ...change };
+    return draftOf({ batches: [row], jobs: [...draft.stored.jobs.values()], heads: draft.heads });
+  };
+
+  it('is named by the batch while it is under way', () => {
+    expect(batchesIn(first.apply(open))[0]).toMatchObject({ calls_under_way: ['call'], jobs_count: 5 });
+    const done = second.apply(begun);
+    expect(batchesIn(done)[0]).not.toHaveProperty('calls_under_way');
+    expect(batchesIn(whole!.apply(open))[0]).not.toHaveProperty('calls_under_way');
+    expect(batchesIn(whole!.apply(begun))[0]).toMatchObject({ jobs_count: 10 });
+  });
+
+  it('goes on in a closed batch, but not in one that ends, nor once it was given up', () => {
+    expect(batchesIn(second.apply(withBatch(begun, { open: false })))[0]).toMatchObject({ jobs_count: 10 });
+    expect(() => whole!.apply(withBatch(open, { open: false }))).toThrow('is closed for jobs');
+    for (const end of [{ canceling: true }, { status: 'TIMED_OUT' }] as const) {
+      expect(() => second.apply(withBatch(begun, end))).toThrow('was canceled or has ended');
+    }
+    for (const operation of [second, whole!]) {
+      expect(() => operation.apply(withBatch(begun, { calls_under_way: ['another'] }))).toThrow(
+        'did not come to its end',
+      );
+    }
   });
 });
 
