@@ -66,7 +66,7 @@ export interface LeaseOptions extends Pick<LifecycleOptions, 'now' | 'rowsPerBlo
  * The function that claims the first batch of a device that nobody holds, with its first unfinished job; both are RUNNING then. Undefined
  * when there is none. It passes over batches whose lease lives, and takes over those whose device was lost: a job that has lost three
  * devices becomes ERROR by it, an open batch that waited for two minutes TIMED_OUT. A repeated claim gets another batch: two workers of
- * one name must not have the same.
+ * one name must not have the same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no other begins.
  *
  * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 1 write unit, another one when the device's clock
  * moves, and the reads of batch, job and sequences.
@@ -81,9 +81,10 @@ export function claimBatch(
   const { advance, sequenceOf, leasedJob } = jobRunner(client, tables, options);
   return async (deviceType, worker) => {
     const end = now() + mostSearchMilliseconds;
+    let failure: { readonly error: unknown } | undefined;
     for await (const { items, clock } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
-      for (let lostRaces = 0; free.length > 0; ) {
+      for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
         // Whoever lost a race has company, all of it at the same batches: it spreads over the next ones.
         const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
         const [item] = free.splice(at, 1) as [QueueItem];
@@ -97,11 +98,18 @@ export function claimBatch(
           addToRequestLog({ lost_worker: item.worker });
           countInRequestLog({ LeasesLost: 1 });
         }
-        const [claim] = await Promise.all([beginOrRelease(taken), moveClock(deviceType, clock, tagOfKey(taken.key))]);
+        // A batch that cannot begin, such as one whose rows are broken, must not keep the device from those behind it.
+        const beginning = beginOrRelease(taken).catch((error: unknown) => {
+          failure ??= { error };
+          addToRequestLog({ failed_batch: batchIdOfKey(taken.key), begin_error: describeError(error) });
+          return undefined;
+        });
+        const [claim] = await Promise.all([beginning, moveClock(deviceType, clock, tagOfKey(taken.key))]);
         if (claim !== undefined) return claim;
       }
-      if (now() > end) return undefined;
+      if (now() > end) break;
     }
+    if (failure !== undefined) throw failure.error;
     return undefined;
   };
 

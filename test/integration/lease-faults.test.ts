@@ -1,11 +1,11 @@
 /** Devices whose calls are interrupted: DynamoDB fails before or after what it was asked for, and calls meet each other. */
 
 import { randomUUID } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { IllegalTransition, LeaseLost } from '../../functions/errors.ts';
+import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { createTables } from '../support/create-tables.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -195,6 +195,33 @@ describe('what events change of a batch that a device has', () => {
     await expect(sound.report(leaseFrom(claim!), job.id)).rejects.toThrow(LeaseLost);
     expect(await sound.report(leaseFrom(again!), job.id)).toMatchObject({ done: true });
     await expectSound(user, device);
+  });
+});
+
+describe('a batch that cannot begin', () => {
+  it('keeps its device from no other: a claim goes on, and fails only where nothing else begins', async () => {
+    const { device, user } = fresh();
+    const broken = await sound.create(user, { device_type: device, priority: 'HIGH' });
+    const Item = { user_id: user, id: broken.id, v: new Uint8Array() };
+    await client.send(new PutCommand({ TableName: names.Sequences, Item }));
+    const batch = await sound.create(fresh().user, { device_type: device });
+    expect((await sound.claim(device, 'worker'))?.batch.id).toBe(batch.id);
+    await expect(sound.claim(device, 'another')).rejects.toThrow(CorruptData);
+  });
+
+  it('takes up no more time than a claim has: further ones are left to the next claim, and none is leased', async () => {
+    const { device } = fresh();
+    for (let at = 0; at < 4; at++) await sound.create(fresh().user, { device_type: device });
+    let begun = 0;
+    const intercepted = interceptedClient(client, async (call: Call) => {
+      if (call.name !== 'TransactWriteCommand') return call.send();
+      begun += 1;
+      clock.now += 5_000;
+      throw Object.assign(new Error('Denied'), { name: 'AccessDeniedException', $fault: 'client' });
+    });
+    await expect(workerStack(intercepted, names, clock).claim(device, 'worker')).rejects.toThrow('Denied');
+    expect(begun).toBe(2);
+    for (let at = 0; at < 4; at++) expect(await sound.claim(device, 'worker')).toBeDefined();
   });
 });
 
