@@ -7,7 +7,7 @@ import type { QueryOfOwner } from './query-memory.ts';
 export interface MemoryResult {
   readonly name: string;
   readonly size: number;
-  /** By how much the peak of a process that does nothing else rises, in bytes. */
+  /** The peak of a process that does nothing else, in bytes. Most of it is Node, the SDK and what reads TypeScript. */
   readonly bytes: number;
 }
 
