@@ -1,6 +1,7 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 
 export interface OutgoingMessage {
+  /** JSON, or a body that a queue has delivered. */
   readonly body: string;
   /** Empty ones are left out, long ones are cut; all are left out where body and attributes together exceed SQS's limit. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ export function messageSender(queueUrl: string, client = sqsClient()): MessageSe
       await client.send(
         new SendMessageCommand({
           QueueUrl: queueUrl,
-          MessageBody: body,
+          MessageBody: bodyText(body),
           MessageAttributes: messageAttributes(body, attributes),
           ...(fifo !== undefined && { MessageGroupId: fifo.groupId, MessageDeduplicationId: fifo.deduplicationId }),
           ...(groupId !== undefined && { MessageGroupId: groupId }),
@@ -40,6 +41,14 @@ function sqsClient(): SQSClient {
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 1_000, requestTimeout: 1_000, throwOnRequestTimeout: true },
   });
+}
+
+/**
+ * SQS refuses a body with any other character than those of XML 1.0. Of the others, JSON.stringify escapes all but these two; in JSON they
+ * can only stand in texts.
+ */
+function bodyText(body: string): string {
+  return body.replaceAll('\u{fffe}', '\\ufffe').replaceAll('\u{ffff}', '\\uffff');
 }
 
 /** SQS's limit of body and attributes (names, types and values) together: 1 MiB. */

@@ -36,6 +36,17 @@ describe('messageSender', () => {
     expect(sink.messages[0]?.attributes).toEqual({ long: 'x'.repeat(1_000), reason: 'a\ufffdb\ufffdc\u{1f600}' });
   });
 
+  it('escapes those characters of JSON that SQS refuses', async () => {
+    const value = {
+      webhook: 'https://receiver.example.org/\u{ffff}',
+      text: '\u{fffe}\u0000\ud800é\ufffd\u007f\u{1f600}\\uffff',
+    };
+    await send({ body: JSON.stringify(value), attributes: {} });
+    const { body } = sink.messages[0]!;
+    expect(body).toMatch(/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u);
+    expect(JSON.parse(body)).toEqual(value);
+  });
+
   it('sends a message that has no room for attributes without them', async () => {
     const attributes = { reason: 'because' };
     const room = 1_048_576 - 'reasonbecauseString'.length;
