@@ -1,6 +1,7 @@
 /** What devices send and get: leases, and the work under them. */
 
 import * as z from 'zod/mini';
+import { isUserId } from '../user-id.ts';
 import { BatchOfRow } from './batch.ts';
 import { ErrorTexts, orNull, Time, text } from './body-values.ts';
 import { JobOfRow } from './job.ts';
@@ -25,8 +26,9 @@ const queueKeyPattern =
 const Members = z.tuple([
   text(128),
   z.string().check(z.regex(queueKeyPattern)),
-  Count,
-  z.string().check(z.minLength(1)),
+  // A release makes it one higher.
+  Count.check(z.lt(Number.MAX_SAFE_INTEGER)),
+  z.string().check(z.refine(isUserId)),
 ]);
 
 /** The lease as a text for paths, which says nothing to whoever holds it. */

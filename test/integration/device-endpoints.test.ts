@@ -158,6 +158,20 @@ describe('a lease', () => {
     },
   );
 
+  it.each([
+    { name: 'an owner longer than any', fence: 1, owner: 'u'.repeat(3_000) },
+    { name: 'an owner that no table can hold', fence: 1, owner: '\ud800' },
+    { name: 'a number that none follows', fence: Number.MAX_SAFE_INTEGER, owner: 'u' },
+  ])('that was made up with $name is 422, whatever it is shown to', async ({ fence, owner }) => {
+    const key = `${'0'.repeat(16)}.2.2026-11-21T12:00:00.000000Z.${randomUUID()}`;
+    const lease = Buffer.from(JSON.stringify(['D', key, fence, owner])).toString('base64url');
+    const path = { lease, job_id: randomUUID() };
+    const body = { status: 'DONE', results: true, job_id: path.job_id, bytes: 1, sha256: 'a'.repeat(64) };
+    for (const route of ['extendLease', 'uploadResults', 'reportJob', 'nextJob', 'releaseLease'] as const) {
+      expect((await device(route, { path, body })).status).toBe(422);
+    }
+  });
+
   it('is of use to nobody who may not act for its device', async () => {
     const { device_type } = await submit();
     const { lease, job } = await claim(device_type);
