@@ -36,7 +36,8 @@ const cases: readonly DeviceCase[] = [
     name: 'claim, nothing there',
     budget: { readUnits: 1, writeUnits: 0 },
     batch: {},
-    run: (stack) => stack.claim(randomUUID(), 'worker'),
+    before: (stack, { lease, jobIds }) => stack.report(lease!, jobIds[0]!),
+    run: (stack, { device }) => stack.claim(device, 'worker'),
   },
   {
     name: 'claim, 1 batch waits',

@@ -1,8 +1,9 @@
 /** What workers do with batches, step by step: claims, leases that end, reports, open batches, cancellations. */
 
 import { randomUUID } from 'node:crypto';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
-import { LeaseLost } from '../../functions/errors.ts';
+import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { createTables } from '../support/create-tables.ts';
 import { testClient } from '../support/test-client.ts';
@@ -96,6 +97,23 @@ describe('a claim', () => {
     expect(ids).toEqual(batches.map(({ id }) => id));
     expect(await stack.claim(device, 'worker')).toBeUndefined();
   });
+});
+
+describe('a batch that is missing', () => {
+  it('stands in nobody’s way, and comes back without a loss', async () => {
+    const { device, user } = fresh();
+    const missing = await stack.create(user, { device_type: device });
+    const sound = await stack.create(user, { device_type: device });
+    const key = { user_id: user, id: missing.id };
+    const { Item } = await client.send(new GetCommand({ TableName: names.Batches, Key: key }));
+    await client.send(new DeleteCommand({ TableName: names.Batches, Key: key }));
+    expect((await claimed(device)).batch.id).toBe(sound.id);
+    for (let times = 0; times < 4; times++) {
+      await expect(stack.claim(device, 'worker')).rejects.toThrow(CorruptData);
+    }
+    await client.send(new PutCommand({ TableName: names.Batches, Item: Item! }));
+    expect((await claimed(device)).job.id).toBe(missing.jobs![0]!.id);
+  }, 60_000);
 });
 
 describe('reports', () => {

@@ -103,6 +103,9 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
       if (item === undefined || item.fence !== lease.fence || item.user_id !== lease.userId) {
         throw new LeaseLost('The lease is lost: another worker has the batch, or it has ended.');
       }
+      if (settledBatchIn(draft, batchIdOfKey(lease.key)) === undefined) {
+        throw new CorruptData('A batch in a queue is missing: npm run repair -- --fix takes it out.');
+      }
       return apply(draft, draft.lease ?? { item, ...leasePart(item) });
     },
   };
@@ -155,8 +158,7 @@ function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Dra
 
 /** No job was found that can run: either there is none, or those found are not the ones. */
 function waitForJobs(draft: Draft, { lists, lease, now }: LeasedRequest, held: LeaseUpdate): Draft {
-  const batch = settledBatchIn(draft, batchIdOfKey(lease.key));
-  if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
+  const batch = settledBatchIn(draft, batchIdOfKey(lease.key)) as BatchRow;
   const { PENDING, RUNNING } = batch.jobs_count_per_status;
   if (!isForWorkers(batch) || PENDING + RUNNING > 0) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
