@@ -131,6 +131,7 @@ async function payloadOf({ user_id, batch_id, job, status, updated_at }: Webhook
 async function readDocument(userId: string, jobId: string, key: string): Promise<string | undefined> {
   try {
     const found = await results(userId, new Map([[jobId, key]]), mostResultsBytes);
+    if (found?.unreadable.length) addToRequestLog({ unreadable_results: jobId });
     return found?.documents.get(jobId);
   } catch (error) {
     if (!(error instanceof CorruptData)) throw error;

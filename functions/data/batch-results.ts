@@ -56,6 +56,8 @@ export interface ResultsDocuments {
   readonly documents: ReadonlyMap<string, string>;
   /** Jobs whose results were never uploaded. */
   readonly missing: readonly string[];
+  /** Jobs whose results are no JSON object. A device may upload anything. */
+  readonly unreadable: readonly string[];
 }
 
 /** Objects that are read at the same time: fewer than the SDK's connections. */
@@ -68,14 +70,15 @@ const bodyAttempts = 3;
  * The function that reads results documents from the bucket, by the keys of their jobs; undefined when together they have more than
  * `mostBytes`. Sizes come before contents: nothing beyond that limit is downloaded. One GET of S3 for each document.
  *
- * The returned function throws CorruptData for a key that is not below the user's own prefix, and for a document that is no JSON object.
+ * The returned function throws CorruptData for a key that is not below the user's own prefix.
  */
 export function readResults(
   bucket: string,
   client = s3Client(),
 ): (userId: string, keys: ReadonlyMap<string, string>, mostBytes: number) => Promise<ResultsDocuments | undefined> {
   return async (userId, keys, mostBytes) => {
-    const texts = new Map<string, string | undefined>();
+    const texts = new Map<string, string>();
+    const unreadable = new Set<string>();
     const waiting = keys.entries();
     const end = new AbortController();
     let bytes = 0;
@@ -83,17 +86,20 @@ export function readResults(
     const readWaiting = async () => {
       for (const [jobId, key] of waiting) {
         if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');
-        texts.set(jobId, await readDocument(jobId, key));
+        await readDocument(jobId, key);
       }
     };
     const readDocument = async (jobId: string, key: string) => {
       for (let attempt = 1; ; attempt++) {
         const object = await openObject(key);
-        if (object === undefined) return undefined;
+        if (object === undefined) return;
         if (attempt === 1) bytes += object.length;
         if (bytes > mostBytes) throw new TooManyBytes();
         try {
-          return documentText(jobId, await object.content());
+          const text = documentText(await object.content());
+          if (text === undefined) unreadable.add(jobId);
+          else texts.set(jobId, text);
+          return;
         } catch (error) {
           if (!(error instanceof DependencyFailed) || attempt === bodyAttempts) throw error;
         }
@@ -117,10 +123,11 @@ export function readResults(
     } finally {
       end.abort();
     }
-    const found = [...keys.keys()].map((jobId) => [jobId, texts.get(jobId)] as const);
+    const jobIds = [...keys.keys()];
     return {
-      documents: new Map(found.flatMap(([jobId, text]) => (text === undefined ? [] : [[jobId, text]]))),
-      missing: found.filter(([, text]) => text === undefined).map(([jobId]) => jobId),
+      documents: new Map(jobIds.filter((id) => texts.has(id)).map((id) => [id, texts.get(id) as string])),
+      missing: jobIds.filter((id) => !texts.has(id) && !unreadable.has(id)),
+      unreadable: jobIds.filter((id) => unreadable.has(id)),
     };
   };
 }
@@ -143,20 +150,12 @@ function brokenOff(cause: unknown): never {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws CorruptData unless the content is a JSON object. What the parser says of it is not handed on: it quotes the content. */
-function documentText(jobId: string, content: Uint8Array): string {
-  const text = jsonText(content);
-  if (text === undefined || !isJsonObject(text)) {
-    throw new CorruptData(`The results of the job ${jobId} are not a JSON object.`);
-  }
-  return text;
-}
-
-function jsonText(content: Uint8Array): string | undefined {
+/** The text of a JSON object; undefined where the content is none. */
+function documentText(content: Uint8Array): string | undefined {
   try {
     const text = utf8.decode(content);
     JSON.parse(text);
-    return text;
+    return isJsonObject(text) ? text : undefined;
   } catch {
     return undefined;
   }

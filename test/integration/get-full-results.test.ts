@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listResultsKeys } from '../../functions/data/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -121,11 +121,18 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
     ['null', 'null'],
     ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['an object and more', '{"secret":1},"x":{}'],
-  ])('fails on a document that is %s: that is never the caller’s fault', async (_, document) => {
-    await createBatchOf([{ counter }, document]);
-    const { statusCode, body } = await ask();
-    expect(statusCode).toBe(500);
-    expect(body).not.toContain('secret');
+  ])('leaves out a document that is %s, and logs its job', async (_, document) => {
+    await createBatchOf([{ counter }, document, { counter }]);
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+    const log = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    onTestFinished(() => {
+      log.mockRestore();
+      vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'FATAL');
+    });
+    expect(await dataOf(ask())).toEqual({ [jobId(0)]: { counter }, [jobId(2)]: { counter } });
+    const [line] = log.mock.calls.map(([text]) => JSON.parse(String(text)));
+    expect(line).toMatchObject({ unreadable_results: 1, jobs: [jobId(1)] });
+    expect(line).not.toHaveProperty('missing_results');
   });
 
   it('reads nothing that lies among the results of another user', async () => {

@@ -11,11 +11,17 @@ import { operation } from './get-full-results.operation.ts';
 const keysOf = listResultsKeys(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));
 const read = readResults(requiredEnv('RESULTS_BUCKET'));
 
+/** Jobs that the log names, of those whose results cannot be read. */
+const mostJobsNamed = 20;
+
 export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path }) => {
   const keys = await keysOf(userId, path.batch_id);
   if (keys === undefined) throw new NotFound('There is no such batch.');
-  const { documents, missing } = (await read(userId, keys, maximumBodyBytes)) ?? refuseSize();
+  const { documents, missing, unreadable } = (await read(userId, keys, maximumBodyBytes)) ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
+  if (unreadable.length > 0) {
+    addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, mostJobsNamed) });
+  }
   const reply = objectOf(documents);
   return fitsOneAnswer(reply) ? reply : refuseSize();
 });
