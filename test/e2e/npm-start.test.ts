@@ -142,7 +142,7 @@ describe('npm start', { timeout }, () => {
       .output()
       .split('\n')
       .filter((line) => /^(TOKEN=|curl )/.test(line));
-    expect(lines.filter((line) => line.startsWith('curl'))).toHaveLength(5);
+    expect(lines.filter((line) => line.startsWith('curl'))).toHaveLength(6);
     expect(lines.join('\n')).toContain('/results_link');
     for (const line of lines.slice(1)) {
       const answer = execFileSync('sh', ['-c', `${lines[0]}\n${line} -s -w '\n%{http_code}'`], { encoding: 'utf8' });
