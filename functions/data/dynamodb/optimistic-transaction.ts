@@ -3,6 +3,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { isAnswered } from '../../answered.ts';
 import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
 import { Contention, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
@@ -39,6 +40,8 @@ const mostFailures = 3;
  * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
  * was made the first time. The third such error is thrown.
+ *
+ * Once the request has its answer, nothing is sent: whoever got a 504 may have repeated the request.
  */
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
@@ -51,6 +54,7 @@ export function optimisticTransaction<Result>(
     if (decision === undefined) await turns?.take();
     decision ??= await decide();
     const { transaction, result } = decision;
+    if (isAnswered()) throw new TimedOut('The request was answered before.');
     if (transaction !== undefined) await translateErrors(client.send(new TransactWriteCommand(transaction)));
     return result;
   };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
+import { isAnswered } from '../../../functions/answered.ts';
 import {
   CorruptData,
   InsufficientScope,
@@ -203,6 +204,20 @@ describe('endpoint', () => {
     expect(performance.now() - start).toBeLessThan(650);
     expect(statusCode).toBe(504);
     expect(JSON.parse(body)).toEqual(errorBody(504, 'Gateway Timeout', 'The request took too long.'));
+  });
+
+  it('tells the work that goes on after a 504 that the request has its answer', async () => {
+    const { promise: frozen, resolve: thaw } = Promise.withResolvers<void>();
+    const told: boolean[] = [];
+    const slow = endpoint(routes.listBatches, operation, async () => {
+      told.push(isAnswered());
+      await frozen;
+      told.push(isAnswered());
+      return success({});
+    });
+    expect((await slow(event, lambdaContext(600))).statusCode).toBe(504);
+    thaw();
+    await vi.waitFor(() => expect(told).toEqual([false, true]));
   });
 
   it('answers 401 when the token has expired since the gateway kept the authorizer’s answer', async () => {

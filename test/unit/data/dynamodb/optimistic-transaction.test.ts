@@ -1,5 +1,6 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { untilAnswered } from '../../../../functions/answered.ts';
 import { optimisticTransaction } from '../../../../functions/data/dynamodb/optimistic-transaction.ts';
 import { CorruptData, DependencyFailed, NotFound, TimedOut, TooBusy } from '../../../../functions/errors.ts';
 import { interceptedClient } from '../../../support/intercepted-client.ts';
@@ -48,6 +49,28 @@ describe('optimisticTransaction', () => {
 
   it('sends nothing when there is nothing to change', async () => {
     expect(await run([], () => undefined)).toEqual({ outcome: 'decision 1', tokens: [], decisions: 1 });
+  });
+
+  it('sends nothing more once the request has its answer', async () => {
+    const { promise: frozen, resolve: thaw } = Promise.withResolvers<void>();
+    const tokens: unknown[] = [];
+    const client = interceptedClient(testClient('http://127.0.0.1:1'), async ({ input }) => {
+      tokens.push(input.ClientRequestToken);
+      return {};
+    });
+    const write = (token: string) =>
+      optimisticTransaction(client, async () => {
+        if (token === 'late') await frozen;
+        return { transaction: { ClientRequestToken: token, TransactItems: [] }, result: token };
+      });
+    let late: Promise<unknown> = Promise.resolve();
+    await untilAnswered(async () => {
+      late = write('late').catch((error: unknown) => error);
+      await write('in time');
+    });
+    thaw();
+    expect(await late).toBeInstanceOf(TimedOut);
+    expect(tokens).toEqual(['in time']);
   });
 
   it('decides again after a lost race', async () => {
