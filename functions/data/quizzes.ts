@@ -4,7 +4,7 @@ import type { QuizSubmission } from '../schemas/quiz.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
-import { Contention, Throttled, TransactionCanceled, translateErrors } from './dynamodb/aws-errors.ts';
+import { isConflict, TransactionCanceled, translateErrors } from './dynamodb/aws-errors.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { retry } from './dynamodb/retry.ts';
 
@@ -71,7 +71,7 @@ export function submitQuizzes(
       mayPass(error) {
         if (error instanceof TransactionCanceled) earliest = Math.max(earliest, latestStoredTime(error) + 1);
         // A throttled call has been repeated by the SDK already, a canceled transaction has not.
-        return error instanceof Contention && !(error instanceof Throttled);
+        return isConflict(error);
       },
     });
   }

@@ -225,6 +225,42 @@ describe('a batch that cannot begin', () => {
   });
 });
 
+describe('a transaction that is at a batch', () => {
+  /** A stack whose first updates, so many, find a transaction at their item. */
+  function conflicting(times: number) {
+    let left = times;
+    const intercepted = interceptedClient(client, async (call: Call) => {
+      if (call.name !== 'UpdateCommand' || left === 0) return call.send();
+      left -= 1;
+      throw Object.assign(new Error('Conflict'), { name: 'TransactionConflictException', $fault: 'client' });
+    });
+    return workerStack(intercepted, names, clock);
+  }
+
+  it('sends a claim on to the next batch, and leaves this one to the next claim', async () => {
+    const { device, user } = fresh();
+    const [first, second] = [
+      await sound.create(user, { device_type: device }),
+      await sound.create(user, { device_type: device }),
+    ];
+    expect((await conflicting(1).claim(device, 'worker'))?.batch.id).toBe(second.id);
+    expect(await conflicting(1).claim(device, 'worker')).toBeUndefined();
+    expect((await sound.claim(device, 'worker'))?.batch.id).toBe(first.id);
+  });
+
+  it('is waited for by heartbeats, questions for the next job and releases', async () => {
+    const { device, user } = fresh();
+    await sound.create(user, { device_type: device });
+    const claim = await sound.claim(device, 'worker');
+    const lease = leaseFrom(claim!);
+    expect(await conflicting(2).heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
+    expect((await conflicting(2).next(lease)).job?.id).toBe(claim!.job.id);
+    await expect(conflicting(3).heartbeat(lease, claim!.job.id)).rejects.toMatchObject({ status: 429 });
+    await conflicting(2).release(lease);
+    expect((await sound.claim(device, 'another'))?.job.id).toBe(claim!.job.id);
+  });
+});
+
 describe('calls that meet', () => {
   it.each(['QueryCommand', 'BatchGetCommand', 'TransactWriteCommand'])(
     'refuse a report whose lease is lost after it was found valid, just before a %s',

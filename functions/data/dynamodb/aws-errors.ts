@@ -51,6 +51,11 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof TooBusy || error instanceof TimedOut || error instanceof DependencyFailed;
 }
 
+/** Whether other writers were at the same items, rather than too many calls at once: the SDK has not repeated the call. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof Contention && !(error instanceof Throttled);
+}
+
 /** Whether a single write was refused because its condition did not hold. */
 export function isConditionFailure(error: unknown): boolean {
   return error instanceof Error && error.name === 'ConditionalCheckFailedException';

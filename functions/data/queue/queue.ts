@@ -10,8 +10,9 @@ import {
 import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
-import { translateErrors } from '../dynamodb/aws-errors.ts';
+import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import { getItem, type Item } from '../dynamodb/reads.ts';
+import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceClockKey, firstBatchKey, leaseMilliseconds, QueueItem } from './queue-item.ts';
 
@@ -69,8 +70,8 @@ export function deviceQueue(
     },
 
     /**
-     * Takes the lease of a batch that nobody holds, and returns it; undefined when somebody else was faster. A device that let its lease
-     * run out while it ran a job was lost. 1 write unit.
+     * Takes the lease of a batch that nobody holds, and returns it; undefined when somebody else was faster, or changes the batch right
+     * now. A device that let its lease run out while it ran a job was lost. 1 write unit.
      */
     async take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
@@ -95,7 +96,12 @@ export function deviceQueue(
           ':fence': item.fence,
           ':now': now(),
         },
+      }).catch((error: unknown) => {
+        // A transaction is at the item, such as the end of its batch: other batches need not wait for that.
+        if (isConflict(error)) return undefined;
+        throw error;
       });
+      if (outcome === undefined) return undefined;
       // The SDK repeats a call that was not answered: then the first attempt may have taken it.
       if ('updated' in outcome) return taken;
       const { foundInstead } = outcome;
@@ -112,7 +118,7 @@ export function deviceQueue(
     /** As `get`; the lease lives for another minute. 1 write unit. */
     async extend(lease: LeaseReference): Promise<QueueItem | undefined> {
       const until = now() + leaseMilliseconds;
-      const outcome = await update(lease, {
+      const outcome = await updateLeased(lease, {
         UpdateExpression: 'SET lease_until = :until',
         ConditionExpression: 'fence = :fence AND user_id = :user',
         ExpressionAttributeValues: { ':until': until, ':fence': lease.fence, ':user': lease.userId },
@@ -128,7 +134,7 @@ export function deviceQueue(
      * lease is not the current one. 1 write unit.
      */
     async release(lease: LeaseReference, until = 0): Promise<void> {
-      await update(lease, {
+      await updateLeased(lease, {
         UpdateExpression: 'SET fence = :next, lease_until = :until',
         ConditionExpression: 'fence = :fence AND user_id = :user',
         ExpressionAttributeValues: {
@@ -181,6 +187,17 @@ export function deviceQueue(
       return counted > mostCounted ? null : Math.max(0, counted);
     },
   };
+
+  /** As `update`. A transaction at the batch, such as a user's cancellation, passes soon: a worker's call waits for it. */
+  function updateLeased(lease: LeaseReference, input: Parameters<typeof update>[1]): ReturnType<typeof update> {
+    return retry(() => update(lease, input), {
+      attempts: 3,
+      firstMilliseconds: 50,
+      longestMilliseconds: 200,
+      mayPass: isConflict,
+      message: 'The batch is being changed, try again later.',
+    });
+  }
 
   /**
    * Updates an item on a condition. Where that fails, returns what is there instead: `none`, or the claim that the item's lease was taken by.
