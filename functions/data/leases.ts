@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { CorruptData, IllegalTransition, LeaseLost } from '../errors.ts';
+import { CorruptData, IllegalTransition, InvalidInput, LeaseLost } from '../errors.ts';
 import { addToRequestLog, countInRequestLog, describeError } from '../request-log.ts';
 import { leasedResultsKey } from '../results-key.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
@@ -61,6 +61,11 @@ const mostLooks = 5;
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue' | 'Sequences'>;
 
 export interface LeaseOptions extends Pick<LifecycleOptions, 'now' | 'rowsPerBlock'>, Pick<QueueOptions, 'pageLimit'> {}
+
+export interface ReportOptions extends LeaseOptions {
+  /** Whether results are under this key. Only asked under a valid lease: its answer tells nothing to whoever made a lease up. */
+  readonly hasResults: (key: string) => Promise<boolean>;
+}
 
 /**
  * The function that claims the first batch of a device that nobody holds, with its first unfinished job; both are RUNNING then. Undefined
@@ -209,17 +214,17 @@ export function getUploadKey(
 
 /**
  * The function that reports how a job ended, and starts the next one of the batch. A repeated report answers the same and changes nothing.
- * Throws LeaseLost; NotFound when the batch has no such job; IllegalTransition when it has ended in another way, or does not run under
- * this lease. With `results`, they must have been uploaded: whoever calls makes sure of it.
+ * Throws LeaseLost; InvalidInput when the report has `results` that were not uploaded under this lease; NotFound when the batch has no
+ * such job; IllegalTransition when it has ended in another way, or does not run under this lease.
  *
  * Costs, beside the lifecycle's: 2 write units; 2.5 read units and those of the job's sequence.
  */
 export function reportJob(
   client: DynamoDBDocumentClient,
   tables: Tables,
-  options: LeaseOptions = {},
+  options: ReportOptions,
 ): (lease: LeaseReference, jobId: string, report: ReportRequest) => Promise<NextJob> {
-  const { now = Date.now, rowsPerBlock } = options;
+  const { now = Date.now, rowsPerBlock, hasResults } = options;
   const lists = ownerLists(rowsPerBlock);
   const queue = deviceQueue(client, tables, options);
   const change = requestChange(client, tables, options);
@@ -227,16 +232,18 @@ export function reportJob(
   const { advance, findJobs, nextJob } = jobRunner(client, tables, options);
   return async (lease, jobId, report) => {
     const { status, start_timestamp, end_timestamp, errors, results } = report;
+    const key = leasedResultsKey(lease.userId, jobId, lease.fence);
     const update = {
       status,
       ...(start_timestamp !== null && { start_timestamp }),
       ...(end_timestamp !== null && { end_timestamp }),
       ...(errors !== null && { errors }),
-      ...(results && { results_key: leasedResultsKey(lease.userId, jobId, lease.fence) }),
+      ...(results && { results_key: key }),
     };
     try {
       const item = await queue.get(lease);
       if (item === undefined) throw leaseLost();
+      if (results && !(await hasResults(key))) throw noSuchResults();
       const jobIds = await findJobs(lease, item.place);
       const draft = await change(lease.userId, [
         reportOperation({ lists, lease, now: now(), jobIds }, { jobId, update }),
@@ -252,6 +259,11 @@ export function reportJob(
       return { job: null, done: true, retry_after: null };
     }
   };
+}
+
+function noSuchResults(): InvalidInput {
+  const msg = 'Input should be true only after the results were uploaded under this lease';
+  return new InvalidInput([{ loc: ['body', 'results'], msg, type: 'value_error' }]);
 }
 
 /**

@@ -202,6 +202,28 @@ describe('a lease', () => {
   });
 });
 
+describe('a report of results', () => {
+  it('says nothing of what was uploaded to whoever has no lease', async () => {
+    const { device_type } = await submit(2);
+    const { lease, job } = await claim(device_type);
+    const [type, key, fence, owner] = JSON.parse(Buffer.from(lease, 'base64url').toString());
+    await results.put(`results/${owner}/${job.id}/${fence + 1}.json`, {});
+    const textOf = (content: unknown[]) => Buffer.from(JSON.stringify(content)).toString('base64url');
+    const answerTo = async (forged: string, jobId: string) => {
+      const body = { status: 'DONE', results: true };
+      return (await device('reportJob', { path: { lease: forged, job_id: jobId }, body })).status;
+    };
+    const notThisFence = textOf([type, key, fence + 1, owner]);
+    const notThisOwner = textOf([type, key, fence, 'auth0|somebody']);
+    for (const forged of [notThisFence, notThisOwner]) {
+      expect([await answerTo(forged, job.id), await answerTo(forged, randomUUID())]).toEqual([409, 409]);
+    }
+    expect(await answerTo(lease, job.id)).toBe(422);
+    await device('releaseLease', { path: { lease } });
+    expect(await answerTo(lease, job.id)).toBe(409);
+  });
+});
+
 describe('an announcement', () => {
   const specs = JSON.stringify({ name: 'Fresnel', dimensions: 2 });
 
