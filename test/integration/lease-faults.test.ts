@@ -198,6 +198,33 @@ describe('what events change of a batch that a device has', () => {
   });
 });
 
+describe('an open batch with a job that is about to be canceled', () => {
+  const events = lifecycle(client, names, { now: () => clock.now });
+
+  it('is timed out only two minutes after the job has ended', async () => {
+    const { device, user } = fresh();
+    const batch = await sound.create(user, { device_type: device, open: true });
+    const claim = await sound.claim(device, 'worker');
+    const lease = leaseFrom(claim!);
+    await events.recordJobStatus(user, claim!.job.id, { status: 'CANCELING' });
+    for (let asked = 0; asked < 3; asked++) {
+      expect(await sound.next(lease)).toMatchObject({ job: null, done: false });
+      clock.now += 121_000;
+    }
+    // Nor does a claim that finds the batch without its device.
+    expect(await sound.claim(device, 'another')).toBeUndefined();
+    expect((await sound.batch(user, batch.id))!.status).toBe('RUNNING');
+    await events.recordJobStatus(user, claim!.job.id, { status: 'CANCELED' });
+    clock.now += 121_000;
+    expect(await sound.claim(device, 'another')).toBeUndefined();
+    expect((await sound.batch(user, batch.id))!).toMatchObject({
+      status: 'TIMED_OUT',
+      jobs_count_per_status: { CANCELED: 1, CANCELING: 0 },
+    });
+    await expectSound(user, device);
+  });
+});
+
 describe('a batch that cannot begin', () => {
   it('keeps its device from no other: a claim goes on, and fails only where nothing else begins', async () => {
     const { device, user } = fresh();

@@ -44,8 +44,8 @@ export type Progress =
 
 /**
  * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost device has begun is repeated. A job
- * that has lost its device three times is ERROR instead. Where an open batch has no unfinished job, it waits; where it has waited for two
- * minutes, it is TIMED_OUT. Throws LeaseLost.
+ * that has lost its device three times is ERROR instead. Where an open batch has no job to run, it waits; where it has waited for two
+ * minutes and no job is CANCELING, it is TIMED_OUT. Throws LeaseLost.
  */
 export function startJob(request: LeasedRequest): Operation {
   return underLease(request, (draft, held) => startNext(draft, request, held));
@@ -159,10 +159,12 @@ function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Dra
 /** No job was found that can run: either there is none, or those found are not the ones. */
 function waitForJobs(draft: Draft, { lists, lease, now }: LeasedRequest, held: LeaseUpdate): Draft {
   const batch = settledBatchIn(draft, batchIdOfKey(lease.key)) as BatchRow;
-  const { PENDING, RUNNING } = batch.jobs_count_per_status;
+  const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
   if (!isForWorkers(batch) || PENDING + RUNNING > 0) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
   if (now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
+  // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
+  if (CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
   const time = fromMicroseconds(now * 1000);
   const ended = updateRow(
     batchIn(draft, batch.id) as BatchRow,
