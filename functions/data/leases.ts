@@ -73,7 +73,7 @@ export interface ReportOptions extends LeaseOptions {
  * devices becomes ERROR by it, an open batch that waited for two minutes TIMED_OUT. A repeated claim gets another batch: two workers of
  * one name must not have the same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no other begins.
  *
- * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 1 write unit, another one when the device's clock
+ * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write units, another one when the device's clock
  * moves, and the reads of batch, job and sequences.
  */
 export function claimBatch(

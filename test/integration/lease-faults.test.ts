@@ -1,7 +1,7 @@
 /** Devices whose calls are interrupted: DynamoDB fails before or after what it was asked for, and calls meet each other. */
 
 import { randomUUID } from 'node:crypto';
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -310,6 +310,35 @@ describe('calls that meet', () => {
       expect((await sound.batch(user, batch.id))!.jobs_count_per_status).toMatchObject({ RUNNING: 1, PENDING: 1 });
     },
   );
+
+  it('start no job, and end no batch, under a lease that was lost just before', async () => {
+    const { device, user } = fresh();
+    const batch = await sound.create(user, { device_type: device, open: true });
+    const key = async () => ({ device_type: device, key: (await queueOf(device))[0] });
+    /** A stack that loses its lease just before its transaction. */
+    const losing = () => {
+      let isLost = false;
+      const intercepted = interceptedClient(client, async (call: Call) => {
+        if (call.name === 'TransactWriteCommand' && !isLost) {
+          isLost = true;
+          const UpdateExpression = 'SET lease_until = :none ADD fence :one';
+          const ExpressionAttributeValues = { ':one': 1, ':none': 0 };
+          const input = { TableName: names.Queue, Key: await key(), UpdateExpression, ExpressionAttributeValues };
+          await client.send(new UpdateCommand(input));
+        }
+        return call.send();
+      });
+      return workerStack(intercepted, names, clock);
+    };
+    expect(await losing().claim(device, 'worker')).toBeUndefined();
+    expect((await sound.batch(user, batch.id))!.status).toBe('PENDING');
+    const claim = await sound.claim(device, 'worker');
+    const lease = leaseFrom(claim!);
+    await sound.report(lease, claim!.job.id);
+    clock.now += 121_000;
+    await expect(losing().next(lease)).rejects.toThrow(LeaseLost);
+    expect((await sound.batch(user, batch.id))!.status).toBe('RUNNING');
+  });
 
   it('end one job once: reports, cancellations and a claim at the same time', async () => {
     for (let round = 0; round < 8; round++) {

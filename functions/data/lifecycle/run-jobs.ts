@@ -10,6 +10,7 @@ import { batchIdOfKey } from '../queue/fair-order.ts';
 import { leaseMilliseconds, mostIdleMilliseconds, mostLosses, type QueueItem } from '../queue/queue-item.ts';
 import {
   batchIn,
+  changesNothing,
   type Draft,
   jobIn,
   type LeaseUpdate,
@@ -205,7 +206,7 @@ export function canRun({ status }: Pick<JobRow, 'status'>): boolean {
   return status === 'PENDING' || status === 'RUNNING';
 }
 
-/** The draft with what becomes of the lease; the same draft when all stays as it is. */
+/** The draft with what becomes of the lease; the same draft when all stays as it is. Rows change only on condition of the lease's fence. */
 function withLease(draft: Draft, lease: LeaseUpdate): Draft {
   const { item } = lease;
   const isSame =
@@ -213,5 +214,5 @@ function withLease(draft: Draft, lease: LeaseUpdate): Draft {
     lease.losses === item.losses &&
     lease.lease_until === item.lease_until &&
     lease.idle_since === item.idle_since;
-  return isSame && draft.lease === undefined ? draft : { ...draft, lease };
+  return isSame && changesNothing(draft) ? draft : { ...draft, lease };
 }
