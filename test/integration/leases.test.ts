@@ -1,7 +1,7 @@
 /** What workers do with batches, step by step: claims, leases that end, reports, open batches, cancellations. */
 
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
@@ -114,6 +114,24 @@ describe('a batch that is missing', () => {
     await client.send(new PutCommand({ TableName: names.Batches, Item: Item! }));
     expect((await claimed(device)).job.id).toBe(missing.jobs![0]!.id);
   }, 60_000);
+});
+
+describe('a batch that has another place than the lease', () => {
+  it('is not changed under the lease', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const claim = await claimed(device);
+    const input = { TableName: names.Batches, Key: { user_id: user, id: batch.id } };
+    const UpdateExpression = 'SET queue_key = :key';
+    const other = `0000000000000099.2.2026-11-21T12:00:00.000000Z.${batch.id}`;
+    for (const key of [other, null]) {
+      await client.send(new UpdateCommand({ ...input, UpdateExpression, ExpressionAttributeValues: { ':key': key } }));
+      const { Item: before } = await client.send(new GetCommand(input));
+      await expect(stack.report(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
+      await expect(stack.next(leaseFrom(claim))).rejects.toThrow(LeaseLost);
+      expect((await client.send(new GetCommand(input))).Item).toEqual(before);
+    }
+  });
 });
 
 describe('reports', () => {

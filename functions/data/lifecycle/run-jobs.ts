@@ -104,9 +104,13 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
       if (item === undefined || item.fence !== lease.fence || item.user_id !== lease.userId) {
         throw new LeaseLost('The lease is lost: another worker has the batch, or it has ended.');
       }
-      if (settledBatchIn(draft, batchIdOfKey(lease.key)) === undefined) {
+      const batch = settledBatchIn(draft, batchIdOfKey(lease.key));
+      if (batch === undefined) {
         throw new CorruptData('A batch in a queue is missing: npm run repair -- --fix takes it out.');
       }
+      // What is done under a key that the batch no longer has would leave the item of its present one behind.
+      if (batch.queue_key !== lease.key)
+        throw new LeaseLost('The lease is lost: the batch has another place, or none.');
       return apply(draft, draft.lease ?? { item, ...leasePart(item) });
     },
   };
