@@ -50,11 +50,12 @@ export async function repairQueues({ client, tables, fix, userId }: QueueRepair)
   async function checkBatch(owner: string, id: string): Promise<void> {
     const row = await batchOf(owner, id);
     if (row === undefined || row === 'broken') return;
-    const item = typeof row.queue_key === 'string' ? await itemAt(row.device_type, row.queue_key) : undefined;
+    const { device_type, queue_key } = row;
+    const item = typeof queue_key === 'string' ? await itemAt(device_type, queue_key) : undefined;
     const reason = whyWrong(row, item);
     if (reason === undefined) return;
     differences.push({ userId: owner, batchId: id, reason });
-    if (fix) await requestChange(client, tables)(owner, [placeAgain(id, item === undefined)]);
+    if (fix) await requestChange(client, tables)(owner, [placeAgain(id, item === undefined ? queue_key : undefined)]);
   }
 
   async function checkItem(item: QueueItem): Promise<void> {
@@ -122,14 +123,18 @@ function whyWrong(row: BatchRow, item: object | undefined): string | undefined {
   return isInQueue && item === undefined ? 'is missing in the queue of its device' : undefined;
 }
 
-/** Writes the batch as it is: its transaction derives what changes in the queue. */
-function placeAgain(id: string, isMissing: boolean): Operation {
+/**
+ * Writes the batch as it is: its transaction derives what changes in the queue. It gives up the key whose item is missing, but no key that
+ * it got since: the item of that one is there.
+ */
+function placeAgain(id: string, missingKey: BatchRow['queue_key']): Operation {
   return {
     batchIds: [id],
     jobIds: [],
     apply(draft) {
       const batch = batchIn(draft, id);
       if (batch === undefined) return draft;
+      const isMissing = typeof missingKey === 'string' && batch.queue_key === missingKey;
       const again = { ...batch, rev: batch.rev + 1, ...(isMissing && { queue_key: null }) };
       return withRows(ownerLists(), draft, { batches: [again] });
     },

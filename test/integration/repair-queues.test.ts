@@ -3,6 +3,7 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, inject, it } from 'vitest';
 import { repairQueues } from '../../infra/repair/repair-queues.ts';
 import { createTables } from '../support/create-tables.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
@@ -58,6 +59,23 @@ describe('repairQueues', () => {
     expect(claims.map(({ batch }) => batch.id).sort()).toEqual([waiting.id, running.id].sort());
     expect(await stack.claim('FRESNEL', 'worker')).toBeUndefined();
     expect(await recountOf(client, tables, user)).toEqual([]);
+  });
+
+  it('leaves a batch the place that it got while the difference was looked at', async () => {
+    const { tables, claim, repair } = await freshStack();
+    const { key } = leaseFrom(await claim());
+    await client.send(new DeleteCommand({ TableName: tables.Queue, Key: { device_type: 'FRESNEL', key } }));
+    let isMet = false;
+    const intercepted = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand' && !isMet) {
+        isMet = true;
+        await repair(true);
+      }
+      return call.send();
+    });
+    expect(await repairQueues({ client: intercepted, tables, fix: true })).toHaveLength(1);
+    expect(isMet).toBe(true);
+    expect(await repair(false)).toEqual([]);
   });
 
   it('takes batches that have ended, and items of no batch, out of the queue', async () => {
