@@ -36,9 +36,16 @@ export function leaseText({ deviceType, key, fence, userId }: LeaseReference): s
   return Buffer.from(JSON.stringify([deviceType, key, fence, userId])).toString('base64url');
 }
 
+const exampleLease = leaseText({
+  deviceType: 'EMU_MPS',
+  key: '0000000000000024.2.2026-11-21T02:58:36.123000Z.b0741f07-553b-4f0b-b158-3ca53321ea6f',
+  fence: 1,
+  userId: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+});
+
 /** Reads the text of a lease. */
 const LeaseText = z.pipe(
-  z.string().register(z.globalRegistry, { examples: ['WyJFTVVfTVBTIiwiMDAwMDAwMDAwMDAwMDAwMCJd'] }),
+  z.string().register(z.globalRegistry, { examples: [exampleLease] }),
   z.transform((value, context): LeaseReference => {
     const members = Members.safeParse(parseJson(Buffer.from(value, 'base64url').toString()));
     if (members.success) {
@@ -188,7 +195,7 @@ export const Claim = z
       job: 'The job to run.',
     },
     example: {
-      lease: 'WyJFTVVfTVBTIiwiMDAwMDAwMDAwMDAwMDAwMCJd',
+      lease: exampleLease,
       expires_at: '2026-11-21T02:59:36.123000Z',
       heartbeat_seconds: 20,
       batch: {
@@ -221,7 +228,7 @@ export const UploadLink = z
     example: {
       url: 'https://results.s3.eu-west-3.amazonaws.com/results/u/1.json?X-Amz-Signature=0123',
       headers: {
-        'Content-Type': 'application/json',
+        'Content-Length': '35',
         'x-amz-checksum-sha256': 'RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
       },
     },

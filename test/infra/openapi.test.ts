@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Route, routes } from '../../functions/routes.ts';
 import { batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
+import { LeasePath } from '../../functions/schemas/lease.ts';
 import { openApiDocument } from '../../infra/openapi/document.ts';
 
 interface Operation {
@@ -201,6 +202,12 @@ describe('openApiDocument', () => {
       expect(validate(node.example), `${path}: ${ajv.errorsText(validate.errors)}`).toBe(true);
       expect(JSON.stringify(node.example)).not.toContain(String(Number.MAX_SAFE_INTEGER));
     }
+  });
+
+  it('shows leases that the service can read', () => {
+    const leases = JSON.stringify(document).match(/(?<=\/leases\/|"lease":")[\w-]+/g) ?? [];
+    expect(leases.length).toBeGreaterThan(10);
+    for (const lease of new Set(leases)) expect(LeasePath.safeParse({ lease }).success, lease).toBe(true);
   });
 
   it('shows every operation in curl, Python and TypeScript, without faults of syntax', () => {
