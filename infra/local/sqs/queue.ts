@@ -15,17 +15,8 @@ export interface NewMessage {
   readonly delay?: number;
 }
 
-/** A message in a queue. */
-export interface Message {
-  readonly messageId: string;
-  readonly body: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  /** This and the next two are set in FIFO queues only. */
-  readonly groupId?: string;
-  readonly deduplicationId?: string;
-  readonly sequenceNumber?: string;
-  /** Milliseconds since 1970. */
-  readonly sentAt: number;
+/** A message in a queue: group, deduplication id and sequence number are set in FIFO queues only. */
+export interface Message extends Omit<StoredMessage, 'visibleAt'> {
   firstReceivedAt?: number;
   receiveCount: number;
   /** Why its last delivery failed, where that is known. */
