@@ -75,7 +75,14 @@ export function formatOf(list: ListDescription): string {
   if (known !== undefined) return known;
   const blocks = [...Object.values(list.columns).map(columnFormat), ...Object.values(list.sets).map(setsFormat)];
   const defaults = Object.entries(list.rowDefaults).filter(([name]) => describedAttributes(list).has(name));
-  const text = JSON.stringify([layoutVersion, list.key, list.rowsInTail, blocks.sort(), defaults.sort()]);
+  const text = JSON.stringify([
+    layoutVersion,
+    list.key,
+    list.rowsInTail,
+    list.rowsPerStretch,
+    blocks.sort(),
+    defaults.sort(),
+  ]);
   const format = createHash('sha256').update(text).digest('base64url').slice(0, 8);
   formats.set(list, format);
   return format;

@@ -101,6 +101,11 @@ export interface ListDescription {
   readonly table: 'Batches' | 'Jobs';
   /** At most so many of the newest rows stand in the tail (tail.ts): as many as fit into a write unit with the head. */
   readonly rowsInTail: number;
+  /**
+   * Rows that one summary tells about (summary.ts): a multiple of every column's `rowsPerBlock`, except those of ids, so that no
+   * block belongs to two stretches; a stretch of a column has less than 100 blocks, so that one transaction can seal it.
+   */
+  readonly rowsPerStretch: number;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
   /**
@@ -118,9 +123,15 @@ export function describedAttributes(list: ListDescription): Set<string> {
   return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
 
-/** The same list with all blocks of `rows` rows, and a tail of about half as many: tests force many small blocks. */
+/** The same list with all blocks of `rows` rows, a tail of about half as many, and stretches of two blocks: tests force many small ones. */
 export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
   const resize = <Value extends Blocks>(blocks: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));
-  return { ...list, rowsInTail: (rows >> 1) + 1, columns: resize(list.columns), sets: resize(list.sets) };
+  return {
+    ...list,
+    rowsInTail: (rows >> 1) + 1,
+    rowsPerStretch: 2 * rows,
+    columns: resize(list.columns),
+    sets: resize(list.sets),
+  };
 }

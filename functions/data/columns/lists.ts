@@ -13,6 +13,7 @@ export const batchList = {
   key: 'b',
   table: 'Batches',
   rowsInTail: 16,
+  rowsPerStretch: 9_216,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     facets: {
@@ -23,6 +24,8 @@ export const batchList = {
         status: { kind: 'values', attribute: 'status', values: BatchStatus.options },
         open: { kind: 'values', attribute: 'open', values: [false, true] },
         queue_priority: { kind: 'values', attribute: 'queue_priority', values: QueuePriority.options },
+        started: { kind: 'presence', attribute: 'start_datetime' },
+        ended: { kind: 'presence', attribute: 'end_datetime' },
         device_type: { kind: 'dictionary', attribute: 'device_type', capacity: 256 },
         project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
       },
@@ -40,6 +43,7 @@ export const jobList = {
   key: 'j',
   table: 'Jobs',
   rowsInTail: 16,
+  rowsPerStretch: 9_216,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     batch_id: { kind: 'uuid', key: 'b', attribute: 'batch_id', rowsPerBlock: 56 },
@@ -51,6 +55,8 @@ export const jobList = {
         status: { kind: 'values', attribute: 'status', values: JobStatus.options },
         origin: { kind: 'values', attribute: 'origin', values: JobOrigin.options },
         errors: { kind: 'presence', attribute: 'errors' },
+        started: { kind: 'presence', attribute: 'start_timestamp' },
+        ended: { kind: 'presence', attribute: 'end_timestamp' },
         project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
       },
     },

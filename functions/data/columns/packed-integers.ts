@@ -5,7 +5,7 @@
  *
  * Layout, big-endian:
  * - 2 bytes: number of entries
- * - 4 bits: format; 4 bits: exponent of the unit, which is 1000^exponent
+ * - 4 bits: format (1; 2 of a block that is sealed, see summary.ts); 4 bits: exponent of the unit, which is 1000^exponent
  * - 1 byte: width of an entry in bits
  * - 7 bytes: smallest value
  * - the entries without gaps: 0 is null, n is the smallest value + (n - 1) units
@@ -14,10 +14,10 @@
  */
 
 const headerBytes = 11;
-const format = 1;
+const formats = { open: 1, sealed: 2 } as const;
 const units = [1_000_000, 1_000, 1] as const;
 
-/** Packs up to 65,535 values between 0 and 2^53 - 1. */
+/** Packs up to 65,535 values between 0 and 2^53 - 1, as an open block. */
 export function packIntegers(values: readonly (number | null)[]): Uint8Array {
   const present = values.filter((value) => value !== null);
   const smallest = present.reduce((least, value) => Math.min(least, value), present[0] ?? 0);
@@ -26,7 +26,7 @@ export function packIntegers(values: readonly (number | null)[]): Uint8Array {
   const width = bitLength((largest - smallest) / unit + 1);
   const bytes = new Uint8Array(packedLength(values.length, width));
   writeBits(bytes, { start: 0, width: 16 }, values.length);
-  writeBits(bytes, { start: 16, width: 4 }, format);
+  writeBits(bytes, { start: 16, width: 4 }, formats.open);
   writeBits(bytes, { start: 20, width: 4 }, unit === 1 ? 0 : unit === 1_000 ? 1 : 2);
   bytes[3] = width;
   writeBits(bytes, { start: 32, width: 56 }, smallest);
@@ -50,7 +50,8 @@ export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0):
   const width = readBits(view, 24, 8);
   const smallest = readBits(view, 32, 56);
   if (bytes.length < packedLength(count, width)) throw new RangeError('A packed block ends too early.');
-  if (readBits(view, 16, 4) !== format || exponent >= units.length)
+  const format = readBits(view, 16, 4);
+  if ((format !== formats.open && format !== formats.sealed) || exponent >= units.length)
     throw new RangeError('A packed block is of another format.');
   const unit = 1000 ** exponent;
   const end = Math.min(count, target.length - at);
@@ -66,10 +67,25 @@ export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0):
   return count;
 }
 
+/** Whether a summary may tell about the block: who changes its values deletes that. */
+export function isSealed(block: Uint8Array): boolean {
+  return (block[2] as number) >> 4 === formats.sealed;
+}
+
+/** The same values, sealed. packIntegers seals no block, so a block that is packed anew is open. */
+export function seal(block: Uint8Array): Uint8Array {
+  return block.with(2, (formats.sealed << 4) | ((block[2] as number) & 15));
+}
+
 /** How many values the block holds. */
 export function packedCount(bytes: Uint8Array): number {
   if (bytes.length < headerBytes) throw new RangeError('A packed block ends too early.');
   return (bytes[0] as number) * 256 + (bytes[1] as number);
+}
+
+/** The length in bytes of the block at the beginning of these bytes. */
+export function packedLengthOf(bytes: Uint8Array): number {
+  return packedLength(packedCount(bytes), bytes[3] as number);
 }
 
 function packedLength(count: number, width: number): number {

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packedCount, packIntegers, unpackIntegers } from '../../../../functions/data/columns/packed-integers.ts';
+import {
+  isSealed,
+  packedCount,
+  packIntegers,
+  seal,
+  unpackIntegers,
+} from '../../../../functions/data/columns/packed-integers.ts';
 import { packUuids, uuidAt } from '../../../../functions/data/columns/packed-uuids.ts';
 import { packPositions, positionsOf, withPosition } from '../../../../functions/data/columns/position-set.ts';
 
@@ -55,8 +61,19 @@ describe('packed integers', () => {
 
   it('refuse a block of another format', () => {
     const block = packIntegers([1, 2_000, 3]);
-    for (const changed of [0x00, 0x01, 0x13, 0x20]) {
+    for (const changed of [0x00, 0x01, 0x13, 0x23, 0x30]) {
       expect(() => unpacked(block.with(2, changed))).toThrow(RangeError);
+    }
+  });
+
+  it('hold the same values in a sealed block, and are open when they are packed anew', () => {
+    for (const values of [[], [null], [1, 2_000, 3], [5_000, 1_000_005_000]]) {
+      const block = packIntegers(values);
+      expect(isSealed(block)).toBe(false);
+      expect(isSealed(seal(block))).toBe(true);
+      expect(seal(seal(block))).toEqual(seal(block));
+      expect(unpacked(seal(block))).toEqual(values);
+      expect(packIntegers(unpacked(seal(block)))).toEqual(block);
     }
   });
 

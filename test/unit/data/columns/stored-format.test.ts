@@ -18,6 +18,7 @@ import {
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { packIntegers } from '../../../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../../../functions/data/columns/position-set.ts';
+import { isSummarized } from '../../../../functions/data/columns/summary.ts';
 import { itemBytes as itemSize } from '../../../bench/bench-rows.ts';
 import { storedColumns } from '../../../support/load-list.ts';
 
@@ -63,6 +64,13 @@ const largestBlock = (column: Column): Uint8Array =>
 const largestSet = (sets: PositionSets) => packPositions([0, sets.rowsPerBlock - 1]) as Uint8Array;
 
 describe.each(lists)('the description of %s', (_, list) => {
+  it('cuts stretches where blocks end, and lets one transaction seal a stretch of a column', () => {
+    for (const column of Object.values(list.columns).filter(isSummarized)) {
+      expect(list.rowsPerStretch % column.rowsPerBlock).toBe(0);
+      expect(list.rowsPerStretch / column.rowsPerBlock).toBeLessThan(100);
+    }
+  });
+
   it('gives every column and set a key of its own, because the key alone tells their blocks apart', () => {
     const keys = [...Object.values(list.columns), ...Object.values(list.sets)].map(({ key }) => key);
     expect(keys).toEqual([...new Set(keys)]);
@@ -116,7 +124,7 @@ it.each(lists)(
   (_, list) => {
     // 16 rows of one day, in one project.
     const day = 24 * 3_600 * 1_000_000;
-    const most = (column: Column) => ({ facets: 20_480, time: day, integer: 10_000, uuid: 0 })[column.kind];
+    const most = (column: Column) => ({ facets: 81_920, time: day, integer: 10_000, uuid: 0 })[column.kind];
     const value = (column: Column, at: number) =>
       column.kind === 'uuid' ? `00000000-0000-4000-8000-0000000000${10 + at}` : at === 0 ? 0 : most(column);
     const tail = Object.values(list.columns).map((column) => {
@@ -156,6 +164,7 @@ describe('the fingerprint of a description', () => {
     ['the key of the list', { ...batchList, key: 'x' }],
     ['the number of rows in a block', withRowsPerBlock(batchList, 16)],
     ['the number of rows in the tail', { ...batchList, rowsInTail: 8 }],
+    ['the number of rows in a stretch', { ...batchList, rowsPerStretch: 18_432 }],
     [
       'a further column',
       { ...batchList, columns: { ...batchList.columns, more: { ...jobList.columns.runs, key: 'm' } } },
@@ -263,7 +272,7 @@ describe('what is stored', () => {
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: '8nA5dQB0',
+        format: 'd1eUocS2',
         next_seq: 4,
         last_created_at: null,
         dictionaries: {
@@ -272,7 +281,7 @@ describe('what is stored', () => {
         },
         tail: {
           e: '00021201064beb26e985a040',
-          f: '0002100f0000000000004700033f08',
+          f: '00021011000000000000470000d01880',
           i: 'bbbbbbbb000040008000000000000002bbbbbbbb000040008000000000000003',
           n: '0002110700000000000000ca04',
           s: '000212010000000000000000',
@@ -280,7 +289,7 @@ describe('what is stored', () => {
         },
       },
       'b#e#0000000': '000212010000000000000000',
-      'b#f#0000000': '0002100f0000000000003800034148',
+      'b#f#0000000': '00021011000000000000380000d06480',
       'b#i#0000000': 'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000001',
       'b#n#0000000': '000210030000000000000084',
       'b#s#0000000': '00021201064beb26d2a24040',
@@ -293,7 +302,7 @@ describe('what is stored', () => {
   it('of jobs is this', () => {
     expect(storedItems(jobList, jobs), howTo).toEqual({
       'j#head': {
-        format: 'egBBVSUa',
+        format: 'pSPsgLYx',
         next_seq: 3,
         last_created_at: null,
         dictionaries: {
@@ -302,7 +311,7 @@ describe('what is stored', () => {
         tail: {
           b: 'bbbbbbbb000040008000000000000002',
           e: '00011201064beb26f126c180',
-          f: '000112010000000000003080',
+          f: '000112010000000000012080',
           i: 'aaaaaaaa000040008000000000000002',
           o: '000112010000000000000080',
           r: '000112010000000000006480',
@@ -314,7 +323,7 @@ describe('what is stored', () => {
       'j#B#zh5xZpkjMA0d83Im37mKzI#0000000': '000003',
       'j#b#0000000': 'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000000',
       'j#e#0000000': '000212010000000000000000',
-      'j#f#0000000': '0002100300000000000017a4',
+      'j#f#0000000': '0002100600000000000017d410',
       'j#i#0000000': 'aaaaaaaa000040008000000000000000aaaaaaaa000040008000000000000001',
       'j#o#0000000': '000210020000000000000060',
       'j#r#0000000': '000210140000000000006400001f41dd',
@@ -350,8 +359,10 @@ describe('what is stored', () => {
       status: { PENDING: 0, RUNNING: 1, DONE: 2, CANCELED: 3, CANCELING: 4, TIMED_OUT: 5, ERROR: 6, PAUSED: 7 },
       open: { false: 0, true: 8 },
       queue_priority: { CRITICAL: 0, HIGH: 16, MEDIUM: 32, LOW: 48, FREE: 64 },
-      device_type: { 'device_type 0': 0, 'device_type 1': 80, 'device_type 2': 160 },
-      project_id: { 'project_id 0': 0, 'project_id 1': 20_480, 'project_id 2': 40_960 },
+      start_datetime: { null: 0, present: 80 },
+      end_datetime: { null: 0, present: 160 },
+      device_type: { 'device_type 0': 0, 'device_type 1': 320, 'device_type 2': 640 },
+      project_id: { 'project_id 0': 0, 'project_id 1': 81_920, 'project_id 2': 163_840 },
     });
   });
 
@@ -360,7 +371,9 @@ describe('what is stored', () => {
       status: { PENDING: 0, RUNNING: 1, DONE: 2, ERROR: 3, CANCELED: 4, CANCELING: 5 },
       origin: { CLIENT: 0, AZURE: 6, OVH: 12, UNKNOWN: 18 },
       errors: { null: 0, present: 24 },
-      project_id: { 'project_id 0': 0, 'project_id 1': 48, 'project_id 2': 96 },
+      start_timestamp: { null: 0, present: 48 },
+      end_timestamp: { null: 0, present: 96 },
+      project_id: { 'project_id 0': 0, 'project_id 1': 192, 'project_id 2': 384 },
     });
   });
 });

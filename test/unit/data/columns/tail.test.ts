@@ -28,6 +28,7 @@ const list: ListDescription = {
   key: 'l',
   table: 'Batches',
   rowsInTail: 4,
+  rowsPerStretch: 140,
   columns,
   sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 8 } },
   rowDefaults: {},

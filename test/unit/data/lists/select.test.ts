@@ -24,6 +24,7 @@ const list: ListDescription = {
   key: 'x',
   table: 'Jobs',
   rowsInTail: 4,
+  rowsPerStretch: 140,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },
     parent: { kind: 'uuid', key: 'p', attribute: 'parent', rowsPerBlock: 4 },

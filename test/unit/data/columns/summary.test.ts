@@ -1,0 +1,78 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { batchList } from '../../../../functions/data/columns/lists.ts';
+import {
+  packSummary,
+  sealableStretches,
+  stretchOfBlock,
+  summarize,
+  summaryPrefix,
+  unpackSummary,
+} from '../../../../functions/data/columns/summary.ts';
+
+const { updated_at: time, jobs_count: integer, facets } = batchList.columns;
+const none = Number.NaN;
+
+describe('a summary', () => {
+  it('counts each different value of a column of numbers, and those that are null last', () => {
+    const cells = [
+      { low: 3, high: 3, count: 2 },
+      { low: 7, high: 7, count: 1 },
+      { low: null, high: null, count: 2 },
+    ];
+    expect(summarize(integer, Float64Array.of(7, none, 3, 3, none))).toEqual(cells);
+    expect(summarize(facets, Float64Array.of(7, none, 3, 3, none))).toEqual(cells);
+  });
+
+  it('says from where to where times reach', () => {
+    expect(summarize(time, Float64Array.of(7, none, 3, 3))).toEqual([
+      { low: 3, high: 7, count: 3 },
+      { low: null, high: null, count: 1 },
+    ]);
+    expect(summarize(time, Float64Array.of(none))).toEqual([{ low: null, high: null, count: 1 }]);
+    expect(summarize(time, Float64Array.of())).toEqual([]);
+  });
+
+  it('has one cell for all numbers where they are of more than 1,024 values', () => {
+    const upTo = (count: number) => Float64Array.from({ length: count + 1 }, (_, at) => (at === 0 ? none : at * 3));
+    expect(summarize(integer, upTo(1_024))).toHaveLength(1_025);
+    expect(summarize(integer, upTo(1_025))).toEqual([
+      { low: 3, high: 3_075, count: 1_025 },
+      { low: null, high: null, count: 1 },
+    ]);
+  });
+
+  it('comes back as it was packed', () => {
+    const values = fc.array(fc.oneof(fc.constant(none), fc.nat(20), fc.maxSafeNat()), { maxLength: 60 });
+    fc.assert(
+      fc.property(values, fc.constantFrom(time, integer), (numbers, column) => {
+        const cells = summarize(column, Float64Array.from(numbers));
+        expect(cells.reduce((sum, { count }) => sum + count, 0)).toBe(numbers.length);
+        expect(unpackSummary(packSummary(cells))).toEqual(cells);
+      }),
+    );
+  });
+
+  it('is refused when it ends too early', () => {
+    const bytes = packSummary(summarize(time, Float64Array.of(7, none, 3)));
+    for (let length = 0; length < bytes.length; length++) {
+      expect(() => unpackSummary(bytes.subarray(0, length))).toThrow(RangeError);
+    }
+  });
+
+  it('stands apart from the blocks of its column', () => {
+    expect(summaryPrefix(batchList, time) > `b#${time.key}#9999999`).toBe(true);
+  });
+});
+
+describe('a stretch', () => {
+  it('begins where a block begins', () => {
+    expect([0, 35, 36, 71, 72].map((block) => stretchOfBlock(batchList, facets, block))).toEqual([0, 0, 1, 1, 2]);
+    expect([0, 63, 64, 127, 128].map((block) => stretchOfBlock(batchList, time, block))).toEqual([0, 0, 1, 1, 2]);
+  });
+
+  it('may be sealed once half a stretch of rows stands behind it', () => {
+    const rows = [0, 9_216, 13_823, 13_824, 23_039, 23_040];
+    expect(rows.map((count) => sealableStretches(batchList, count))).toEqual([0, 0, 0, 1, 1, 2]);
+  });
+});
