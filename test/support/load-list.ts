@@ -1,9 +1,17 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Row } from '../../functions/data/columns/column-items.ts';
+import { blockKey, columnPrefix, type Row } from '../../functions/data/columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
 import { emptyHead, type Head, headKey } from '../../functions/data/columns/head.ts';
-import type { ListDescription } from '../../functions/data/columns/list-description.ts';
-import { columnChanges } from '../../functions/data/columns/tail.ts';
+import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
+import { packedCount, seal, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
+import {
+  isSummarized,
+  packSummary,
+  sealableStretches,
+  summarize,
+  summaryPrefix,
+} from '../../functions/data/columns/summary.ts';
+import { columnChanges, tailStart } from '../../functions/data/columns/tail.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
 type Item = Record<string, unknown>;
@@ -15,8 +23,14 @@ interface ListToLoad {
   readonly rows: readonly Row[];
   /** Only these rows are written, by their sequence numbers, but columns and sets of all. Without it all are. */
   readonly only?: ReadonlySet<number> | undefined;
+  readonly sealed?: Sealed;
   readonly progress?: (written: number, of: number) => void;
 }
+
+/** Which of the columns that have summaries are sealed in which of the sealable stretches. `() => true`: all in all. */
+export type Sealed = (stretch: number, column: Column) => boolean;
+
+const nothing: Sealed = () => false;
 
 /**
  * Writes a user's whole list (rows, columns and head) into empty tables, many times faster than the
@@ -25,9 +39,9 @@ interface ListToLoad {
 export async function loadList(
   client: DynamoDBDocumentClient,
   tables: TableNames,
-  { list, userId, rows, only, progress = () => {} }: ListToLoad,
+  { list, userId, rows, only, sealed = nothing, progress = () => {} }: ListToLoad,
 ): Promise<void> {
-  const { head, blocks } = storedColumns(list, rows);
+  const { head, blocks } = storedColumns(list, rows, sealed);
   const columnItems = [
     { user_id: userId, key: headKey(list), ...head },
     ...Array.from(blocks, ([key, v]) => ({ user_id: userId, key, v })),
@@ -39,10 +53,11 @@ export async function loadList(
   await writeAll(client, writes, progress);
 }
 
-/** What the write side stores of rows that are created one after the other. */
+/** What the write side stores of rows that are created one after the other, and what sealing leaves. Summaries are among the blocks. */
 export function storedColumns(
   list: ListDescription,
   rows: readonly Row[],
+  sealed: Sealed = nothing,
 ): { head: Head; blocks: Map<string, Uint8Array> } {
   const dictionaries = rows.reduce<Dictionaries>(
     (learned, row) => withTextsOf(Object.values(list.columns), row, learned),
@@ -58,7 +73,26 @@ export function storedColumns(
     const block = apply(blocks.get(key));
     if (block !== undefined) blocks.set(key, block);
   }
+  const stretches = sealableStretches(list, tailStart(list, after));
+  for (const column of Object.values(list.columns).filter(isSummarized)) {
+    for (let stretch = 0; stretch < stretches; stretch++) {
+      if (sealed(stretch, column)) sealStretch(list, column, stretch, blocks);
+    }
+  }
   return { head: { ...after, tail }, blocks };
+}
+
+function sealStretch(list: ListDescription, column: Column, stretch: number, blocks: Map<string, Uint8Array>) {
+  const values = new Float64Array(list.rowsPerStretch);
+  const first = (stretch * list.rowsPerStretch) / column.rowsPerBlock;
+  for (let at = 0; at < values.length; at += column.rowsPerBlock) {
+    const key = blockKey(columnPrefix(list, column), first + at / column.rowsPerBlock);
+    const block = blocks.get(key);
+    if (block === undefined || packedCount(block) !== column.rowsPerBlock) throw new RangeError(`Cannot seal ${key}.`);
+    unpackIntegers(block, values, at);
+    blocks.set(key, seal(block));
+  }
+  blocks.set(blockKey(summaryPrefix(list, column), stretch), packSummary(summarize(column, values)));
 }
 
 async function writeAll(
