@@ -14,6 +14,7 @@ const common: Readonly<Record<string, Form>> = {
   id: { attribute: 'id', operator: 'in' },
   id__starts_with: { attribute: 'id', operator: 'starts with' },
   status: { attribute: 'status', operator: 'in' },
+  project_id: { attribute: 'project_id', operator: 'in' },
 };
 
 const forms: Readonly<Record<ListName, Readonly<Record<string, Form>>>> = {

@@ -30,19 +30,30 @@ export interface ListCase {
 /** The API's defaults. */
 export const defaults = { order_by: 'created_at', order_by_direction: 'DESC', limit: 100, offset: 0 } as const;
 
-const units = (at100: number, at10000: number, at100000: number) => ({
+const units = (at100: number, at10000: number, at100000: number, at1000000: number) => ({
   100: at100,
   10000: at10000,
   100000: at100000,
+  1000000: at1000000,
 });
-const flat: Budget = { units: units(16, 16, 16), calls: 3, depth: 2 };
-const ofBatch: Budget = { units: units(16, 16, 16), calls: 2, depth: 1 };
-const mostMatch: Budget = { units: units(20, 30, 80), depth: 3 };
-const fewMatch: Budget = { units: units(20, 150, 160), depth: 3 };
-const threeFilters: Budget = { units: units(20, 130, 150), depth: 3 };
-const tagged: Budget = { units: units(20, 80, 130), depth: 3 };
-const started: Budget = { units: units(20, 80, 110), depth: 3 };
-const foreignOrder: Budget = { units: units(20, 240, 2_000), depth: 3 };
+const flat: Budget = { units: units(16, 16, 10.5, 10.5), calls: 3, depth: 2 };
+const ofBatch: Budget = { units: units(16, 16, 11, 11), calls: 2, depth: 1 };
+const mostMatch: Budget = { units: units(20, 30, 20, 60) };
+const fewMatch: Budget = { units: units(20, 150, 90, 130) };
+const threeFilters: Budget = { units: units(20, 130, 90, 130) };
+const ofProject: Budget = { units: units(20, 130, 70, 110) };
+const tagged: Budget = { units: { 100: 20, 10000: 80, 100000: 130 } };
+const tagAndStatus: Budget = { units: units(20, 130, 127, 393) };
+const started: Budget = { units: units(20, 80, 25, 70) };
+const startedAndEnded: Budget = { units: units(20, 80, 35, 80) };
+const fewSince: Budget = { units: units(20, 150, 95, 140) };
+const mostBetween: Budget = { units: units(20, 80, 50, 90) };
+const byTime: Budget = { units: units(20, 240, 25, 40) };
+const byTimeOfMost: Budget = { units: units(20, 240, 35, 70) };
+const byFewValues: Budget = { units: units(20, 240, 120, 150) };
+const byFirstIds: Budget = { units: units(20, 240, 15, 15) };
+const byId: Budget = { units: units(20, 240, 285, 2_399) };
+const byBatch: Budget = { units: units(20, 240, 264, 2_130) };
 
 export const walkBudget: Budget = { units: { 10000: 1_600, 100000: 1_600 } };
 
@@ -51,6 +62,7 @@ const three = {
   device_type: ['FRESNEL'],
   queue_priority: ['HIGH'],
 } satisfies Partial<BatchListQuery>;
+const done = { status: ['DONE'] } satisfies Partial<BatchListQuery>;
 const ascending = { order_by_direction: 'ASC' } as const;
 
 /** The time that comes after this share of all times of the rows. */
@@ -58,6 +70,13 @@ function quantile(rows: readonly object[], attribute: string, share: number): st
   const times = rows.map((row) => Reflect.get(row, attribute)).filter((time) => typeof time === 'string');
   times.sort();
   return times[Math.floor(share * times.length)] ?? '';
+}
+
+/** The third most frequent one. */
+function thirdProject(rows: BenchRows['batches']): string[] {
+  const counts = Map.groupBy(rows, ({ project_id }) => project_id);
+  const sorted = [...counts].sort(([, a], [, b]) => b.length - a.length);
+  return sorted.slice(2, 3).map(([project]) => project);
 }
 
 export const listCases: readonly ListCase[] = [
@@ -91,6 +110,13 @@ export const listCases: readonly ListCase[] = [
     query: () => ({ ...three, limit: 10 }),
     budget: threeFilters,
   },
+  {
+    name: 'project, 15 % match',
+    list: 'batches',
+    query: ({ batches }) => ({ project_id: thirdProject(batches) }),
+    budget: ofProject,
+    usualWay: false,
+  },
   { name: 'tag, 5 % match', list: 'batches', query: () => ({ tag: 'calibration' }), budget: tagged },
   {
     name: 'tag, 5 % match, at 85 %',
@@ -98,6 +124,12 @@ export const listCases: readonly ListCase[] = [
     query: () => ({ tag: 'calibration' }),
     start: 0.85,
     budget: tagged,
+  },
+  {
+    name: 'tag and status',
+    list: 'batches',
+    query: () => ({ tag: 'nightly', status: ['ERROR'] }),
+    budget: tagAndStatus,
   },
   {
     name: 'start_date, latest 1 %',
@@ -112,43 +144,81 @@ export const listCases: readonly ListCase[] = [
       start_date: quantile(batches, 'start_datetime', 0.495),
       end_date: quantile(batches, 'end_datetime', 0.505),
     }),
-    budget: started,
+    budget: startedAndEnded,
   },
-  { name: 'order_by jobs_count', list: 'batches', query: () => ({ order_by: 'jobs_count' }), budget: foreignOrder },
+  {
+    name: 'status, 2 % match, start_date, latest 50 %',
+    list: 'batches',
+    query: ({ batches }) => ({ status: ['ERROR'], start_date: quantile(batches, 'start_datetime', 0.5) }),
+    budget: fewSince,
+    usualWay: false,
+  },
+  {
+    name: 'status, 85 % match, start_date and end_date, 50 % between',
+    list: 'batches',
+    query: ({ batches }) => ({
+      ...done,
+      start_date: quantile(batches, 'start_datetime', 0.25),
+      end_date: quantile(batches, 'end_datetime', 0.75),
+    }),
+    budget: mostBetween,
+    usualWay: false,
+  },
+  { name: 'order_by jobs_count', list: 'batches', query: () => ({ order_by: 'jobs_count' }), budget: byFewValues },
   {
     name: 'order_by jobs_count, at 90 %',
     list: 'batches',
     query: () => ({ order_by: 'jobs_count' }),
     start: 0.9,
-    budget: foreignOrder,
+    budget: byFewValues,
     usualWay: false,
   },
-  ...(
-    [
-      'updated_at',
-      'start_datetime',
-      'end_datetime',
-      'id',
-      'status',
-      'device_type',
-      'project_id',
-      'queue_priority',
-      'open',
-    ] as const
-  ).map(
+  ...(['updated_at', 'start_datetime', 'end_datetime'] as const).map(
     (order_by): ListCase => ({
       name: `order_by ${order_by}`,
       list: 'batches',
       query: () => ({ order_by }),
-      budget: foreignOrder,
+      budget: byTime,
       usualWay: false,
     }),
   ),
-  { name: 'order_by id, at 900', list: 'batches', query: () => ({ order_by: 'id', offset: 900 }), usualWay: false },
+  {
+    name: 'order_by updated_at, at 50 %',
+    list: 'batches',
+    query: () => ({ order_by: 'updated_at' }),
+    start: 0.5,
+    budget: byTime,
+    usualWay: false,
+  },
+  {
+    name: 'order_by start_datetime, status, 85 % match',
+    list: 'batches',
+    query: () => ({ ...done, order_by: 'start_datetime' }),
+    budget: byTimeOfMost,
+    usualWay: false,
+  },
+  ...(['status', 'device_type', 'project_id', 'queue_priority', 'open'] as const).map(
+    (order_by): ListCase => ({
+      name: `order_by ${order_by}`,
+      list: 'batches',
+      query: () => ({ order_by }),
+      budget: byFewValues,
+      usualWay: false,
+    }),
+  ),
+  { name: 'order_by id', list: 'batches', query: () => ({ order_by: 'id' }), budget: byFirstIds, usualWay: false },
+  {
+    name: 'order_by id, at 900',
+    list: 'batches',
+    query: () => ({ order_by: 'id', offset: 900 }),
+    budget: byFirstIds,
+    usualWay: false,
+  },
   {
     name: 'order_by id, status',
     list: 'batches',
     query: () => ({ order_by: 'id', status: ['ERROR'] }),
+    budget: byId,
     usualWay: false,
   },
   { name: 'min_jobs, 5 % match', list: 'batches', query: () => ({ min_jobs: 244 }) },
@@ -156,7 +226,7 @@ export const listCases: readonly ListCase[] = [
     name: 'id prefix of 8',
     list: 'batches',
     query: ({ batches }) => ({ id__starts_with: batches[batches.length >> 1]?.id.slice(0, 8) ?? '' }),
-    budget: { units: units(2, 2, 2), calls: 2, depth: 1 },
+    budget: { units: units(2, 2, 2, 2), calls: 2, depth: 1 },
     usualWay: false,
   },
   {
@@ -165,7 +235,7 @@ export const listCases: readonly ListCase[] = [
     query: ({ batches }) => ({
       id: Array.from({ length: 100 }, (_, place) => batches[Math.floor((place * batches.length) / 100)]?.id ?? ''),
     }),
-    budget: { units: units(50, 50, 50), depth: 1, calls: 2 },
+    budget: { units: units(50, 50, 50, 50), depth: 1, calls: 2 },
     usualWay: false,
   },
   { name: 'jobs, unfiltered, at 50 %', list: 'jobs', query: () => ({}), start: 0.5, budget: flat },
@@ -193,8 +263,25 @@ export const listCases: readonly ListCase[] = [
     list: 'jobs',
     query: ({ largeBatchId }) => ({ batch_id: [largeBatchId], errors: true }),
   },
-  { name: 'jobs, status, 2 % match', list: 'jobs', query: () => ({ status: ['ERROR'] }) },
-  { name: 'jobs, order_by runs', list: 'jobs', query: () => ({ order_by: 'runs' }), usualWay: false },
+  { name: 'jobs, status, 85 % match', list: 'jobs', query: () => done, budget: mostMatch, usualWay: false },
+  { name: 'jobs, status, 2 % match', list: 'jobs', query: () => ({ status: ['ERROR'] }), budget: fewMatch },
+  ...(
+    [
+      ['updated_at', byTime],
+      ['creation_order', byFewValues],
+      ['runs', byFewValues],
+      ['status', byFewValues],
+      ['batch_id', byBatch],
+    ] as const
+  ).map(
+    ([order_by, budget]): ListCase => ({
+      name: `jobs, order_by ${order_by}`,
+      list: 'jobs',
+      query: () => ({ order_by }),
+      budget,
+      usualWay: false,
+    }),
+  ),
 ];
 
 /** A case on given rows: the whole query, and the right answer from the rows as an array. */
