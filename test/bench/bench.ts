@@ -12,7 +12,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
@@ -24,15 +24,16 @@ import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { benchRows } from './bench-rows.ts';
 import { bundleTable } from './bundle-table.ts';
+import { here, partsOf } from './checkout.ts';
 import { claimTable, endpointTable } from './endpoint-table.ts';
 import { prepareCases } from './list-cases.ts';
-import { comparisonTable, listGrowth, listSummary, listTable } from './list-tables.ts';
+import { comparisonTable, listGrowth, listSummary, listTable, timesTable } from './list-tables.ts';
 import { type BundleResult, measureBundles } from './measure-bundles.ts';
 import { measureClaims, measureDevices } from './measure-devices.ts';
 import { type EndpointBench, type EndpointResult, measureEndpoints } from './measure-endpoints.ts';
 import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
-import { type MemoryResult, measureMemory } from './measure-memory.ts';
 import { measurePages, type PageResult } from './measure-pages.ts';
+import { type MemoryResult, measureMemory } from './measure-processes.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
 import { memoryTable } from './memory-table.ts';
 import { pageTable } from './page-table.ts';
@@ -54,10 +55,11 @@ const onlyRowsOnPages = 500_000;
 
 let lastLine = 0;
 
-const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--only endpoints|devices|lists]
+const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--beside DIR] [--only endpoints|devices|lists]
   --sizes  numbers of batches, a user each; from 500000 on only the rows that pages need are written
   --json   where the figures go as JSON
   --quick  sizes 100 and 10000, every query once, fewer rounds, no batch of 5,000 jobs
+  --beside the folder of another checkout, with its packages: its lists are measured in turns with this one's
   --only   endpoints: just the calls of users to single batches and jobs; devices: just those of devices; lists: just lists and writes`;
 
 class Interrupted extends Error {}
@@ -94,7 +96,11 @@ async function main() {
   }
 }
 
-async function measureAll({ sizes, json, effort, only }: Options, endpoint: string, database: Postgres | undefined) {
+async function measureAll(
+  { sizes, json, effort, only, beside }: Options,
+  endpoint: string,
+  database: Postgres | undefined,
+) {
   const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
   const devices = only === undefined || only === 'devices' ? await measureOfDevices(endpoint, effort) : undefined;
   if (only === 'devices') return write(json, { machine, ...devices });
@@ -114,9 +120,9 @@ async function measureAll({ sizes, json, effort, only }: Options, endpoint: stri
   const memory: MemoryResult[] = [];
   const requests: RequestResult[] = [];
   for (const size of sizes) {
-    const bench = await load(endpoint, size, effort.runs, database);
+    const bench = await load(endpoint, { size, runs: effort.runs, database, beside });
     const ofSize = await collected(measureLists(bench), `${size} batches`);
-    console.log(`\n${listTable(size, ofSize)}\n\n${comparisonTable(size, ofSize)}`);
+    console.log(`\n${listTable(size, ofSize)}\n\n${timesTable(size, ofSize)}\n\n${comparisonTable(size, ofSize)}`);
     lists.push(...ofSize);
     const pagesOfSize = await collected(measurePages(bench, effort.pageMilliseconds), `${size} batches`);
     console.log(`\n${pageTable(size, pagesOfSize)}`);
@@ -176,6 +182,8 @@ interface Options {
   readonly json: string;
   readonly effort: typeof thorough;
   readonly only: string | undefined;
+  /** The folder of another checkout. */
+  readonly beside: string | undefined;
 }
 
 function options(): Options {
@@ -185,6 +193,7 @@ function options(): Options {
       json: { type: 'string', default: '.local/bench.json' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      beside: { type: 'string' },
     },
   });
   const sizes = (values.sizes ?? (values.quick ? '100,10000' : '100,10000,100000')).split(',').map(Number);
@@ -193,7 +202,13 @@ function options(): Options {
   }
   if (values.only !== undefined && !['endpoints', 'devices', 'lists'].includes(values.only))
     throw new SetupProblem(usage);
-  return { sizes, json: values.json, effort: values.quick ? quick : thorough, only: values.only };
+  return {
+    sizes,
+    json: values.json,
+    effort: values.quick ? quick : thorough,
+    only: values.only,
+    beside: values.beside,
+  };
 }
 
 async function comparison(): Promise<Postgres | undefined> {
@@ -228,7 +243,14 @@ function requireMemory(size: number) {
   );
 }
 
-async function load(endpoint: string, size: number, runs: number, database: Postgres | undefined): Promise<Bench> {
+interface ListsToLoad {
+  readonly size: number;
+  readonly runs: number;
+  readonly database: Postgres | undefined;
+  readonly beside: string | undefined;
+}
+
+async function load(endpoint: string, { size, runs, database, beside }: ListsToLoad): Promise<Bench> {
   const connection = await connect(endpoint, String(size));
   const { client, tables } = connection;
   requireMemory(size);
@@ -238,20 +260,32 @@ async function load(endpoint: string, size: number, runs: number, database: Post
   const isComplete = size < onlyRowsOnPages;
   const only = isComplete ? undefined : rowsOnPages(rows, cases);
   for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
-    await loadList(client, tables, {
-      list,
-      userId,
-      rows: rows[name],
-      only: only?.[name],
-      progress: (written, of) =>
-        progress(`${size} batches: loading ${list.table.toLowerCase()}, ${Math.floor((100 * written) / of)} %`),
-    });
+    const loaded = progressOf(`${size} batches: loading ${name}`);
+    const sealed = () => true;
+    await loadList(client, tables, { list, userId, rows: rows[name], only: only?.[name], sealed, progress: loaded });
+  }
+  const owners = [{ root: here, tables, userId }];
+  if (beside !== undefined) {
+    const root = resolve(beside);
+    const { createTables, loadList, batchList, jobList } = await partsOf(root);
+    // The rows are the same ones.
+    const { Columns } = await createTables(client, `${size}-beside-`);
+    const only: ReadonlySet<number> = new Set();
+    for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
+      const loaded = progressOf(`${size} batches: loading ${name} beside`);
+      await loadList(client, { ...tables, Columns }, { list, userId, rows: rows[name], only, progress: loaded });
+    }
+    owners.push({ root, tables: { ...tables, Columns }, userId });
   }
   if (database !== undefined) {
     progress(`${size} batches: loading PostgreSQL`);
     await database.load(size, rows);
   }
-  return { ...connection, size, rows, cases, isComplete, runs, postgres: database };
+  return { ...connection, size, rows, cases, isComplete, runs, owners, postgres: database };
+}
+
+function progressOf(what: string) {
+  return (done: number, of: number) => progress(`${what}, ${Math.floor((100 * done) / of)} %`);
 }
 
 /** One line that is overwritten where the terminal allows it, otherwise a new line every ten seconds. */

@@ -7,7 +7,7 @@ const partitionUnits = 3_000;
 
 /** What each query of one size costs, with its budget as units/calls/depth, and how many a second one user may ask for. */
 export function listTable(size: number, results: readonly ListResult[]): string {
-  const headings = ['matching', 'RCU', 'budget', '', 'calls', 'depth', 'kB', '1 MB pages', 'ms', 'CPU ms', 'a second'];
+  const headings = ['matching', 'RCU', 'budget', '', 'calls', 'depth', 'kB', '1 MB pages', 'a second'];
   const rows = results.map((result) => [
     result.name,
     String(result.total),
@@ -18,9 +18,23 @@ export function listTable(size: number, results: readonly ListResult[]): string 
     String(result.depth),
     figure(result.bytes / 1000),
     String(result.pages),
-    figure(result.milliseconds),
-    figure(result.cpuMilliseconds),
     String(Math.floor(partitionUnits / result.readUnits)),
+  ]);
+  return textTable([`${size} batches`, ...headings], rows);
+}
+
+/** How long the queries take, and what of that is CPU time; the same of another checkout, and this one's CPU time as a share of that. */
+export function timesTable(size: number, results: readonly ListResult[]): string {
+  const headings = ['ms', 'CPU ms', 'at most', 'garbage ms in that run', 'the other checkout: ms', 'CPU ms', 'times'];
+  const rows = results.map(({ name, beside, ...own }) => [
+    name,
+    figure(own.milliseconds),
+    figure(own.cpuMilliseconds),
+    figure(own.mostCpuMilliseconds),
+    figure(own.garbageMilliseconds),
+    figure(beside?.milliseconds),
+    figure(beside?.cpuMilliseconds),
+    beside?.cpuMilliseconds && own.cpuMilliseconds ? (own.cpuMilliseconds / beside.cpuMilliseconds).toFixed(2) : '',
   ]);
   return textTable([`${size} batches`, ...headings], rows);
 }

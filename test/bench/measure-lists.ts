@@ -8,23 +8,19 @@ import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import type { Cost, Measure } from '../support/measured-client.ts';
 import type { BenchRows } from './bench-rows.ts';
-import { defaults, type ListCase, type ListName, type ListQuery, type PreparedCase, walkBudget } from './list-cases.ts';
-import { median } from './median.ts';
+import { defaults, type ListCase, type ListName, type ListQuery, walkBudget } from './list-cases.ts';
+import { measureTimes, type QueriesOfOwners, type QueryTimes } from './measure-processes.ts';
 import type { Postgres, PostgresTimes } from './postgres.ts';
 import { usualWay } from './usual-way.ts';
 
-export interface Bench {
+export interface Bench extends QueriesOfOwners {
   readonly client: DynamoDBDocumentClient;
   readonly measure: Measure;
   readonly tables: TableNames;
   readonly userId: string;
-  readonly size: number;
   readonly rows: BenchRows;
-  readonly cases: readonly PreparedCase[];
   /** Whether all rows are stored, or only those that pages need. */
   readonly isComplete: boolean;
-  /** Runs of each query. Times are medians of them. */
-  readonly runs: number;
   readonly postgres: Postgres | undefined;
 }
 
@@ -32,12 +28,12 @@ interface Timed extends Cost {
   readonly milliseconds: number;
 }
 
-export interface ListResult extends Timed {
+export interface ListResult extends Timed, Omit<Partial<QueryTimes>, 'milliseconds'> {
   readonly name: string;
   readonly size: number;
   readonly total: number;
-  /** CPU time of this process, the SDK included. */
-  readonly cpuMilliseconds: number;
+  /** Of the other checkout. */
+  readonly beside?: QueryTimes;
   readonly budget?: { readonly units: number | undefined; readonly calls?: number; readonly depth?: number };
   readonly met?: boolean;
   readonly usual?: Timed;
@@ -52,6 +48,7 @@ type Lists = Readonly<Record<ListName, (query: ListQuery) => Promise<Page<{ read
  */
 export async function* measureLists(bench: Bench): AsyncGenerator<ListResult> {
   const lists = listsOf(bench);
+  const times = await measureTimes(bench);
   for (const listCase of bench.cases) {
     const { asked: query, expected } = listCase;
     const check = ({ items, total }: Page<{ readonly id: string }>) => {
@@ -65,13 +62,16 @@ export async function* measureLists(bench: Bench): AsyncGenerator<ListResult> {
         throw new Error(`${listCase.name} of ${bench.size}: the answer is wrong.`);
       }
     };
-    const result = await repeated(bench, async () => check(await lists[listCase.list](query)));
+    const { cost } = await bench.measure(async () => check(await lists[listCase.list](query)));
+    const [own, beside] = times.get(listCase.name) as [QueryTimes, QueryTimes | undefined];
     yield {
       name: listCase.name,
       size: bench.size,
       total: expected.total,
-      ...result,
-      ...judged(listCase, bench.size, result),
+      ...cost,
+      ...own,
+      ...(beside && { beside }),
+      ...judged(listCase, bench.size, cost),
       ...(bench.isComplete &&
         listCase.usualWay !== false && { usual: await measureUsualWay(bench, listCase.list, query, expected) }),
       ...(bench.postgres !== undefined && { postgres: await measurePostgres(bench, listCase, query, expected.total) }),
@@ -85,7 +85,8 @@ async function measureWalk(bench: Bench, lists: Lists): Promise<ListResult> {
   const { largeBatchId, jobs } = bench.rows;
   const order = { order_by: 'creation_order', order_by_direction: 'ASC' } as const;
   const total = jobs.filter((job) => job.batch_id === largeBatchId).length;
-  const result = await repeated({ ...bench, runs: 1 }, async () => {
+  const start = performance.now();
+  const { cost } = await bench.measure(async () => {
     let seen = 0;
     for (let page: Page<unknown> | undefined; page === undefined || seen < page.total; seen += page.items.length) {
       page = await lists.jobs({ ...defaults, ...order, batch_id: [largeBatchId], offset: seen });
@@ -94,7 +95,8 @@ async function measureWalk(bench: Bench, lists: Lists): Promise<ListResult> {
     if (seen !== total) throw new Error('The walk found other jobs than there are.');
   });
   const name = `walk of a batch's jobs, ${Math.ceil(total / 100)} pages`;
-  return { name, size: bench.size, total, ...result, ...judged({ budget: walkBudget }, bench.size, result) };
+  const milliseconds = performance.now() - start;
+  return { name, size: bench.size, total, ...cost, milliseconds, ...judged({ budget: walkBudget }, bench.size, cost) };
 }
 
 function listsOf({ client, tables, userId }: Bench): Lists {
@@ -114,24 +116,6 @@ function judged({ budget }: Pick<ListCase, 'budget'>, size: number, cost: Cost) 
     cost.calls <= (budget.calls ?? Infinity) &&
     cost.depth <= (budget.depth ?? Infinity);
   return { budget: { ...budget, units }, met };
-}
-
-/** Works once to warm up, then `runs` times. Only times differ between the runs. */
-async function repeated({ measure, runs }: Pick<Bench, 'measure' | 'runs'>, work: () => Promise<void>) {
-  if (runs > 1) await work();
-  const times: number[] = [];
-  const cpuTimes: number[] = [];
-  let last: Cost | undefined;
-  for (let run = 0; run < runs; run++) {
-    const cpu = process.cpuUsage();
-    const start = performance.now();
-    last = (await measure(work)).cost;
-    times.push(performance.now() - start);
-    const { user, system } = process.cpuUsage(cpu);
-    cpuTimes.push((user + system) / 1000);
-  }
-  if (last === undefined) throw new RangeError('A measurement takes at least one run.');
-  return { ...last, milliseconds: median(times), cpuMilliseconds: median(cpuTimes) };
 }
 
 async function measureUsualWay(

@@ -1,7 +1,8 @@
-import type { MemoryResult } from './measure-memory.ts';
+import type { MemoryResult } from './measure-processes.ts';
 import { textTable } from './text-table.ts';
 
 export function memoryTable(size: number, results: readonly MemoryResult[]): string {
-  const rows = results.map(({ name, bytes }) => [name, (bytes / 2 ** 20).toFixed(0)]);
-  return textTable([`a query of ${size} batches`, 'MB of memory at its peak'], rows);
+  const megabytes = (bytes: number | undefined) => (bytes === undefined ? '' : (bytes / 2 ** 20).toFixed(0));
+  const rows = results.map(({ name, bytes, besideBytes }) => [name, megabytes(bytes), megabytes(besideBytes)]);
+  return textTable([`a query of ${size} batches`, 'MB of memory at its peak', 'the other checkout'], rows);
 }
