@@ -21,8 +21,8 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { type BuildOptions, buildSync } from 'esbuild';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
+import { functionsDirectory, importsS3, writeBundle } from './bundles.ts';
 import type { StageSettings } from './stages.ts';
 
 /** Something that `uses` can name: the service of its actions, its ARN, and the environment that says where it is. */
@@ -45,43 +45,15 @@ export interface ServiceFunctionProps {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A small ES module that contains everything it needs, with its source map beside it. */
-const esModule = {
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  mainFields: ['module', 'main'],
-  minify: true,
-  sourcemap: true,
-  sourcesContent: false,
-  logLevel: 'warning',
-} as const satisfies BuildOptions;
-
-/**
- * What the SDK imports when an operation streams events. DynamoDB and SQS have no such operation; only the client of S3 loads it at
- * the start. Bundled, it keeps esbuild from leaving out and joining the SDK's modules: an eighth of the start.
- */
-const eventStreams = ['@smithy/core/event-streams'];
-
-const functionsDirectory = join(import.meta.dirname, '../functions');
-
-/** In Lambda the SDK needs none of its credential chain but the environment. */
-const alias = {
-  '@aws-sdk/credential-provider-node': join(functionsDirectory, 'data/dynamodb/environment-credentials.ts'),
-};
-
 /**
  * One function of functions/, bundled as an ES module with the AWS SDK in the version that was tested. Its role allows what
  * `uses` says, writing its own log and sending traces; its environment names what it uses.
  */
 export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { uses } = props.function;
-    const entry = join(functionsDirectory, `${props.function.entry}.ts`);
-    const loadsS3 = importsS3(entry);
-    if (loadsS3 && !('Results' in uses)) {
-      throw new Error(`${props.function.entry} loads the client of S3, but its \`uses\` do not name Results.`);
+    const { entry, uses } = props.function;
+    if (importsS3(entry) && !('Results' in uses)) {
+      throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
     }
     const used = Object.entries(uses).map(([name, actions]) => ({
       ...usableResource(props.resources, name as keyof Uses),
@@ -92,7 +64,7 @@ export class ServiceFunction extends LambdaFunction {
       removalPolicy: props.settings.removalPolicy,
     });
     super(scope, id, {
-      code: bundle(entry, loadsS3 ? { alias } : { alias, external: eventStreams }, props.function.files),
+      code: codeOf(props.function),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -146,22 +118,22 @@ class FunctionRole extends Role {
 }
 
 /**
- * The code of a function: one file, `index.mjs`, and its `files`, where it finds them again: those of packages in `node_modules`
- * beside it. CDK's own NodejsFunction starts npx and esbuild anew for each function, which takes several times as long; and `npm
- * start`, each end-to-end test and each deployment bundle all of them.
+ * The code of a function: its bundle and its `files`, where it finds them again: those of packages in `node_modules` beside it. CDK's
+ * own NodejsFunction starts npx and esbuild anew for each function, which takes many times as long.
  */
-export function bundle(entry: string, options: BuildOptions = {}, files: readonly string[] = []): Code {
+function codeOf({ entry, files = [] }: FunctionDescription): Code {
   const bundling: BundlingOptions = {
     // What CDK would run where esbuild cannot. Esbuild always can, but CDK also tells bundles apart by the command.
     image: DockerImage.fromRegistry('none'),
     command: [entry],
     local: {
       tryBundle(directory) {
-        buildSync({ ...esModule, ...options, entryPoints: [entry], outfile: join(directory, 'index.mjs') });
+        const source = join(functionsDirectory, `${entry}.ts`);
         for (const file of files) {
           const inBundle = file.startsWith('.') ? file : join('node_modules', file);
-          cpSync(resolveFile(file, entry), join(directory, inBundle));
+          cpSync(resolveFile(file, source), join(directory, inBundle));
         }
+        writeBundle(entry, directory);
         return true;
       },
     },
@@ -178,22 +150,6 @@ function resolveFile(file: string, entry: string): string {
       `${entry} reads ${file}, which does not exist. If it belongs to a package, \`npm ci\` installs it.`,
     );
   }
-}
-
-/** Whether the file, or anything that it imports from functions/, imports the client of S3. */
-function importsS3(entry: string): boolean {
-  const { metafile } = buildSync({
-    entryPoints: [entry],
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    write: false,
-    metafile: true,
-  });
-  return Object.values(metafile.inputs).some(({ imports }) =>
-    imports.some(({ path }) => path === '@aws-sdk/client-s3'),
-  );
 }
 
 /** The id of a function's construct: `ListBatches`. */

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { App, type CfnElement } from 'aws-cdk-lib';
-import { Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { buildSync } from 'esbuild';
 import cdk from '../../cdk.json' with { type: 'json' };
-import { bundle, ServiceFunction } from '../../infra/service-function.ts';
+import { esModule } from '../../infra/bundles.ts';
+import { ServiceFunction } from '../../infra/service-function.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { stages } from '../../infra/stages.ts';
 import { bundleLimits } from '../support/bundle-limits.ts';
@@ -90,8 +92,14 @@ function build(directory: string): Bundle[] {
     resources: {},
     settings: stages.dev,
   });
+  const sdkOnlyBundle = join(directory, 'sdk-only');
+  buildSync({
+    ...esModule,
+    entryPoints: [join(import.meta.dirname, 'sdk-only.ts')],
+    outfile: join(sdkOnlyBundle, 'index.mjs'),
+  });
   new LambdaFunction(stack, sdkOnly, {
-    code: bundle(join(import.meta.dirname, 'sdk-only.ts')),
+    code: Code.fromAsset(sdkOnlyBundle),
     handler: 'index.handler',
     runtime: Runtime.NODEJS_24_X,
   });
