@@ -53,11 +53,14 @@ export interface Route extends FunctionDescription {
 
 const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
+/** Of whoever writes rows: a change of an old one may delete summaries. */
+const columnWrites = ['BatchGetItem', 'PutItem', 'DeleteItem'] as const;
+
 /** Of whoever creates rows: a user's first ones are preceded by a query whether they are the first. */
 const creations = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: ['BatchGetItem', 'PutItem'],
+  Columns: columnWrites,
   Sequences: ['PutItem'],
   Queue: ['GetItem', 'PutItem'],
   Unfinished: ['SendMessage'],
@@ -67,7 +70,7 @@ const creations = {
 const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
-  Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+  Columns: ['GetItem', 'Query', ...columnWrites],
   Queue: ['DeleteItem'],
   Unfinished: ['SendMessage'],
 } as const;
@@ -77,7 +80,7 @@ const runs = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
-  Columns: ['BatchGetItem', 'PutItem'],
+  Columns: columnWrites,
   Sequences: ['GetItem'],
 } as const;
 
@@ -158,7 +161,7 @@ export const routes = {
     entry: 'endpoints/batches/close-batch',
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['BatchGetItem', 'PutItem'],
+      Columns: columnWrites,
       Queue: ['DeleteItem'],
     },
   },
@@ -166,7 +169,7 @@ export const routes = {
     method: 'PATCH',
     path: '/api/v1/batches/{batch_id}/tags',
     entry: 'endpoints/batches/set-tags',
-    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: ['BatchGetItem', 'PutItem', 'DeleteItem'] },
+    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites },
   },
   cancelJob: {
     method: 'PATCH',
@@ -175,7 +178,7 @@ export const routes = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['BatchGetItem', 'PutItem'],
+      Columns: columnWrites,
       Queue: ['DeleteItem'],
     },
   },
@@ -193,7 +196,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+      Columns: ['GetItem', 'Query', ...columnWrites],
       Sequences: ['BatchGetItem', 'PutItem'],
       Queue: creations.Queue,
       Unfinished: ['SendMessage'],
@@ -214,7 +217,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+      Columns: ['GetItem', 'Query', ...columnWrites],
       Queue: ['DeleteItem'],
       Unfinished: ['SendMessage'],
     },
@@ -371,7 +374,7 @@ export const otherFunctions = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Columns: ['GetItem', 'Query', ...columnWrites],
       Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       Unfinished: ['SendMessage'],
       WaitingEvents: ['SendMessage'],
@@ -384,7 +387,7 @@ export const otherFunctions = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Columns: ['GetItem', 'Query', ...columnWrites],
       Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       Unfinished: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
@@ -396,7 +399,7 @@ export const otherFunctions = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'Query', 'BatchGetItem', 'PutItem'],
+      Columns: ['GetItem', 'Query', ...columnWrites],
       Queue: ['DeleteItem'],
       'Unfinished/dead_letters': ['SendMessage'],
     },

@@ -4,17 +4,24 @@
  */
 
 import { gzipSync } from 'node:zlib';
-import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { columnPrefix } from '../../functions/data/columns/column-items.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
+import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { isForWorkers } from '../../functions/data/lifecycle/queue-writes.ts';
+import { createBatch } from '../../functions/data/new-batches.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
+import { rebatch } from '../../functions/data/rebatches.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
-import { otherFunctions, type RouteName, routes, type Uses } from '../../functions/routes.ts';
+import { otherFunctions, type Route, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
+import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -25,7 +32,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
-import { type RouteCase, routeCases } from '../support/route-cases.ts';
+import { newBatchBody, type RouteCase, routeCases } from '../support/route-cases.ts';
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
@@ -177,6 +184,37 @@ function setQueueKey(user_id: string, id: string, key: string | null) {
   );
 }
 
+/** Seals all blocks of a user, as if summaries told about them. */
+async function sealBlocks(userId: string) {
+  const prefixes = [batchList, jobList].flatMap((list) =>
+    Object.values(list.columns).flatMap((column) => (isSummarized(column) ? columnPrefix(list, column) : [])),
+  );
+  const items = await itemsOfOwner(client, names.Columns, userId);
+  const open = items.filter(
+    ({ key, v }) => prefixes.some((prefix) => String(key).startsWith(prefix)) && !isSealed(v as Uint8Array),
+  );
+  const sealed = open.map((item) => ({ ...item, v: seal(item.v) }));
+  await Promise.all(sealed.map((Item) => client.send(new PutCommand({ TableName: names.Columns, Item }))));
+}
+
+/** Makes a user's rows old ones: others follow, and their blocks are sealed. */
+async function makeOld(userId: string) {
+  const newer = Array.from({ length: 16 }, (_, at) => newBatch(900 + at, { jobs: [newJob(900 + at)] }));
+  await lifecycle(client, names).createBatches(userId, newer);
+  await sealBlocks(userId);
+}
+
+/** What a user asks for whose function died meanwhile, and who has made many batches since. */
+async function* repeated(request: GatewayRequest, call: (client: DynamoDBDocumentClient) => Promise<unknown>) {
+  await expect(call(dyingClient(client, 1).client)).rejects.toThrow('killed');
+  await makeOld(request.userId!);
+  yield request;
+}
+
+function callOf({ userId, headers }: GatewayRequest) {
+  return { userId: userId!, idempotencyKey: headers!['Idempotency-Key'] };
+}
+
 const worker = workerStack(client, names, {
   get now() {
     return Date.now();
@@ -200,6 +238,23 @@ async function leased(name: RouteName, content: Parameters<typeof worker.create>
 
 /** Requests for which something is made ready when their turn comes. */
 const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayRequest>>> = {
+  async *createBatch() {
+    yield* await requestsOf('createBatch');
+    const body = { ...newBatchBody(uuid('c', 1)), jobs: Array.from({ length: 100 }, () => ({})) };
+    const request = { userId: 'auth0|whose creation died', headers: { 'Idempotency-Key': 'key' }, body };
+    yield* repeated(request, (dying) =>
+      createBatch(dying, names)(callOf(request), CreateBatchRequest.parse(body), { queue_priority: 'MEDIUM' }),
+    );
+  },
+  async *rebatch() {
+    yield* await requestsOf('rebatch');
+    const userId = 'auth0|whose repetition died';
+    const { id: batch_id } = await worker.create(userId, { jobs: 100 });
+    const request = { userId, headers: { 'Idempotency-Key': 'key' }, path: { batch_id } };
+    yield* repeated(request, (dying) =>
+      rebatch(dying, names)(callOf(request), batch_id, {}, { queue_priority: 'MEDIUM' }),
+    );
+  },
   async *getBatchStatus() {
     yield* await requestsOf('getBatchStatus');
     const userId = 'auth0|owner of a batch that waits';
@@ -214,6 +269,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await worker.claim(device_type, 'lost');
     await updateQueue(device_type, 'SET losses = :three, lease_until = :one', { ':three': 3, ':one': 1 });
     await worker.create(user, { device_type });
+    await makeOld(user);
     yield { userId: 'device', scope: 'device:*', path: { device_type }, body: { worker: 'worker' } };
   },
   async *extendLease() {
@@ -227,8 +283,9 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield request(first, { bytes: 2, sha256: 'a'.repeat(64) });
   },
   async *reportJob() {
-    const { lease, first, others, request } = await leased('reportJob', { jobs: 2 });
+    const { user, lease, first, others, request } = await leased('reportJob', { jobs: 2 });
     await results.put(await worker.uploadKey(lease, first), {});
+    await makeOld(user);
     yield request(first, { status: 'DONE', results: true });
     yield request(others[0]!, { status: 'DONE' });
     yield request(others[0]!, { status: 'DONE' });
@@ -236,6 +293,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *nextJob() {
     const { user, batch, lease, first, request } = await leased('nextJob', { open: true });
     await worker.report(lease, first);
+    await makeOld(user);
     yield request(first);
     const { jobs } = await worker.add(user, batch.id, 1);
     yield request(first);
@@ -290,6 +348,7 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
     await lifecycle(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
     await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
   }
+  await sealBlocks(owner);
   calls.clear();
   return [
     ...ofOwner.map((request) => ({ ...request, userId: owner })),
@@ -306,7 +365,7 @@ function caseOf(name: RouteName): Partial<RouteCase> {
   return (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
 }
 
-describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
+describe.each(Object.entries<Route>(routes))('%s', (name, { entry, uses, timeoutSeconds = 15 }) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(entry);
     sink.messages.length = 0;
@@ -314,7 +373,7 @@ describe.each(Object.entries(routes))('%s', (name, { entry, uses }) => {
     const requests = preparedRequests[name as RouteName]?.() ?? (await requestsOf(name as RouteName));
     for await (const request of requests) {
       const event = gatewayEvent(name as RouteName, request);
-      const { statusCode, body } = await handler(event, lambdaContext());
+      const { statusCode, body } = await handler(event, lambdaContext(timeoutSeconds * 1_000));
       expect(statusCode).toBe(200);
       const { results_link, url } = body.startsWith('{') ? (JSON.parse(body).data ?? {}) : {};
       const link = results_link ?? url;
@@ -407,6 +466,7 @@ describe('finishBatches', () => {
       { ...inQueue, calls_under_way: ['call'], queue_key: 'gone' },
     ];
     for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
+    await makeOld(user_id);
     calls.clear();
     const attributes = { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' };
     const call = { id: 'call', job_ids: [newJob(2).id], errors: null };

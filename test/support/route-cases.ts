@@ -457,7 +457,7 @@ function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {
 }
 
 /** What a user posts to create a batch. */
-function newBatchBody(project_id: string): Readonly<Record<string, unknown>> {
+export function newBatchBody(project_id: string): Readonly<Record<string, unknown>> {
   const sequence_builder = sequenceText({ device: { name: 'FRESNEL' }, variables: { omega: { type: 'float' } } });
   return { project_id, device_type: 'FRESNEL', sequence_builder, jobs: [{ runs: 5, variables: { omega: 1 } }, {}] };
 }

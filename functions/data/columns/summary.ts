@@ -9,7 +9,7 @@
  * Part of the stored format: what is written today must be read by every later release.
  */
 
-import { columnPrefix } from './column-items.ts';
+import { blockKey, columnPrefix } from './column-items.ts';
 import type { Column, ListDescription } from './list-description.ts';
 import { packedCount, packedLengthOf, packIntegers, unpackIntegers } from './packed-integers.ts';
 
@@ -78,6 +78,10 @@ export function isSummarized({ kind }: Column): boolean {
 /** Begins the keys of a column's summaries, apart from those of its blocks, which go on with a digit. */
 export function summaryPrefix(list: ListDescription, column: Column): string {
   return `${columnPrefix(list, column)}s#`;
+}
+
+export function summaryKey(list: ListDescription, column: Column, stretch: number): string {
+  return blockKey(summaryPrefix(list, column), stretch);
 }
 
 /** The stretch of a block of the column. */

@@ -22,6 +22,7 @@ import {
 } from './column-items.ts';
 import type { Head } from './head.ts';
 import type { Column, ListDescription } from './list-description.ts';
+import { isSummarized, summaryKey } from './summary.ts';
 
 /** With more bytes of texts every write of the head costs more than the writes of blocks that a tail saves. */
 const mostBytesOfTexts = 2_048;
@@ -60,9 +61,13 @@ export function columnChanges(
       const value = columnValue(column, row, after.dictionaries);
       if (row.seq >= from) values[row.seq - from] = value;
       else if (previous === undefined || value !== columnValue(column, previous, after.dictionaries)) {
-        edits.push(...columnEdits(list, column, row.seq, [value]));
+        const summary = isSummarized(column)
+          ? { summary: summaryKey(list, column, Math.floor(row.seq / list.rowsPerStretch)) }
+          : {};
+        for (const edit of columnEdits(list, column, row.seq, [value])) edits.push({ ...edit, ...summary });
       }
     }
+    // No summary tells about blocks that the tail goes to: they are the newest.
     edits.push(...columnEdits(list, column, from, values.slice(0, to - from)));
     const rest = values.slice(to - from);
     if (rest.length > 0) tail[column.key] = packColumn(column, rest);

@@ -70,8 +70,12 @@ export interface Draft {
   readonly processedEvents: readonly ProcessedEvent[];
   /** What becomes of the lease under which all this is done: the transaction is conditional on its fence. */
   readonly lease?: LeaseUpdate | undefined;
-  /** For the transaction's bounds: keys of all blocks that change, and the size of rows and sequences in bytes. */
+  /**
+   * For the transaction's bounds: keys of all blocks that change, of all summaries that this may delete, and the size of rows and
+   * sequences in bytes.
+   */
   readonly blocks: ReadonlySet<string>;
+  readonly summaries: ReadonlySet<string>;
   readonly bytes: number;
 }
 
@@ -90,6 +94,7 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
     sequences: new Map(),
     processedEvents: [],
     blocks: new Set(),
+    summaries: new Set(),
     bytes: 0,
   };
 }
@@ -175,10 +180,12 @@ export function withRows(
 function withColumns(lists: OwnerLists, draft: Draft): Draft {
   const { batch, job } = columnChangesOf(lists, draft);
   const { heads } = draft;
+  const edits = [...batch.edits, ...job.edits];
   return {
     ...draft,
     heads: { batch: { ...heads.batch, tail: batch.tail }, job: { ...heads.job, tail: job.tail } },
-    blocks: new Set([...batch.edits, ...job.edits].map(({ key }) => key)),
+    blocks: new Set(edits.map(({ key }) => key)),
+    summaries: new Set(edits.flatMap(({ summary }) => summary ?? [])),
   };
 }
 
@@ -225,7 +232,8 @@ export function fits(draft: Draft): boolean {
   const rows = draft.batches.size + draft.jobs.size + draft.sequences.size;
   const inQueues = 2 * [...draft.batches.values()].filter(({ queue_key }) => queue_key !== undefined).length;
   const lease = draft.lease === undefined ? 0 : 1;
-  const items = heads + rows + draft.blocks.size + draft.processedEvents.length + inQueues + lease;
+  const inColumns = draft.blocks.size + draft.summaries.size + draft.processedEvents.length;
+  const items = heads + rows + inColumns + inQueues + lease;
   return items <= maximumItems && draft.bytes <= maximumBytes;
 }
 

@@ -8,6 +8,7 @@ import type { TableNames } from '../../tables.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
+import { isSealed } from '../columns/packed-integers.ts';
 import { sequenceItem } from '../sequences.ts';
 import { columnChangesOf, type Draft, type Owner, type ProcessedEvent } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
@@ -34,6 +35,7 @@ export interface TransactionContent {
 /**
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of columns and sets that differs
  * afterwards, what changes in the devices' queues, and the events as processed. Each write is conditional on the item being as it was read.
+ * Summaries that tell about changed blocks are deleted.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;
@@ -76,7 +78,7 @@ interface ColumnWrite {
   readonly key: string;
   /** Undefined: the item is deleted. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
-  readonly condition: {
+  readonly condition?: {
     readonly ConditionExpression: string;
     readonly ExpressionAttributeNames?: Record<string, string>;
     readonly ExpressionAttributeValues?: Record<string, unknown>;
@@ -104,6 +106,7 @@ function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionConte
     ...[...Map.groupBy(edits, (edit) => edit.key)].flatMap(([key, ofBlock]) =>
       writeBlock(key, ofBlock, blocks.get(key)),
     ),
+    ...deleteSummaries(edits, blocks),
     ...draft.processedEvents.map((event) => rememberEvent(event, now)),
   ];
 }
@@ -139,6 +142,15 @@ function writeBlock(key: string, edits: readonly BlockEdit[], before: Uint8Array
       ? absent
       : { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': before } };
   return [{ key, item: after && { v: after }, condition }];
+}
+
+/** Only sealed blocks have a summary. It may be deleted already: this is conditional on the blocks alone. */
+function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string, Uint8Array>): ColumnWrite[] {
+  const summaries = edits.flatMap(({ key, summary }) => {
+    const block = blocks.get(key);
+    return summary !== undefined && block !== undefined && isSealed(block) ? [summary] : [];
+  });
+  return Array.from(new Set(summaries), (key) => ({ key, item: undefined }));
 }
 
 function rememberEvent({ id, digest }: ProcessedEvent, now: number): ColumnWrite {

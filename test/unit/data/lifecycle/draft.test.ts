@@ -17,6 +17,8 @@ describe('fits', () => {
     ['99 blocks beside the two heads', { blocks: keys(99) }, false],
     ['90 blocks and 8 events', { blocks: keys(90), processedEvents: events(8) }, true],
     ['90 blocks and 9 events', { blocks: keys(90), processedEvents: events(9) }, false],
+    ['90 blocks and 8 summaries', { blocks: keys(90), summaries: keys(8) }, true],
+    ['90 blocks and 9 summaries', { blocks: keys(90), summaries: keys(9) }, false],
     ['rows of 3.5 MB', { bytes: 3_500_000 }, true],
     ['a byte more', { bytes: 3_500_001 }, false],
   ])('says of %s whether a transaction of 100 items and 4 MB holds it', (_, content, expected) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyHead } from '../../../../functions/data/columns/head.ts';
+import { seal } from '../../../../functions/data/columns/packed-integers.ts';
 import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
@@ -120,6 +121,29 @@ describe('createTransaction', () => {
       ExpressionAttributeValues: { ':before': v },
     });
     expect(writesOf(untag).columns.has(key)).toBe(false);
+  });
+
+  it('deletes the summaries of the sealed blocks that it changes, each once', () => {
+    const rows = Array.from({ length: 33 }, (_, at) => at + 1).reduce(create, draftOf());
+    const blocks = new Map(
+      Array.from(writesOf(rows).columns, ([key, { Item }]) => [key, (Item as { v: Uint8Array }).v] as const),
+    );
+    const started = [1, 2].reduce((draft, number) => {
+      const update = { status: 'RUNNING', start_datetime: time } as const;
+      return updateBatch(owner.lists, { id: newBatch(number).id, update, now: time }).apply(draft);
+    }, store(rows));
+    expect(started.summaries).toEqual(new Set(['f', 's'].map((column) => `b#${column}#s#0000000`)));
+    const summariesOf = (sealed: readonly string[]) => {
+      const stored = Array.from(blocks, ([key, v]) => [key, sealed.includes(key) ? seal(v) : v] as const);
+      const { columns } = writesOf(started, new Map(stored));
+      return [...columns].filter(([key]) => key.split('#')[2] === 's');
+    };
+    const [facets, times] = ['b#f#0000000', 'b#s#0000000'];
+    expect(summariesOf([])).toEqual([]);
+    for (const sealed of [[facets], [times], [facets, times]] as string[][]) {
+      const keys = sealed.map((key) => key.replace(/0{7}$/, 's#0000000'));
+      expect(summariesOf(sealed)).toEqual(keys.map((key) => [key, { Key: { user_id: owner.userId, key } }]));
+    }
   });
 
   it('remembers the events for 15 days, unless they were processed before', () => {
