@@ -33,6 +33,22 @@ const runs = 3;
 
 const cases: readonly DeviceCase[] = [
   {
+    name: 'creation of a batch',
+    batch: {},
+    run: (stack, { device, user }) => stack.create(user, { device_type: device }),
+  },
+  {
+    name: 'cancel, while it waits',
+    batch: {},
+    waits: true,
+    run: (stack, { user, batchId }) => stack.cancel(user, batchId),
+  },
+  {
+    name: 'cancel, while it runs',
+    batch: {},
+    run: (stack, { user, batchId }) => stack.cancel(user, batchId),
+  },
+  {
     name: 'claim, nothing there',
     budget: { readUnits: 1, writeUnits: 0 },
     batch: {},
@@ -108,7 +124,7 @@ const cases: readonly DeviceCase[] = [
   },
 ];
 
-/** Measures what the calls of devices do, for users of their own. */
+/** Measures what the calls of devices do, and those of users that change a queue, for users of their own. */
 export async function* measureDevices({ client, measure, tables }: EndpointBench): AsyncGenerator<EndpointResult> {
   const stack = workerStack(client, tables, presentTime);
   for (const { name, budget, batch, waits, before, run } of cases) {

@@ -1,7 +1,7 @@
 /** Devices whose calls are interrupted: DynamoDB fails before or after what it was asked for, and calls meet each other. */
 
 import { randomUUID } from 'node:crypto';
-import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -12,6 +12,7 @@ import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
 const client = testClient(inject('dynamodbEndpoint'));
@@ -51,19 +52,8 @@ async function expectSound(user: string, device: string) {
   expect(await recountOf(client, names, user)).toEqual([]);
   const rows = await itemsOfOwner(client, names.Batches, user);
   const inQueue = rows.flatMap(({ queue_key }) => (typeof queue_key === 'string' ? [queue_key] : []));
-  expect((await queueOf(device)).sort()).toEqual(inQueue.sort());
-}
-
-async function queueOf(device: string): Promise<string[]> {
-  const { Items = [] } = await client.send(
-    new QueryCommand({
-      TableName: names.Queue,
-      KeyConditionExpression: 'device_type = :type',
-      ExpressionAttributeValues: { ':type': device },
-      ConsistentRead: true,
-    }),
-  );
-  return Items.flatMap(({ key, fence }) => (fence === undefined ? [] : [String(key)]));
+  expect((await keysInQueue(client, names, device)).sort()).toEqual(inQueue.sort());
+  expect(await misplacedBatches(client, names, { user, device })).toEqual([]);
 }
 
 describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
@@ -144,6 +134,9 @@ describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
       await expectSound(user, device);
       await sound.cancel(user, batch.id);
       await expectSound(user, device);
+      // What the creation left in the queue stands before the canceled batch.
+      const left = (await keysInQueue(client, names, device)).length;
+      expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.tag ?? 0).toBe(left * 8);
       if (at >= Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
     }
   });
@@ -314,7 +307,7 @@ describe('calls that meet', () => {
   it('start no job, and end no batch, under a lease that was lost just before', async () => {
     const { device, user } = fresh();
     const batch = await sound.create(user, { device_type: device, open: true });
-    const key = async () => ({ device_type: device, key: (await queueOf(device))[0] });
+    const key = async () => ({ device_type: device, key: (await keysInQueue(client, names, device))[0] });
     /** A stack that loses its lease just before its transaction. */
     const losing = () => {
       let isLost = false;
@@ -462,7 +455,7 @@ describe('any calls in any order', () => {
         }
         for (const id of batches)
           expect(['DONE', 'CANCELED', 'TIMED_OUT']).toContain((await sound.batch(user, id))!.status);
-        expect(await queueOf(device)).toEqual([]);
+        expect(await keysInQueue(client, names, device)).toEqual([]);
         await expectSound(user, device);
       }),
       { numRuns: 25, seed },

@@ -8,8 +8,9 @@ import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { TableNames } from '../../tables.ts';
 import { batchGet, getItem } from '../dynamodb/reads.ts';
-import { type Clocks, nextTag, queueKey, userClockAfter } from '../queue/fair-order.ts';
-import { deviceClockKey, newQueueItem } from '../queue/queue-item.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+import { newUserClock, placeBatch, queueKey, tagOfKey, type UserClock, withdrawBatch } from '../queue/fair-order.ts';
+import { deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
 import type { Draft, Owner } from './draft.ts';
 import { isFinalBatchStatus } from './update-row.ts';
 
@@ -27,46 +28,54 @@ export function isForWorkers(batch: BatchRow): boolean {
   return PENDING + RUNNING > 0 || (open && status !== 'PENDING');
 }
 
-/** The clocks that the places of new batches follow from, by the keys of the owner's clocks. */
-export type StoredClocks = ReadonlyMap<string, Clocks>;
+/** The owner's clocks by their keys, where there are any, each with the device's. */
+export type StoredClocks = ReadonlyMap<string, { readonly device: number; readonly user: UserClock | undefined }>;
 
-/** The owner's clock for a device and a priority, in the Columns table: only this owner's creations are at it. */
+/** The owner's clock for a device and a priority, in the Columns table: only this owner's creations and cancellations are at it. */
 function userClockKey({ device_type, queue_priority }: BatchRow): string {
   return `clock#${queue_priority}#${device_type}`;
 }
 
-/** The draft's batches that enter a queue. */
-function enteringBatches({ batches }: Draft): BatchRow[] {
-  return [...batches.values()].filter((row) => typeof row.queue_key !== 'string' && isForWorkers(row));
+function enters(row: BatchRow): boolean {
+  return typeof row.queue_key !== 'string' && isForWorkers(row);
+}
+
+/** Whether the draft takes the batch out of its queue before a device took it: no job of it has run, or the batch would say so. */
+function isWithdrawn({ stored }: Draft, row: BatchRow): boolean {
+  return typeof row.queue_key === 'string' && !isForWorkers(row) && stored.batches.get(row.id)?.status === 'PENDING';
 }
 
 /**
- * Reads the clocks of those batches of the draft that enter a queue. The owner's is strongly consistent, since the transaction is
- * conditional on it. A device's clock that lags costs a little fairness. 1.5 read units for each device and priority.
+ * Reads the clocks of those batches of the draft that enter a queue, and the owner's of those that leave one before a device took them.
+ * The owner's is strongly consistent, since the transaction is conditional on it. A device's clock that lags costs a little fairness.
+ * For each device and priority 1 read unit, and half a one more where a batch enters.
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
   { Queue, Columns }: TableNames<'Columns'> & Partial<TableNames<'Queue'>>,
   { userId, draft }: Pick<Owner, 'userId'> & { readonly draft: Draft },
 ): Promise<StoredClocks> {
-  const entering = new Map(enteringBatches(draft).map((row) => [userClockKey(row), row]));
-  if (entering.size === 0) return new Map();
-  const table = requireQueue(Queue);
+  const rows = [...draft.batches.values()];
+  const moving = [...rows.filter((row) => isWithdrawn(draft, row)), ...rows.filter(enters)];
+  const byClock = new Map(moving.map((row) => [userClockKey(row), row]));
+  if (byClock.size === 0) return new Map();
   const [users, ...devices] = await Promise.all([
     batchGet(client, {
       table: Columns,
-      keys: Array.from(entering.keys(), (key) => ({ user_id: userId, key })),
+      keys: Array.from(byClock.keys(), (key) => ({ user_id: userId, key })),
       consistent: true,
     }),
-    ...Array.from(entering.values(), ({ device_type }) =>
-      getItem(client, { table, key: { device_type, key: deviceClockKey }, consistent: false }),
-    ),
+    ...Array.from(byClock.values(), async (row) => {
+      if (!enters(row)) return 0;
+      const key = { device_type: row.device_type, key: deviceClockKey };
+      return tagIn(await getItem(client, { table: requireQueue(Queue), key, consistent: false }));
+    }),
   ]);
   return new Map(
-    Array.from(entering.keys(), (key, at) => [
-      key,
-      { user: tagIn(users.find((item) => item.key === key)), device: tagIn(devices[at]) },
-    ]),
+    Array.from(byClock.keys(), (key, at) => {
+      const user = users.find((item) => item.key === key);
+      return [key, { device: devices[at] as number, user: user && storedRow(StoredUserClock, user) }];
+    }),
   );
 }
 
@@ -96,7 +105,13 @@ export function queueChanges(
   },
 ): QueueChanges {
   const { lease } = draft;
-  const userClocks = new Map<string, number>();
+  const userClocks = new Map<string, UserClock>();
+  const clocksOf = (row: BatchRow) => {
+    const key = userClockKey(row);
+    const stored = clocks.get(key);
+    if (stored === undefined) throw new RangeError(`The clock ${key} was not read.`);
+    return { device: stored.device, user: userClocks.get(key) ?? stored.user ?? newUserClock };
+  };
   const writes: Write[] = [];
   let leavesByLease = false;
   const batches = Array.from(draft.batches.values(), (row): BatchRow => {
@@ -109,21 +124,25 @@ export function queueChanges(
       leavesByLease ||= isLeased;
       const Delete = { TableName, Key: { device_type, key: queue_key } };
       writes.push({ Delete: isLeased ? { ...Delete, ...fenceIs(lease.item.fence) } : Delete });
+      if (isWithdrawn(draft, row)) {
+        userClocks.set(
+          userClockKey(row),
+          withdrawBatch(clocksOf(row).user, { tag: tagOfKey(queue_key), priority: row.queue_priority }),
+        );
+      }
       return { ...row, queue_key: null };
     }
-    const clockKey = userClockKey(row);
-    const stored = clocks.get(clockKey);
-    if (stored === undefined) throw new RangeError(`The clock ${clockKey} was not read.`);
-    const tag = nextTag({ ...stored, user: userClocks.get(clockKey) ?? stored.user });
-    userClocks.set(clockKey, userClockAfter(tag, row.queue_priority));
+    const { tag, user } = placeBatch(clocksOf(row), row.queue_priority);
+    userClocks.set(userClockKey(row), user);
     const key = queueKey({ tag, priority: row.queue_priority, created_at: row.created_at, batchId: row.id });
     const Item = newQueueItem({ device_type, key, user_id: userId });
     const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
     writes.push({ Put: { TableName, Item, ...isNew } });
     return { ...row, queue_key: key };
   });
-  for (const [key, tag] of userClocks) {
-    writes.push(writeUserClock(tables.Columns, { user_id: userId, key }, { before: clocks.get(key)?.user ?? 0, tag }));
+  for (const [key, after] of userClocks) {
+    const before = clocks.get(key)?.user;
+    if (after !== before) writes.push(writeUserClock(tables.Columns, { user_id: userId, key }, { before, after }));
   }
   if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireQueue(tables.Queue), lease));
   return { batches, writes };
@@ -132,13 +151,24 @@ export function queueChanges(
 function writeUserClock(
   TableName: string,
   Key: { readonly user_id: string; readonly key: string },
-  { before, tag }: { readonly before: number; readonly tag: number },
+  { before, after }: { readonly before: UserClock | undefined; readonly after: UserClock },
 ): Write {
-  const condition =
-    before === 0
-      ? { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } }
-      : { ConditionExpression: 'tag = :before', ExpressionAttributeValues: { ':before': before } };
-  return { Put: { TableName, Item: { ...Key, tag }, ...condition } };
+  const Item = { ...Key, ...after };
+  if (before === undefined) {
+    const ExpressionAttributeNames = { '#key': 'key' };
+    return { Put: { TableName, Item, ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames } };
+  }
+  // Clocks had nothing withdrawn once.
+  const isSame = 'withdrawn = :withdrawn';
+  const hasNone = before.withdrawn.length === 0 ? ' OR attribute_not_exists(withdrawn)' : '';
+  return {
+    Put: {
+      TableName,
+      Item,
+      ConditionExpression: `tag = :tag AND (${isSame}${hasNone})`,
+      ExpressionAttributeValues: { ':tag': before.tag, ':withdrawn': before.withdrawn },
+    },
+  };
 }
 
 function updateLease(

@@ -12,22 +12,53 @@ import { QueuePriority } from '../../schemas/values.ts';
 /** From a batch to the user's next one of the same priority: 32 by the weight of the priority, which is 32, 8, 4, 2 and 1. */
 export const tagSteps: Readonly<Record<QueuePriority, number>> = { CRITICAL: 1, HIGH: 4, MEDIUM: 8, LOW: 16, FREE: 32 };
 
-/** What the tag of the next batch follows from. Both are 0 where nothing was before. */
+/** A user's clock for a device and a priority. */
+export interface UserClock {
+  /** One step behind the user's last batch of this priority; 0 where there was none. */
+  readonly tag: number;
+  /**
+   * Steps before it whose batches left the queue before a device took them: from a tag to before another one, in ascending order, never
+   * adjacent. They are given back only from the end: a new batch in one of them would be a further one beside those that wait behind it.
+   */
+  readonly withdrawn: readonly (readonly [from: number, to: number])[];
+}
+
+/** What the tag of the next batch follows from. */
 export interface Clocks {
   /** The tag of the batch that the device took last: a user who was away does not get back the turns that nobody missed. */
   readonly device: number;
-  /** One step behind the user's last batch of this priority. */
-  readonly user: number;
+  readonly user: UserClock;
 }
 
-/** The tag of a user's next batch. */
-export function nextTag({ device, user }: Clocks): number {
-  return Math.max(device, user);
+export const newUserClock: UserClock = { tag: 0, withdrawn: [] };
+
+/** The tag of a user's next batch, and the user's clock after it. */
+export function placeBatch({ device, user }: Clocks, priority: QueuePriority): { tag: number; user: UserClock } {
+  const tag = Math.max(device, user.tag);
+  // What the device has passed is worth nothing any more.
+  const withdrawn = user.withdrawn.filter(([, to]) => to > device);
+  return { tag, user: { tag: tag + tagSteps[priority], withdrawn } };
 }
 
-/** The user's clock after a batch with this tag. */
-export function userClockAfter(tag: number, priority: QueuePriority): number {
-  return tag + tagSteps[priority];
+/** Of more, the earliest are forgotten: the clock's item stays within a write unit. */
+export const mostWithdrawn = 24;
+
+/**
+ * The user's clock once a batch that no device took has left the queue. It goes back behind the last batch that waits or was taken. So the
+ * user's batches stay one step apart, and who cancels a batch to create another one gains nothing.
+ */
+export function withdrawBatch(user: UserClock, { tag, priority }: Pick<QueuePlace, 'tag' | 'priority'>): UserClock {
+  const end = tag + tagSteps[priority];
+  // A place of no such clock, or of none: the clock was lost, or the key damaged.
+  if (!(end <= user.tag)) return user;
+  const from = user.withdrawn.find(([, to]) => to === tag)?.[0] ?? tag;
+  const to = user.withdrawn.find(([start]) => start === end)?.[1] ?? end;
+  const others = user.withdrawn.filter((range) => range[1] < from || range[0] > to);
+  if (to === user.tag) return { tag: from, withdrawn: others };
+  return {
+    tag: user.tag,
+    withdrawn: [...others, [from, to] as const].sort((a, b) => a[0] - b[0]).slice(-mostWithdrawn),
+  };
 }
 
 /** What a batch's place in the queue follows from. */

@@ -39,6 +39,9 @@ export function newQueueItem(place: Pick<QueueItem, 'device_type' | 'key' | 'use
 /** A device's virtual time: the tag of the batch that it took last. Its key sorts before all batches, so a claim reads both at once. */
 export const deviceClockKey = '!clock';
 
+/** The owner's clock for a device and a priority, as the Columns table holds it: see fair-order.ts. */
+export const StoredUserClock = z.object({ tag: Count, withdrawn: z._default(z.array(z.tuple([Count, Count])), []) });
+
 /** Keys of all batches lie from here on. */
 export const firstBatchKey = '0';
 

@@ -2,13 +2,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   batchIdOfKey,
-  nextTag,
+  mostWithdrawn,
+  newUserClock,
+  placeBatch,
   placeOfKey,
   type QueuePlace,
   queueKey,
   tagOfKey,
   tagSteps,
-  userClockAfter,
+  type UserClock,
+  withdrawBatch,
 } from '../../../../functions/data/queue/fair-order.ts';
 import { QueuePriority } from '../../../../functions/schemas/values.ts';
 import { fromMicroseconds } from '../../../../functions/timestamp.ts';
@@ -60,10 +63,80 @@ describe('queueKey', () => {
   });
 });
 
+describe('withdrawBatch', () => {
+  /** What a user does at a device that others keep busy: it creates, cancels what waits, and the device goes on by so many tags. */
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.constant({ kind: 'create' as const }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('cancel' as const), at: fc.nat({ max: 40 }) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('go on' as const), by: fc.nat({ max: 40 }) }) },
+  );
+
+  /** The place of the next batch, by all that wait or were taken. */
+  const expectedTag = (device: number, tags: readonly number[], size: number) =>
+    Math.max(device, ...tags.map((tag) => tag + size));
+
+  it.each(QueuePriority.options)(
+    'leaves a %s batch the place that it has without those that were withdrawn',
+    (priority) => {
+      const size = tagSteps[priority];
+      fc.assert(
+        fc.property(fc.array(step, { minLength: 10, maxLength: 80 }), (steps) => {
+          let user = newUserClock;
+          let device = 0;
+          let waiting: number[] = [];
+          const taken: number[] = [];
+          for (const each of steps) {
+            if (each.kind === 'create') {
+              const placed = placeBatch({ device, user }, priority);
+              expect(placed.tag).toBe(expectedTag(device, [...waiting, ...taken], size));
+              waiting.push(placed.tag);
+              user = placed.user;
+            } else if (each.kind === 'cancel') {
+              const [tag] = waiting.splice(each.at % Math.max(1, waiting.length), 1);
+              if (tag !== undefined) user = withdrawBatch(user, { tag, priority });
+            } else {
+              device += each.by;
+              taken.push(...waiting.filter((tag) => tag <= device));
+              waiting = waiting.filter((tag) => tag > device);
+            }
+            const inOrder = [...waiting, ...taken].sort((a, b) => a - b);
+            expect(inOrder.every((tag, at) => at === 0 || tag - inOrder[at - 1]! >= size)).toBe(true);
+          }
+        }),
+        { seed },
+      );
+    },
+  );
+
+  it('stays small, and forgets the earliest first: then a place is too late, never too early', () => {
+    let user = newUserClock;
+    const tags = Array.from({ length: 100 }, () => {
+      const placed = placeBatch({ device: 0, user }, 'LOW');
+      user = placed.user;
+      return placed.tag;
+    });
+    const cancel = (each: readonly number[]) => {
+      for (const tag of each) user = withdrawBatch(user, { tag, priority: 'LOW' });
+    };
+    cancel(tags.filter((_, at) => at % 2 === 0));
+    expect(user.withdrawn).toHaveLength(mostWithdrawn);
+    cancel(tags.filter((_, at) => at % 2 === 1));
+    expect(user).toEqual({ tag: (100 - 2 * mostWithdrawn - 1) * 16, withdrawn: [] });
+  });
+
+  it('leaves a clock as it is that the batch is not of', () => {
+    const user: UserClock = { tag: 32, withdrawn: [] };
+    expect(withdrawBatch(user, { tag: 32, priority: 'LOW' })).toBe(user);
+    expect(withdrawBatch(user, { tag: Number.NaN, priority: 'LOW' })).toBe(user);
+  });
+});
+
 interface Submission {
   readonly hour: number;
   readonly user: string;
   readonly priority: QueuePriority;
+  /** When it is canceled, unless it is at the device by then. */
+  readonly canceled?: number;
 }
 
 const hoursOfBatch = 0.1;
@@ -83,26 +156,39 @@ const byPriority: Order = (waiting) =>
       : first,
   );
 
-/** A device that runs batches of 6 minutes, one after the other: the hours that each submission waits, in the order in which they are served. */
+/**
+ * A device that runs batches of 6 minutes, one after the other: the hours that each submission waits, in the order in which they are served.
+ * What was canceled is not among them.
+ */
 function simulate(
   submissions: readonly Submission[],
   order: Order = byKey,
 ): (Submission & { readonly waited: number })[] {
-  const users = new Map<string, number>();
+  const users = new Map<string, UserClock>();
+  const flowOf = ({ user, priority }: Submission) => `${user} ${priority}`;
   const served: (Submission & { readonly waited: number })[] = [];
   const coming = [...submissions].sort((a, b) => a.hour - b.hour);
   const waiting = new Set<Waiting>();
   let [device, hour] = [0, 0];
-  for (let at = 0; served.length < submissions.length; ) {
+  const cancelUntil = (time: number) => {
+    for (const each of waiting) {
+      if (each.canceled === undefined || each.canceled > time) continue;
+      waiting.delete(each);
+      users.set(flowOf(each), withdrawBatch(users.get(flowOf(each))!, placeOfKey(each.key)));
+    }
+  };
+  for (let at = 0; at < coming.length || waiting.size > 0; ) {
     for (; at < coming.length && coming[at]!.hour <= hour + 1e-9; at++) {
       const submission = coming[at]!;
-      const flow = `${submission.user} ${submission.priority}`;
-      const tag = nextTag({ device, user: users.get(flow) ?? 0 });
-      users.set(flow, userClockAfter(tag, submission.priority));
+      cancelUntil(submission.hour);
+      const flow = flowOf(submission);
+      const { tag, user } = placeBatch({ device, user: users.get(flow) ?? newUserClock }, submission.priority);
+      users.set(flow, user);
       const created_at = fromMicroseconds(at);
       const batchId = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
       waiting.add({ ...submission, at, key: queueKey({ tag, priority: submission.priority, created_at, batchId }) });
     }
+    cancelUntil(hour + 1e-9);
     if (waiting.size > 0) {
       const next = order([...waiting]);
       waiting.delete(next);
@@ -169,5 +255,32 @@ describe('the order', () => {
     ];
     const whenBoth = simulate(submissions).slice(51, 91);
     expect(whenBoth.filter(({ user }) => user === 'ada')).toHaveLength(20);
+  });
+
+  it('gives who has canceled 1,000 batches the place of one who never created them', () => {
+    const others = ['bob', 'eve'].flatMap((user) => many(500, { hour: 0, user, priority: 'LOW' }));
+    const ada = { hour: 2.05, user: 'ada', priority: 'LOW' } as const;
+    const waitAfter = (before: readonly Submission[]) =>
+      simulate([...others, ...before, ada]).find(({ hour }) => hour === ada.hour)?.waited;
+    const batches = many(1000, { ...ada, hour: 1.01 });
+    const canceled = batches.map((each) => ({ ...each, canceled: 1.05 }));
+    const usual = waitAfter([]);
+    expect(usual).toBeLessThan(0.3);
+    expect(waitAfter(canceled)).toBe(usual);
+    expect(waitAfter(batches)).toBeGreaterThan(100);
+  });
+
+  it('gives nobody turns in a row who cancels and creates anew in a loop', () => {
+    // Each round leaves the last of 100 batches. With all others given back, those of all rounds would have the same tag.
+    const rounds = Array.from({ length: 5 }, (_, round): Submission[] => {
+      const hour = 0.01 + round / 1000;
+      const left: Submission = { hour, user: 'ada', priority: 'LOW' };
+      return [...many(99 - round, { ...left, canceled: hour + 0.0005 }), left];
+    }).flat();
+    const served = simulate([...rounds, ...many(600, { hour: 0, user: 'eve', priority: 'LOW' })]);
+    const users = served.map(({ user }) => user);
+    const whileBothWait = users.slice(0, users.lastIndexOf('eve') + 1);
+    expect(whileBothWait.filter((user) => user === 'ada')).toHaveLength(5);
+    expect(whileBothWait.join(' ')).not.toContain('ada ada');
   });
 });

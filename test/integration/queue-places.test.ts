@@ -1,0 +1,174 @@
+/** The places that a user's batches get in a queue, and what becomes of those of batches that leave before a device took them. */
+
+import { randomUUID } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { describe, expect, inject, it } from 'vitest';
+import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { tagOfKey } from '../../functions/data/queue/fair-order.ts';
+import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
+import { createTables } from '../support/create-tables.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
+import { testClient } from '../support/test-client.ts';
+import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+
+const client = testClient(inject('dynamodbEndpoint'));
+const names = await createTables(client, `${randomUUID()}-`);
+const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
+const stack = workerStack(client, names, clock);
+
+function fresh() {
+  const mark = randomUUID();
+  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
+}
+
+type Whose = ReturnType<typeof fresh>;
+
+async function tagsOf({ device, user }: Whose): Promise<number[]> {
+  return (await keysInQueue(client, names, device, user)).map(tagOfKey);
+}
+
+async function createMany({ device, user }: Whose, count: number) {
+  const batches = [];
+  for (let at = 0; at < count; at++) batches.push(await stack.create(user, { device_type: device }));
+  return batches;
+}
+
+describe('a batch that leaves the queue before a device took it', () => {
+  const events = lifecycle(client, names, { now: () => clock.now });
+  const cancelMany = cancelBatches(client, names, { now: () => clock.now });
+  const cancelSome = cancelJobs(client, names, { now: () => clock.now });
+  const ways: Record<string, (user: string, batch: Awaited<ReturnType<typeof stack.create>>) => Promise<unknown>> = {
+    'a cancellation': (user, { id }) => stack.cancel(user, id),
+    'one of several': (user, { id }) => cancelMany(user, [id]),
+    'the cancellation of its only job': (user, { jobs }) => stack.cancelJob(user, jobs![0]!.id),
+    'the cancellation of its jobs': (user, { id }) => cancelSome(user, id, CancelJobsQuery.parse({})),
+    'an event': (user, { id }) => events.recordBatchStatus(user, id, { status: 'ERROR' }),
+  };
+
+  it.each(Object.entries(ways))('by %s gives its place back, the last one first', async (_, leave) => {
+    const whose = fresh();
+    const [, , third, fourth] = await createMany(whose, 4);
+    expect(await tagsOf(whose)).toEqual([0, 8, 16, 24]);
+    // There is one behind it still.
+    await leave(whose.user, third!);
+    await createMany(whose, 1);
+    expect(await tagsOf(whose)).toEqual([0, 8, 24, 32]);
+    await stack.cancel(whose.user, (await stack.create(whose.user, { device_type: whose.device })).id);
+    await leave(whose.user, fourth!);
+    await createMany(whose, 1);
+    expect(await tagsOf(whose)).toEqual([0, 8, 32, 40]);
+    expect(await misplacedBatches(client, names, whose)).toEqual([]);
+  });
+
+  it('gives all places back with all batches, in whatever order they leave', async () => {
+    const whose = fresh();
+    const batches = await createMany(whose, 6);
+    for (const at of [1, 3, 2, 0, 5, 4]) await stack.cancel(whose.user, batches[at]!.id);
+    expect(await clocksOf(client, names, whose)).toMatchObject(new Map([['MEDIUM', { tag: 0, withdrawn: [] }]]));
+    await createMany(whose, 2);
+    expect(await tagsOf(whose)).toEqual([0, 8]);
+  });
+
+  it('gives its place back again where jobs bring it back, and it leaves once more', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    for (let times = 0; times < 3; times++) {
+      const { jobs } = times === 0 ? batch : await stack.add(user, batch.id, 1);
+      expect(await tagsOf({ device, user })).toEqual([0]);
+      await stack.cancelJob(user, jobs!.at(-1)!.id);
+    }
+  });
+});
+
+describe('a batch that a device took', () => {
+  it('keeps its place, however it ends', async () => {
+    const whose = fresh();
+    const [first, second] = await createMany(whose, 2);
+    const claim = await stack.claim(whose.device, 'worker');
+    expect(claim?.batch.id).toBe(first!.id);
+    await stack.release(leaseFrom(claim!));
+    await stack.cancel(whose.user, first!.id);
+    await stack.cancel(whose.user, second!.id);
+    await createMany(whose, 1);
+    expect(await tagsOf(whose)).toEqual([8]);
+  });
+
+  it('keeps its place where the claim meets the cancellation, and gives it back where that came first', async () => {
+    for (const name of ['UpdateCommand', 'TransactWriteCommand']) {
+      for (const who of ['claim', 'cancellation']) {
+        const whose = fresh();
+        const [batch] = await createMany(whose, 1);
+        let isMet = false;
+        const meet = async (call: { readonly name: string; send(): Promise<unknown> }) => {
+          if (call.name === name && !isMet) {
+            isMet = true;
+            if (who === 'cancellation') await stack.claim(whose.device, 'worker');
+            else await stack.cancel(whose.user, batch!.id);
+          }
+          return call.send();
+        };
+        const met = workerStack(interceptedClient(client, meet as never), names, clock);
+        if (who === 'claim') expect(await met.claim(whose.device, 'worker')).toBeUndefined();
+        else await met.cancel(whose.user, batch!.id);
+        await createMany(whose, 1);
+        expect(await tagsOf(whose)).toEqual([who === 'cancellation' && isMet ? 8 : 0]);
+      }
+    }
+  });
+});
+
+describe('a clock of an earlier release', () => {
+  it('goes on, and goes back', async () => {
+    const { device, user } = fresh();
+    const Item = { user_id: user, key: `clock#MEDIUM#${device}`, tag: 48 };
+    await client.send(new PutCommand({ TableName: names.Columns, Item }));
+    const batch = await stack.create(user, { device_type: device });
+    expect(await tagsOf({ device, user })).toEqual([48]);
+    await client.send(new PutCommand({ TableName: names.Columns, Item: { ...Item, tag: 56 } }));
+    await stack.cancel(user, batch.id);
+    expect((await clocksOf(client, names, { device, user })).get('MEDIUM')).toMatchObject({ tag: 48, withdrawn: [] });
+  });
+});
+
+describe('creations, cancellations and claims at the same time', () => {
+  it('leave the places of a user’s batches a step apart, and the clock behind the last', async () => {
+    const step = fc.constantFrom('create', 'create', 'cancel', 'cancel', 'claim');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(step, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), async (rounds) => {
+        const whose = fresh();
+        const { device, user } = whose;
+        const other = await stack.create('auth0|another', { device_type: device, priority: 'LOW' });
+        const batches = new Set((await createMany(whose, 3)).map(({ id }) => id));
+        const taken = new Set<string>();
+        for (const round of rounds) {
+          const next = [...batches];
+          await Promise.all(
+            round.map(async (each, at) => {
+              if (each === 'create') batches.add((await stack.create(user, { device_type: device })).id);
+              else if (each === 'claim') taken.add((await stack.claim(device, 'worker'))?.batch.id ?? '');
+              else {
+                const [id] = next.splice(at % Math.max(1, next.length), 1);
+                if (id === undefined) return;
+                await stack.cancel(user, id);
+                batches.delete(id);
+              }
+            }),
+          );
+          expect(await misplacedBatches(client, names, whose)).toEqual([]);
+        }
+        for (const id of batches) await stack.cancel(user, id);
+        taken.delete('');
+        taken.delete(other.id);
+        // Without any that a device took, the user stands where it began.
+        if (taken.size === 0) expect((await clocksOf(client, names, whose)).get('MEDIUM')?.tag).toBe(0);
+        expect(await recountOf(client, names, user)).toEqual([]);
+      }),
+      { seed, numRuns: 12 },
+    );
+  }, 120_000);
+});

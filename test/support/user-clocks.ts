@@ -1,0 +1,61 @@
+/** A user's clocks, beside the batches that wait: where each clock stands, and what of it contradicts the queue. */
+
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { placeOfKey, tagSteps, type UserClock } from '../../functions/data/queue/fair-order.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { itemsOfOwner } from './items-of-owner.ts';
+
+/** The keys of a device's batches, in their order. */
+export async function keysInQueue(
+  client: DynamoDBDocumentClient,
+  { Queue }: TableNames<'Queue'>,
+  device: string,
+  user?: string,
+): Promise<string[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: Queue,
+      KeyConditionExpression: 'device_type = :type',
+      ExpressionAttributeValues: { ':type': device },
+      ConsistentRead: true,
+    }),
+  );
+  return Items.flatMap(({ key, fence, user_id }) =>
+    fence === undefined || (user !== undefined && user_id !== user) ? [] : [String(key)],
+  );
+}
+
+/** The user's clocks for a device, by priority. */
+export async function clocksOf(
+  client: DynamoDBDocumentClient,
+  { Columns }: TableNames<'Columns'>,
+  { user, device }: { readonly user: string; readonly device: string },
+): Promise<Map<string, UserClock>> {
+  const items = await itemsOfOwner(client, Columns, user);
+  return new Map(
+    items.flatMap((item): [string, UserClock][] => {
+      const [kind, priority, type] = String(item.key).split('#');
+      return kind === 'clock' && type === device ? [[priority as string, item as unknown as UserClock]] : [];
+    }),
+  );
+}
+
+/** Batches of the user that stand behind the clock, at a place that was given back, or less than a step behind another one. */
+export async function misplacedBatches(
+  client: DynamoDBDocumentClient,
+  names: TableNames<'Queue' | 'Columns'>,
+  whose: { readonly user: string; readonly device: string },
+): Promise<string[]> {
+  const clocks = await clocksOf(client, names, whose);
+  const keys = await keysInQueue(client, names, whose.device, whose.user);
+  const ends = new Map<string, number>();
+  return keys.filter((key) => {
+    const { tag, priority } = placeOfKey(key);
+    const end = tag + tagSteps[priority];
+    const clock = clocks.get(priority);
+    const isApart = tag >= (ends.get(priority) ?? 0);
+    ends.set(priority, end);
+    const isGivenBack = clock?.withdrawn.some(([from, to]) => tag < to && end > from);
+    return !isApart || clock === undefined || end > clock.tag || isGivenBack;
+  });
+}
