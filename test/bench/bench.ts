@@ -5,6 +5,7 @@
  * - what the same lists cost in the usual way and in PostgreSQL;
  * - what each endpoint of users costs for one batch or job;
  * - what each call of a device costs, and how fast workers claim;
+ * - how many changes a second several writers of one owner get done, when asked for;
  * - the size of the bundles, and how long they take to start.
  *
  * It prints tables of Markdown, and writes all figures to a file as JSON.
@@ -35,11 +36,13 @@ import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
 import { measurePages, type PageResult } from './measure-pages.ts';
 import { type MemoryResult, measureMemory } from './measure-processes.ts';
 import { measureRequests, type RequestResult } from './measure-requests.ts';
+import { measureWriters, type WriterResult } from './measure-writers.ts';
 import { memoryTable } from './memory-table.ts';
 import { pageTable } from './page-table.ts';
 import { type Postgres, postgres } from './postgres.ts';
 import { requestTable } from './request-table.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
+import { writerTable } from './writer-table.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 
@@ -55,12 +58,13 @@ const onlyRowsOnPages = 500_000;
 
 let lastLine = 0;
 
-const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--beside DIR] [--only endpoints|devices|lists]
+const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--beside DIR] [--only endpoints|devices|lists|writers]
   --sizes  numbers of batches, a user each; from 500000 on only the rows that pages need are written
   --json   where the figures go as JSON
   --quick  sizes 100 and 10000, every query once, fewer rounds, no batch of 5,000 jobs
   --beside the folder of another checkout, with its packages: its lists are measured in turns with this one's
-  --only   endpoints: just the calls of users to single batches and jobs; devices: just those of devices; lists: just lists and writes`;
+  --only   endpoints: just the calls of users to single batches and jobs; devices: just those of devices; lists: just lists and writes; writers: just how many
+           changes of one owner are made in a second`;
 
 class Interrupted extends Error {}
 
@@ -103,6 +107,7 @@ async function measureAll(
 ) {
   const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
   const devices = only === undefined || only === 'devices' ? await measureOfDevices(endpoint, effort) : undefined;
+  if (only === 'writers') return write(json, { machine, writers: await measureOfWriters(endpoint, beside) });
   if (only === 'devices') return write(json, { machine, ...devices });
   const endpoints: EndpointResult[] = [];
   if (only !== 'lists') {
@@ -159,6 +164,13 @@ async function measureOfDevices(endpoint: string, effort: typeof thorough) {
   return { devices, claims };
 }
 
+async function measureOfWriters(endpoint: string, beside: string | undefined): Promise<WriterResult[]> {
+  useLocal(endpoint);
+  const writers = await collected(measureWriters(beside === undefined ? undefined : resolve(beside)), 'writers');
+  console.log(`\n${writerTable(writers)}`);
+  return writers;
+}
+
 function write(json: string, figures: object) {
   mkdirSync(dirname(json), { recursive: true });
   writeFileSync(json, `${JSON.stringify(figures, undefined, 2)}\n`);
@@ -200,7 +212,7 @@ function options(): Options {
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new SetupProblem(`Sizes are whole numbers from 100 on.\n${usage}`);
   }
-  if (values.only !== undefined && !['endpoints', 'devices', 'lists'].includes(values.only))
+  if (values.only !== undefined && !['endpoints', 'devices', 'lists', 'writers'].includes(values.only))
     throw new SetupProblem(usage);
   return {
     sizes,
@@ -220,14 +232,18 @@ async function comparison(): Promise<Postgres | undefined> {
   return postgres(url);
 }
 
-/** A client that is measured, and tables of their own. */
-async function connect(endpoint: string, prefix: string): Promise<EndpointBench> {
+function useLocal(endpoint: string) {
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_REGION: 'eu-west-3',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
   });
+}
+
+/** A client that is measured, and tables of their own. */
+async function connect(endpoint: string, prefix: string): Promise<EndpointBench> {
+  useLocal(endpoint);
   // The client of the functions, with time for a machine that others use too.
   const client = documentClient(60_000);
   const tables = await createTables(client, `${prefix}-`);
