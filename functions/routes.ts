@@ -289,7 +289,7 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/leases/{lease}/jobs/{job_id}/results',
     entry: 'endpoints/leases/upload-results',
-    uses: { Jobs: ['GetItem'], Queue: ['GetItem'], Results: ['PutObject'] },
+    uses: { Jobs: ['GetItem'], Queue: ['GetItem', 'UpdateItem'], Results: ['PutObject'] },
   },
   reportJob: {
     method: 'POST',

@@ -70,7 +70,7 @@ export interface ReportOptions extends LeaseOptions {
 /**
  * The function that claims the first batch of a device that nobody holds, with its first unfinished job; both are RUNNING then. Undefined
  * when there is none. It passes over batches whose lease lives, and takes over those whose device was lost: a job that has lost three
- * devices becomes ERROR by it, an open batch that waited for two minutes TIMED_OUT. A repeated claim gets another batch: two workers of
+ * devices, or that nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two minutes TIMED_OUT. A repeated claim gets another batch: two workers of
  * one name must not have the same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no other begins.
  *
  * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write units, another one when the device's clock
@@ -99,7 +99,7 @@ export function claimBatch(
           countInRequestLog({ LostRaces: 1 });
           continue;
         }
-        if (taken.losses > item.losses) {
+        if (taken.losses + taken.unseen_losses > item.losses + item.unseen_losses) {
           addToRequestLog({ lost_worker: item.worker });
           countInRequestLog({ LeasesLost: 1 });
         }
@@ -193,13 +193,14 @@ export function extendLease(
 
 /**
  * The function that finds the key under which a job's results are uploaded. Throws LeaseLost; NotFound when the batch has no such job;
- * IllegalTransition when it is not the one that runs under this lease. 2 read units.
+ * IllegalTransition when it is not the one that runs under this lease. 2 read units; 1 write unit where it is the first call under the lease.
  */
 export function getUploadKey(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Jobs' | 'Queue'>,
+  options?: QueueOptions,
 ): (lease: LeaseReference, jobId: string) => Promise<string> {
-  const queue = deviceQueue(client, tables);
+  const queue = deviceQueue(client, tables, options);
   const jobOf = getJobRow(client, tables);
   return async (lease, jobId) => {
     const [item, job] = await Promise.all([queue.get(lease), jobOf(lease, jobId)]);
@@ -208,6 +209,7 @@ export function getUploadKey(
     if (isFinalJob(job) || job.status === 'PENDING' || job.creation_order !== item.place) {
       throw new IllegalTransition('The job is not the one that runs under this lease.');
     }
+    if (item.seen !== true) await queue.extend(lease);
     return leasedResultsKey(lease.userId, jobId, lease.fence);
   };
 }

@@ -190,7 +190,7 @@ export const Claim = z
     fields: {
       lease: 'Names the lease in all further calls: an opaque text.',
       expires_at: 'When the lease ends unless a heartbeat comes.',
-      heartbeat_seconds: 'How often to send a heartbeat.',
+      heartbeat_seconds: 'How often to send a heartbeat, the first one at once.',
       batch: 'The batch: it stays with this worker until it ends.',
       job: 'The job to run.',
     },

@@ -81,6 +81,7 @@ const cases: readonly DeviceCase[] = [
     name: 'link for an upload',
     budget: { readUnits: 2, writeUnits: 0 },
     batch: {},
+    before: (stack, { lease, jobIds }) => stack.heartbeat(lease!, jobIds[0]!),
     run: (stack, { lease, jobIds }) => stack.uploadKey(lease!, jobIds[0]!),
   },
   {

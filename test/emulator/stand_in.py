@@ -20,6 +20,7 @@ class StandIn:
         self.released = threading.Event()
         self.finished = threading.Event()
         self.calls: list[str] = []
+        self.beats: list[str | None] = []
         self.announced: dict[str, dict] = {}
         self.reports: dict[str, dict] = {}
         self.uploads: dict[str, bytes] = {}
@@ -95,6 +96,7 @@ class StandIn:
             self.released.set()
             return 200, {"data": {}}
         if name == "heartbeat":
+            self.beats.append(body["job_id"])
             return 200, {"data": {"expires_at": "", "cancel": body["job_id"] in self.canceled}}
         if name == "next":
             return 200, {"data": self._next()}

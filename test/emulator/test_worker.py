@@ -111,6 +111,11 @@ class Workers(unittest.TestCase):
         self.assertIn("longer than 1 s", stand_in.reports["long"]["errors"][0])
         self.assert_done(stand_in, "short")
 
+    def test_the_first_heartbeat_goes_out_at_once_and_names_the_job(self):
+        with self.working(job("first", endless), heartbeat_seconds=3600) as stand_in:
+            self.wait_until(lambda: stand_in.beats)
+        self.assertEqual(stand_in.beats, ["first"])
+
     def test_a_canceled_job_is_ended_and_the_next_one_runs(self):
         with self.working(job("canceled", endless), job("after")) as stand_in:
             self.wait_until(lambda: "POST /api/v1/leases/the-lease/heartbeat" in stand_in.calls)
@@ -119,7 +124,9 @@ class Workers(unittest.TestCase):
         self.assertEqual(list(stand_in.reports), ["after"])
 
     def test_a_job_that_was_canceled_before_its_report_is_passed_over(self):
-        with self.working(job("canceled"), job("after"), canceled={"canceled"}, heartbeat_seconds=30) as stand_in:
+        # No heartbeat gets through that would tell.
+        unheard = {"canceled": {"canceled"}, "heartbeat_seconds": 30, "failures": {"heartbeat": [500] * 4}}
+        with self.working(job("canceled"), job("after"), **unheard) as stand_in:
             self.assertTrue(stand_in.finished.wait(30))
         self.assertEqual(list(stand_in.reports), ["after"])
 

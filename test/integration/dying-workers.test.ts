@@ -44,6 +44,8 @@ describe('16 workers, a third of whose claims die', () => {
     const lost: Claim[] = [];
     const late: { readonly claim: Claim; readonly error: unknown }[] = [];
     const fences = new Set<string>();
+    /** How many workers died with each job, after their first heartbeat and before. */
+    const deaths = new Map<string, { readonly seen: number; readonly unseen: number }>();
 
     const work = async (worker: string) => {
       const claim = await stack.claim('FRESNEL', worker);
@@ -52,8 +54,14 @@ describe('16 workers, a third of whose claims die', () => {
       const fence = `${lease.key} ${lease.fence}`;
       expect(fences.has(fence), 'two workers with one lease').toBe(false);
       fences.add(fence);
-      if (random() < 1 / 3) {
+      const fate = random();
+      // Half of those that die do so before their first heartbeat, or never got the answer.
+      const isSeen = fate >= 1 / 6;
+      if (isSeen) await stack.heartbeat(lease, claim.job.id);
+      if (fate < 1 / 3) {
         lost.push(claim);
+        const { seen = 0, unseen = 0 } = deaths.get(claim.job.id) ?? {};
+        deaths.set(claim.job.id, isSeen ? { seen: seen + 1, unseen } : { seen, unseen: unseen + 1 });
         return true;
       }
       for (let job: { readonly id: string } | null = claim.job; job !== null; ) {
@@ -98,6 +106,10 @@ describe('16 workers, a third of whose claims die', () => {
     expect(accepted.size).toBe(done.length);
     expect(late.length).toBeGreaterThan(100);
     expect(late.filter(({ error }) => !(error instanceof LeaseLost))).toEqual([]);
+    // Those whose worker was lost three times after it was heard of, and no others.
+    const lostForGood = jobs.filter(({ id }) => deaths.get(String(id))?.seen === 3);
+    expect(errors.map(({ id }) => id).sort()).toEqual(lostForGood.map(({ id }) => id).sort());
+    expect([...deaths.values()].some(({ seen, unseen }) => seen < 3 && seen + unseen >= 3)).toBe(true);
     expect(errors.length).toBeLessThan(jobs.length / 10);
   }, 300_000);
 });

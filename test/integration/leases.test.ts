@@ -29,6 +29,13 @@ async function claimed(device: string, worker = 'worker'): Promise<Claim> {
   return claim;
 }
 
+/** As `claimed`, by a worker that sends the first heartbeat. */
+async function claimedAndSeen(device: string): Promise<Claim> {
+  const claim = await claimed(device);
+  await stack.heartbeat(leaseFrom(claim), claim.job.id);
+  return claim;
+}
+
 describe('a claim', () => {
   it('gives a batch with its first job, and both are running', async () => {
     const { device, user } = fresh();
@@ -108,7 +115,7 @@ describe('a batch that is missing', () => {
     const { Item } = await client.send(new GetCommand({ TableName: names.Batches, Key: key }));
     await client.send(new DeleteCommand({ TableName: names.Batches, Key: key }));
     expect((await claimed(device)).batch.id).toBe(sound.id);
-    for (let times = 0; times < 4; times++) {
+    for (let times = 0; times < 12; times++) {
       await expect(stack.claim(device, 'worker')).rejects.toThrow(CorruptData);
     }
     await client.send(new PutCommand({ TableName: names.Batches, Item: Item! }));
@@ -272,10 +279,10 @@ describe('a lease', () => {
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
     for (let losses = 0; losses < 3; losses++) {
-      expect((await claimed(device)).job.id).toBe(first);
+      expect((await claimedAndSeen(device)).job.id).toBe(first);
       seconds(61);
     }
-    const claim = await claimed(device);
+    const claim = await claimedAndSeen(device);
     expect(claim.job.id).toBe(second);
     expect(await stack.job(user, first)).toMatchObject({
       status: 'ERROR',
@@ -283,11 +290,82 @@ describe('a lease', () => {
     });
     for (let losses = 1; losses < 3; losses++) {
       seconds(61);
-      expect((await claimed(device)).job.id).toBe(second);
+      expect((await claimedAndSeen(device)).job.id).toBe(second);
     }
     seconds(61);
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'DONE' });
+  });
+
+  it('that nobody was heard under is no loss, but ten of them make the job an error', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
+    for (let claims = 0; claims < 10; claims++) {
+      expect((await claimed(device)).job.id).toBe(first);
+      seconds(61);
+    }
+    const claim = await claimed(device);
+    expect(claim.job.id).toBe(second);
+    expect(await stack.job(user, first)).toMatchObject({
+      status: 'ERROR',
+      errors: ['The job was given to a device 10 times, and none was heard of again.'],
+    });
+    // The second job has a count of its own, and so have the workers that were seen.
+    for (let claims = 1; claims < 9; claims++) {
+      seconds(61);
+      expect((await claimed(device)).job.id).toBe(second);
+    }
+    for (let losses = 0; losses < 3; losses++) {
+      seconds(61);
+      expect((await claimedAndSeen(device)).job.id).toBe(second);
+    }
+    seconds(61);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    expect((await stack.job(user, second))?.errors).toEqual(['The device was lost 3 times while it ran this job.']);
+  });
+
+  it.each<[string, (claim: Claim) => Promise<unknown>]>([
+    ['a heartbeat', (claim) => stack.heartbeat(leaseFrom(claim), claim.job.id)],
+    ['a heartbeat without a job', (claim) => stack.heartbeat(leaseFrom(claim), null)],
+    ['a question for the next job', (claim) => stack.next(leaseFrom(claim))],
+    ['a link for results', (claim) => stack.uploadKey(leaseFrom(claim), claim.job.id)],
+  ])('counts as lost once %s has come under it', async (_, call) => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device });
+    for (let losses = 0; losses < 3; losses++) {
+      await call(await claimed(device));
+      seconds(61);
+    }
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    expect(await stack.job(user, batch.jobs![0]!.id)).toMatchObject({ status: 'ERROR' });
+  });
+
+  it('counts as lost while it runs the job that came with a report', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    seconds(61);
+    for (let losses = 1; losses < 3; losses++) {
+      await claimedAndSeen(device);
+      seconds(61);
+    }
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    expect(await stack.job(user, batch.jobs![1]!.id)).toMatchObject({ status: 'ERROR' });
+  });
+
+  it('of an earlier release, which no call has marked, counts as one that nobody was heard under', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device });
+    const { deviceType, key } = leaseFrom(await claimed(device));
+    const UpdateExpression = 'SET losses = :two REMOVE unseen_losses, seen';
+    const input = { TableName: names.Queue, Key: { device_type: deviceType, key }, UpdateExpression };
+    await client.send(new UpdateCommand({ ...input, ExpressionAttributeValues: { ':two': 2 } }));
+    seconds(61);
+    expect((await claimedAndSeen(device)).job.id).toBe(batch.jobs![0]!.id);
+    seconds(61);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
   });
 
   it('that is released is no loss, and each job counts its own', async () => {
@@ -295,14 +373,14 @@ describe('a lease', () => {
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     for (let releases = 0; releases < 5; releases++) await stack.release(leaseFrom(await claimed(device)));
     for (let losses = 0; losses < 2; losses++) {
-      await claimed(device);
+      await claimedAndSeen(device);
       seconds(61);
     }
     const claim = await claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
     for (let losses = 0; losses < 2; losses++) {
       seconds(61);
-      expect((await claimed(device)).job.id).toBe(batch.jobs![1]!.id);
+      expect((await claimedAndSeen(device)).job.id).toBe(batch.jobs![1]!.id);
     }
   });
 

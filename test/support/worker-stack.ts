@@ -60,7 +60,7 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
     jobRow: getJobRow(client, names),
     claim: claimBatch(client, names, options),
     heartbeat: extendLease(client, names, options),
-    uploadKey: getUploadKey(client, names),
+    uploadKey: getUploadKey(client, names, options),
     report: (lease: LeaseReference, jobId: string, content: object = { status: 'DONE' }) =>
       report(lease, jobId, ReportRequest.parse(content)),
     next: nextJob(client, names, options),

@@ -80,7 +80,8 @@ export interface Draft {
 }
 
 /** A batch in the queue as it was read, and what is to change of it. */
-export interface LeaseUpdate extends Pick<QueueItem, 'place' | 'losses' | 'lease_until' | 'idle_since'> {
+export interface LeaseUpdate
+  extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since'> {
   readonly item: QueueItem;
 }
 

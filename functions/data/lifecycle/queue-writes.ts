@@ -171,24 +171,19 @@ function writeUserClock(
   };
 }
 
-function updateLease(
-  TableName: string,
-  { item, place, losses, lease_until, idle_since }: NonNullable<Draft['lease']>,
-): Write {
+function updateLease(TableName: string, { item, idle_since, ...lease }: NonNullable<Draft['lease']>): Write {
   const { ConditionExpression, ExpressionAttributeValues } = fenceIs(item.fence);
-  const isIdle = idle_since !== undefined;
+  const values = Object.entries({ ...lease, idle_since }).filter(([, value]) => value !== undefined);
+  const assignments = values.map(([name]) => `${name} = :${name}`).join(', ');
   return {
     Update: {
       TableName,
       Key: { device_type: item.device_type, key: item.key },
-      UpdateExpression: `SET place = :place, losses = :losses, lease_until = :until${isIdle ? ', idle_since = :idle' : ' REMOVE idle_since'}`,
+      UpdateExpression: `SET ${assignments}${idle_since === undefined ? ' REMOVE idle_since' : ''}`,
       ConditionExpression,
       ExpressionAttributeValues: {
         ...ExpressionAttributeValues,
-        ':place': place,
-        ':losses': losses,
-        ':until': lease_until,
-        ...(isIdle && { ':idle': idle_since }),
+        ...Object.fromEntries(values.map(([name, value]) => [`:${name}`, value])),
       },
     },
   };

@@ -7,7 +7,13 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
-import { leaseMilliseconds, mostIdleMilliseconds, mostLosses, type QueueItem } from '../queue/queue-item.ts';
+import {
+  leaseMilliseconds,
+  mostIdleMilliseconds,
+  mostLosses,
+  mostUnseenLosses,
+  type QueueItem,
+} from '../queue/queue-item.ts';
 import {
   batchIn,
   changesNothing,
@@ -45,7 +51,7 @@ export type Progress =
 
 /**
  * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost device has begun is repeated. A job
- * that has lost its device three times is ERROR instead. Where an open batch has no job to run, it waits; where it has waited for two
+ * that has lost its device three times, or that ten claims took which nobody was heard of after, is ERROR instead. Where an open batch has no job to run, it waits; where it has waited for two
  * minutes and no job is CANCELING, it is TIMED_OUT. Throws LeaseLost.
  */
 export function startJob(request: LeasedRequest): Operation {
@@ -72,7 +78,7 @@ export function reportJob(
       throw new IllegalTransition('The job is not the one that runs under this lease.');
     }
     const ended = endJob(draft, request, { jobId, update });
-    return startNext(ended, request, { ...held, ...after(job), lease_until: now + leaseMilliseconds });
+    return startNext(ended, request, { ...held, ...after(job), seen: true, lease_until: now + leaseMilliseconds });
   });
   return { ...operation, jobIds: [...new Set([jobId, ...operation.jobIds])] };
 }
@@ -116,8 +122,15 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
   };
 }
 
-function leasePart({ place, losses, lease_until, idle_since }: LeaseUpdate | QueueItem) {
-  return { place, losses, lease_until, ...(idle_since !== undefined && { idle_since }) };
+function leasePart({ place, losses, unseen_losses, seen, lease_until, idle_since }: LeaseUpdate | QueueItem) {
+  return {
+    place,
+    losses,
+    unseen_losses,
+    lease_until,
+    ...(seen !== undefined && { seen }),
+    ...(idle_since !== undefined && { idle_since }),
+  };
 }
 
 function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Draft {
@@ -127,11 +140,12 @@ function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Dra
     .flatMap((id) => settledJobIn(draft, id) ?? [])
     .find((each) => each.batch_id === batchId && each.creation_order >= held.place && canRun(each));
   if (job === undefined) return waitForJobs(draft, request, held);
-  if (job.creation_order === held.place && held.losses >= mostLosses) {
-    const errors = [`The device was lost ${mostLosses} times while it ran this job.`];
-    const update: JobUpdate = { status: 'ERROR', errors };
-    const given = endJob(draft, request, { jobId: job.id, update });
-    return startNext(given, request, { ...held, ...after(job) });
+  const { losses, unseen_losses } = job.creation_order === held.place ? held : noLosses;
+  const reason = whyGivenUp({ losses, unseen_losses });
+  if (reason !== undefined) {
+    const update: JobUpdate = { status: 'ERROR', errors: [reason] };
+    const ended = endJob(draft, request, { jobId: job.id, update });
+    return startNext(ended, request, { ...held, ...after(job) });
   }
   const batch = batchIn(draft, batchId) as BatchRow;
   const source = { kind: 'direct call', time: fromMicroseconds(now * 1000) } as const;
@@ -157,7 +171,8 @@ function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Dra
   return withLease(running, {
     ...busy,
     place: job.creation_order,
-    losses: job.creation_order === held.place ? held.losses : 0,
+    losses,
+    unseen_losses,
   });
 }
 
@@ -200,9 +215,20 @@ function endJob(
   });
 }
 
+const noLosses = { losses: 0, unseen_losses: 0 };
+
 /** The lease goes on behind this job. */
 function after({ creation_order }: JobRow) {
-  return { place: creation_order + 1, losses: 0 };
+  return { place: creation_order + 1, ...noLosses };
+}
+
+/** What the error of a job says that is not given to a further device. */
+function whyGivenUp({ losses, unseen_losses }: Pick<LeaseUpdate, 'losses' | 'unseen_losses'>): string | undefined {
+  if (losses >= mostLosses) return `The device was lost ${mostLosses} times while it ran this job.`;
+  if (unseen_losses >= mostUnseenLosses) {
+    return `The job was given to a device ${mostUnseenLosses} times, and none was heard of again.`;
+  }
+  return undefined;
 }
 
 /** Whether a device may run the job. One that is CANCELING, as an event said, is passed over. */
@@ -216,6 +242,8 @@ function withLease(draft: Draft, lease: LeaseUpdate): Draft {
   const isSame =
     lease.place === item.place &&
     lease.losses === item.losses &&
+    lease.unseen_losses === item.unseen_losses &&
+    lease.seen === item.seen &&
     lease.lease_until === item.lease_until &&
     lease.idle_since === item.idle_since;
   return isSame && changesNothing(draft) ? draft : { ...draft, lease };

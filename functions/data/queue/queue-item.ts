@@ -22,6 +22,10 @@ export const QueueItem = z.object({
   place: Count,
   /** How many devices were lost while they ran that job. */
   losses: Count,
+  /** How often that job was given out and nobody was heard of: the worker may never have got the answer to its claim. */
+  unseen_losses: z._default(Count, 0),
+  /** A call under this lease has come: its worker has it. */
+  seen: z.exactOptional(z.literal(true)),
   /** Since when the device waits for further jobs, in milliseconds since 1970; absent while it runs one. */
   idle_since: z.exactOptional(Count),
   /** What the holder of the lease calls itself. */
@@ -33,7 +37,7 @@ export type QueueItem = z.infer<typeof QueueItem>;
 
 /** A batch that has just entered the queue. */
 export function newQueueItem(place: Pick<QueueItem, 'device_type' | 'key' | 'user_id'>): QueueItem {
-  return { ...place, fence: 0, lease_until: 0, place: 0, losses: 0 };
+  return { ...place, fence: 0, lease_until: 0, place: 0, losses: 0, unseen_losses: 0 };
 }
 
 /** A device's virtual time: the tag of the batch that it took last. Its key sorts before all batches, so a claim reads both at once. */
@@ -54,6 +58,12 @@ export const leaseMilliseconds = 60_000;
 
 /** After so many lost devices a job is given up. */
 export const mostLosses = 3;
+
+/**
+ * After so many claims of a job that nobody was heard of after it is given up as well: it may crash workers before their first heartbeat.
+ * Lost answers do not add up to this: even where every fourth gets lost, they end one job in a million.
+ */
+export const mostUnseenLosses = 10;
 
 /** How long an open batch may keep a device waiting for jobs. */
 export const mostIdleMilliseconds = 120_000;

@@ -71,26 +71,29 @@ export function deviceQueue(
 
     /**
      * Takes the lease of a batch that nobody holds, and returns it; undefined when somebody else was faster, or changes the batch right
-     * now. A device that let its lease run out while it ran a job was lost. 1 write unit.
+     * now. A device that let its lease run out while it ran a job was lost, unless it never showed that it had the lease. 1 write unit.
      */
     async take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
+      const { seen, ...rest } = item;
       const taken = {
-        ...item,
+        ...rest,
         fence: item.fence + 1,
         lease_until: now() + leaseMilliseconds,
-        losses: item.losses + (isLost ? 1 : 0),
+        losses: item.losses + (isLost && seen ? 1 : 0),
+        unseen_losses: item.unseen_losses + (isLost && !seen ? 1 : 0),
         worker,
         claim_id: randomUUID(),
       };
       const outcome = await update(item, {
         UpdateExpression:
-          'SET fence = :next, lease_until = :until, losses = :losses, worker = :worker, claim_id = :claim',
+          'SET fence = :next, lease_until = :until, losses = :losses, unseen_losses = :unseen, worker = :worker, claim_id = :claim REMOVE seen',
         ConditionExpression: 'fence = :fence AND lease_until <= :now',
         ExpressionAttributeValues: {
           ':next': taken.fence,
           ':until': taken.lease_until,
           ':losses': taken.losses,
+          ':unseen': taken.unseen_losses,
           ':worker': worker,
           ':claim': taken.claim_id,
           ':fence': item.fence,
@@ -115,13 +118,13 @@ export function deviceQueue(
       return requireCurrent(storedRow(QueueItem, found), lease);
     },
 
-    /** As `get`; the lease lives for another minute. 1 write unit. */
+    /** As `get`; the lease lives for another minute, and its worker was seen. 1 write unit. */
     async extend(lease: LeaseReference): Promise<QueueItem | undefined> {
       const until = now() + leaseMilliseconds;
       const outcome = await updateLeased(lease, {
-        UpdateExpression: 'SET lease_until = :until',
+        UpdateExpression: 'SET lease_until = :until, seen = :true',
         ConditionExpression: 'fence = :fence AND user_id = :user',
-        ExpressionAttributeValues: { ':until': until, ':fence': lease.fence, ':user': lease.userId },
+        ExpressionAttributeValues: { ':until': until, ':true': true, ':fence': lease.fence, ':user': lease.userId },
         ReturnValues: 'ALL_NEW',
       });
       if ('updated' in outcome) return storedRow(QueueItem, outcome.updated ?? {});

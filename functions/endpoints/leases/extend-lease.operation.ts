@@ -7,7 +7,7 @@ export const operation = {
   tag: 'For devices',
   summary: 'Send a heartbeat',
   description:
-    'The lease lives for another 60 s. `cancel` says to stop the job: it was canceled, or its batch has ended. Then ask for the next job. 409: the lease is lost.',
+    'The lease lives for another 60 s. Send the first one right after the claim. `cancel` says to stop the job: it was canceled, or its batch has ended. Then ask for the next job. 409: the lease is lost.',
   path: LeasePath,
   device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
   body: jsonBody(HeartbeatRequest),

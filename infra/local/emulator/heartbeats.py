@@ -4,10 +4,13 @@ from service import Conflict, Refusal, Service, Unreachable
 
 
 class Heartbeats:
-    """Keeps a lease alive from a thread of its own, and learns whether the running job is still wanted."""
+    """
+    Keeps a lease alive from a thread of its own, and learns whether the running job is still wanted. The first heartbeat goes out at once:
+    it shows the service that the claim was answered.
+    """
 
-    def __init__(self, service: Service, lease: str, seconds: float):
-        self.job_id: str | None = None
+    def __init__(self, service: Service, lease: str, seconds: float, job_id: str):
+        self.job_id = job_id
         self._service = service
         self._lease = lease
         self._seconds = seconds
@@ -28,7 +31,7 @@ class Heartbeats:
         return self._is_lost or self._canceled == self.job_id
 
     def _beat(self) -> None:
-        while not self._ended.wait(self._seconds):
+        while not self._ended.is_set():
             job_id = self.job_id
             try:
                 answer = self._service.call("POST", f"/api/v1/leases/{self._lease}/heartbeat", {"job_id": job_id})
@@ -38,4 +41,5 @@ class Heartbeats:
                 self._is_lost = True
                 return
             except (Refusal, Unreachable):
-                continue
+                pass
+            self._ended.wait(self._seconds)

@@ -54,7 +54,7 @@ class Worker:
         lease, batch = claim["lease"], claim["batch"]
         answer = {"job": claim["job"], "done": False}
         try:
-            with Heartbeats(self._service, lease, claim["heartbeat_seconds"]) as heartbeats:
+            with Heartbeats(self._service, lease, claim["heartbeat_seconds"], claim["job"]["id"]) as heartbeats:
                 while not answer["done"] and not self._stopping.is_set():
                     if answer["job"] is not None:
                         answer = self._run_job(lease, batch, answer["job"], heartbeats)
