@@ -1,7 +1,36 @@
+import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The functions' own log lines would bury the tests'. */
 const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
+
+/** The files that take longest. They start first, so that none of them is left over when all others are done. */
+const longest = [
+  'test/integration/user-call-faults.test.ts',
+  'test/integration/list-engine.test.ts',
+  'test/integration/endpoint-faults.test.ts',
+  'test/e2e/npm-start.test.ts',
+  'test/e2e/crash.test.ts',
+  'test/e2e/webhooks-crash.test.ts',
+  'test/integration/lease-faults.test.ts',
+  'test/integration/dying-workers.test.ts',
+  'test/integration/abuse.test.ts',
+  'test/infra/context.test.ts',
+  'test/integration/apply-events.test.ts',
+  'test/integration/create-batches.test.ts',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = longest.indexOf(relative(import.meta.dirname, moduleId));
+      return at === -1 ? longest.length : at;
+    };
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
 
 const project = (name: string, options: object = {}) => ({
   test: {
@@ -14,13 +43,15 @@ const project = (name: string, options: object = {}) => ({
   },
 });
 
-const withDynamoDb = { globalSetup: ['test/support/start-dynamodb.ts'] };
-
 export default defineConfig({
   test: {
+    // Most files wait for DynamoDB Local or for another process: one more than the usual number keeps every processor busy.
+    maxWorkers: availableParallelism(),
+    sequence: { sequencer: LongestFirst },
     projects: [
       project('unit'),
-      project('integration', withDynamoDb),
+      // Tests that run side by side wait for faults most of their time.
+      project('integration', { globalSetup: ['test/support/start-dynamodb.ts'], maxConcurrency: 12 }),
       project('infra', { isolate: false }),
       project('e2e', { globalSetup: ['test/support/start-local-stack.ts'] }),
     ],

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Context, SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { finishBatch } from '../../functions/data/unfinished-batches.ts';
@@ -10,6 +10,7 @@ import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
@@ -18,7 +19,7 @@ import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 let sink: Awaited<ReturnType<typeof startMessageSink>>;
 let proxy: FaultProxy;
@@ -28,7 +29,7 @@ let waitingHandler: typeof Handler;
 beforeAll(async () => {
   tables = await createTables(client, `events-${randomUUID()}-`);
   sink = await startMessageSink();
-  proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+  proxy = await startFaultProxy(dynamodbEndpoint);
   Object.assign(process.env, {
     AWS_REGION: 'eu-west-3',
     AWS_ACCESS_KEY_ID: 'test',

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { getBatchDetails } from '../../functions/data/batch-details.ts';
 import { listJobIds } from '../../functions/data/jobs.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const user = 'auth0|alice';
 const rowsPerBlock = 16;
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
@@ -109,7 +110,7 @@ describe('getBatchDetails', () => {
   });
 
   it('costs a few units beside the jobs', async () => {
-    const measured = testClient(inject('dynamodbEndpoint'));
+    const measured = testClient(dynamodbEndpoint);
     const measure = measuredClient(measured);
     const costOf = async (number: number) => {
       const read = getBatchDetails(measured, tables);

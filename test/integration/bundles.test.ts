@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type TableName, tables } from '../../functions/tables.ts';
 import { runBundle, withBundles } from '../support/bundles.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { gatewayEvent } from '../support/gateway-event.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
@@ -43,7 +44,7 @@ const messages = {
 
 it('what is deployed works: the bundles serve a batch from its events on', async () => {
   const sink = await startMessageSink();
-  const endpoint = inject('dynamodbEndpoint');
+  const endpoint = dynamodbEndpoint;
   const names = await createTables(testClient(endpoint), `${randomUUID()}-`);
   const environment = {
     AWS_ACCESS_KEY_ID: 'test',

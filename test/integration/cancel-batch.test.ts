@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { finishBatch } from '../../functions/data/unfinished-batches.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const rowsPerBlock = 16;
 let tables: TableNames;
 beforeAll(async () => {

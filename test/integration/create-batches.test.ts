@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
@@ -11,6 +11,7 @@ import type { RouteName } from '../../functions/routes.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, finalFailures, startFaultProxy, throttles } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -446,7 +447,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
 });
 
 describe('a creation, one of whose calls fails', async () => {
-  const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+  const proxy = await startFaultProxy(dynamodbEndpoint);
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
   const faults = Object.entries({ ...throttles, ...failures, ...finalFailures });
 
@@ -577,7 +578,7 @@ describe('a creation that died on its way', () => {
 
 describe('what a creation costs', () => {
   it('is little more than its rows', async () => {
-    const measured = testClient(inject('dynamodbEndpoint'));
+    const measured = testClient(dynamodbEndpoint);
     const measure = measuredClient(measured);
     const create = createBatch(measured, names);
     const costOf = async (content: Record<string, unknown>) => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTables } from '../../infra/local/dynamodb/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { testClient } from '../support/test-client.ts';
 
-const endpoint = inject('dynamodbEndpoint');
+const endpoint = dynamodbEndpoint;
 
 it('the local stack gives a table of an earlier release the stream that it lacks', async () => {
   const create = {

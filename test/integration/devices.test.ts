@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { getDevice, listDevices, putDevice } from '../../functions/data/devices.ts';
 import type { DeviceRow } from '../../functions/schemas/device.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 beforeAll(async () => {
   tables = await createTables(client, `devices-${randomUUID()}-`);

@@ -2,11 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { Handler } from '../../functions/http/endpoint.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import {
   failures,
   finalFailures,
@@ -29,7 +30,7 @@ import { routeCases, routesWithToken } from '../support/route-cases.ts';
 const timeLimit = 15_000;
 
 const { client, names } = await functionEnvironment();
-const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+const proxy = await startFaultProxy(dynamodbEndpoint);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
 const results = await startResultsStore();
 afterAll(async () => {

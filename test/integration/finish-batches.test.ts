@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
-import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -11,6 +11,7 @@ import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { UnfinishedCall } from '../../functions/schemas/unfinished-batch.ts';
 import { dyingClient } from '../support/dying-client.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, startFaultProxy } from '../support/fault-proxy.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
@@ -21,7 +22,7 @@ import { sequenceText } from '../support/sequence-text.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
-const proxy = await startFaultProxy(inject('dynamodbEndpoint'));
+const proxy = await startFaultProxy(dynamodbEndpoint);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);

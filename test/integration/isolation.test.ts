@@ -2,11 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
@@ -35,7 +36,7 @@ const { client, names } = await functionEnvironment();
 
 /** The requests to DynamoDB since `asked` was emptied. */
 const asked: { operation: string; body: string }[] = [];
-const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ headers, body }, pass, answer) => {
+const recorder = await startPassingServer(dynamodbEndpoint, async ({ headers, body }, pass, answer) => {
   asked.push({ operation: String(headers['x-amz-target']), body: body.toString() });
   answer(await pass());
 });

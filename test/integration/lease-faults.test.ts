@@ -3,10 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
@@ -15,7 +16,7 @@ import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const sound = workerStack(client, names, clock);

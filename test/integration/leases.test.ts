@@ -2,14 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { testClient } from '../support/test-client.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const stack = workerStack(client, names, clock);

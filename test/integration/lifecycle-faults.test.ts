@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf } from '../support/lifecycle-model.ts';
@@ -11,7 +12,7 @@ import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 3;
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 
 beforeAll(async () => {

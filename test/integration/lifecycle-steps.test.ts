@@ -1,16 +1,17 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { type TableNames, tables as tablesOfService } from '../../functions/tables.ts';
 import { itemBytes } from '../bench/bench-rows.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const now = () => Date.parse('2026-03-01T12:00:00Z');
 let tables: TableNames;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
@@ -10,6 +10,7 @@ import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-lis
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
@@ -22,7 +23,7 @@ const pageLimit = 7;
 const randomQueries = Number(process.env.FC_RUNS ?? 2_000);
 const user = 'auth0|one';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed })[0] as Value;
 const batches = sample(batchRows(user, 230));
 const jobs = sample(

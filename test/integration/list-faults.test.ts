@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { setPrefix } from '../../functions/data/columns/column-items.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
@@ -11,6 +11,7 @@ import { CorruptData, TooBusy } from '../../functions/errors.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
@@ -19,7 +20,7 @@ import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const user = 'user-1';
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 7 })[0] as Value;
 const plainBatches = sample(batchRows(user, 60));
 const batchId = plainBatches[0]?.id ?? '';

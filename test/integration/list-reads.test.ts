@@ -4,7 +4,7 @@
  */
 
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
@@ -14,6 +14,7 @@ import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
@@ -22,7 +23,7 @@ import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const user = 'auth0|reads';
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
 
 /** Only the rows 40 and 47 are on FRESNEL, and only these have started, in this order. */

@@ -1,7 +1,7 @@
 /** Lists are read while rows move from the tail of the head to blocks, and while recent rows change. */
 
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -9,6 +9,7 @@ import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-li
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -19,7 +20,7 @@ import { testClient } from '../support/test-client.ts';
 /** Then nine rows fill the tail. */
 const rowsPerBlock = 16;
 const rowsInTail = 9;
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 
 beforeAll(async () => {

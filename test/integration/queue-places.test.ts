@@ -3,12 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { tagOfKey } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
@@ -16,7 +17,7 @@ import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const stack = workerStack(client, names, clock);

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { columnPrefix } from '../../functions/data/columns/column-items.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
@@ -22,6 +22,7 @@ import { otherFunctions, type Route, type RouteName, routes, type Uses } from '.
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { dyingClient } from '../support/dying-client.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -46,7 +47,7 @@ beforeEach(() => {
   secrets.calls.length = 0;
 });
 
-const recorder = await startPassingServer(inject('dynamodbEndpoint'), async ({ headers, body }, pass, answer) => {
+const recorder = await startPassingServer(dynamodbEndpoint, async ({ headers, body }, pass, answer) => {
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   for (const call of callsOf(operation, JSON.parse(body.toString()))) calls.add(call);
   answer(await pass());

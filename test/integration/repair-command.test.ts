@@ -3,15 +3,16 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 
 describe('npm run repair', () => {
   const script = resolve('infra/repair/repair.ts');
@@ -42,7 +43,7 @@ describe('npm run repair', () => {
   ): Promise<{ code: number | null; output: string }> {
     const child = spawn(process.execPath, [script, ...options], {
       cwd: directory,
-      env: { PATH: process.env.PATH, AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'), ...environment },
+      env: { PATH: process.env.PATH, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint, ...environment },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { repairQueues } from '../../infra/repair/repair-queues.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 
 async function freshStack() {

@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyHead, type Head } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
@@ -9,6 +9,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
@@ -17,7 +18,7 @@ import { testClient } from '../support/test-client.ts';
 const rowsPerBlock = 3;
 const lists = ownerLists(rowsPerBlock);
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const writer = (options = { rowsPerBlock }) => lifecycle(client, tables, options);
 let tables: TableNames;
 

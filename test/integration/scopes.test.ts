@@ -1,9 +1,10 @@
 /** Devices and users have paths of their own: the token of one is refused by those of the other, before anything is read. */
 
-import { afterAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
@@ -12,7 +13,7 @@ import { routeCases, routesWithToken } from '../support/route-cases.ts';
 
 await functionEnvironment();
 let calls = 0;
-const recorder = await startPassingServer(inject('dynamodbEndpoint'), async (_, pass, answer) => {
+const recorder = await startPassingServer(dynamodbEndpoint, async (_, pass, answer) => {
   calls++;
   answer(await pass());
 });

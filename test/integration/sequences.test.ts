@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { getSequence, sequenceItem } from '../../functions/data/sequences.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 const id = uuid('b', 1);
 const text = sequenceText({ name: 'Ω' });

@@ -5,7 +5,7 @@
 
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
@@ -20,6 +20,7 @@ import { recount } from '../../infra/repair/recount.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { loadList, storedColumns } from '../support/load-list.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -27,7 +28,7 @@ import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 const before = ownerLists(4);
 const rowCount = 30;
 let tables: TableNames;

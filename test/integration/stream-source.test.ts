@@ -6,13 +6,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
-import { afterAll, afterEach, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
 import { type Checkpoints, createCheckpoints, startStreamSource } from '../../infra/local/dynamodb/stream-source.ts';
 import type { LambdaFunction } from '../../infra/local/lambda/lambda-function.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { testClient } from '../support/test-client.ts';
 
-const endpoint = inject('dynamodbEndpoint');
+const endpoint = dynamodbEndpoint;
 const client = testClient(endpoint);
 const directory = mkdtempSync(join(tmpdir(), 'streams-'));
 afterAll(() => rmSync(directory, { recursive: true }));

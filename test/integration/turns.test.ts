@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { turnsOf } from '../../functions/data/lifecycle/turns.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 beforeAll(async () => {
   tables = await createTables(client, `turns-${randomUUID()}-`);

@@ -1,11 +1,12 @@
 /** The first call of a user that creates or cancels, with every fault at every call of DynamoDB: it succeeds, or its repetition completes it. */
 
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf, modelWriter } from '../support/lifecycle-model.ts';
@@ -15,7 +16,7 @@ import { testClient } from '../support/test-client.ts';
 
 /** So few that 14 new jobs, or 36 that end, take several transactions. */
 const rowsPerBlock = 1;
-const client = testClient(inject('dynamodbEndpoint'));
+const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
 beforeAll(async () => {
   tables = await createTables(client, `user-call-faults-${randomUUID()}-`);
@@ -89,7 +90,7 @@ async function attempt(name: string, userId: string, intercept: (call: Call) => 
   );
 }
 
-describe.each(Object.keys(calls))('%s', { timeout: 300_000 }, (name) => {
+describe.each(Object.keys(calls))('%s', { timeout: 300_000, concurrent: true }, (name) => {
   /** What it leaves when nothing goes wrong, and the calls that it makes. */
   async function callUndisturbed() {
     const userId = await newUser(name);

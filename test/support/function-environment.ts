@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { inject, vi } from 'vitest';
+import { vi } from 'vitest';
 import { queues } from '../../functions/queues.ts';
 import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
 import { createTables } from './create-tables.ts';
+import { dynamodbEndpoint } from './dynamodb-endpoint.ts';
 import { testClient } from './test-client.ts';
 
 /**
@@ -11,8 +12,7 @@ import { testClient } from './test-client.ts';
  * Returns the tables' names and a client to look into them.
  */
 export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentClient; names: TableNames }> {
-  const endpoint = inject('dynamodbEndpoint');
-  const client = testClient(endpoint);
+  const client = testClient(dynamodbEndpoint);
   const names = await createTables(client, `${randomUUID()}-`);
   for (const [name, { environmentVariable }] of Object.entries(tables)) {
     vi.stubEnv(environmentVariable, names[name as TableName]);
@@ -22,7 +22,7 @@ export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentC
     vi.stubEnv(environmentVariable, `http://127.0.0.1:1/000000000000/${name}`);
     vi.stubEnv(deadLetterVariable, `http://127.0.0.1:1/000000000000/${name}-dead-letters`);
   }
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', dynamodbEndpoint);
   vi.stubEnv('AWS_REGION', 'eu-west-3');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDTEST');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a secret');

@@ -1,21 +1,29 @@
-/** One DynamoDB Local for all integration tests; AWS_ENDPOINT_URL_DYNAMODB, when set, is used instead. */
+/**
+ * DynamoDB Local for all integration tests: one for every two processors, since one carries out one request at a time.
+ * AWS_ENDPOINT_URL_DYNAMODB, when set, is used instead.
+ */
 
+import { availableParallelism } from 'node:os';
 import type { TestProject } from 'vitest/node';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    dynamodbEndpoint: string;
+    dynamodbEndpoints: readonly string[];
   }
 }
 
 export async function setup(project: TestProject) {
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (given !== undefined) {
-    project.provide('dynamodbEndpoint', given);
+    project.provide('dynamodbEndpoints', [given]);
     return;
   }
-  const local = await startDynamoDbLocal();
-  project.provide('dynamodbEndpoint', local.endpoint);
-  return local.stop;
+  const count = Math.max(1, Math.floor(availableParallelism() / 2));
+  const started = await Promise.all(Array.from({ length: count }, () => startDynamoDbLocal({ isBusy: true })));
+  project.provide(
+    'dynamodbEndpoints',
+    started.map(({ endpoint }) => endpoint),
+  );
+  return async () => void (await Promise.all(started.map(({ stop }) => stop())));
 }

