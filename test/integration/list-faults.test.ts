@@ -196,7 +196,7 @@ describe('a list read from columns that lag', () => {
 
   /**
    * Lets the first attempt see what `change` makes of the blocks of columns and sets whose keys
-   * start with the prefix.
+   * start with the prefix. Summaries are left as they are.
    */
   const listWithBlocks = (prefix: string, change: (blocks: Items) => Items) => {
     let changed = 0;
@@ -204,7 +204,13 @@ describe('a list read from columns that lag', () => {
       const output = await call.send();
       const { ExpressionAttributeValues: values, ConsistentRead } = call.input;
       const from = String((values as Record<string, unknown> | undefined)?.[':from']);
-      if (call.name !== 'QueryCommand' || ConsistentRead === true || !from.startsWith(prefix)) return output;
+      if (
+        call.name !== 'QueryCommand' ||
+        ConsistentRead === true ||
+        !from.startsWith(prefix) ||
+        from.startsWith(`${prefix}s#`)
+      )
+        return output;
       changed++;
       return { ...output, Items: change(output.Items as Items) };
     });
@@ -228,7 +234,7 @@ describe('a list read from columns that lag', () => {
     const { list, changed } = listWithBlocks('b#f#', change);
     const query = { ...newest, order_by_direction: 'ASC', limit: 3, status: [...BatchStatus.options] } as const;
     expect(answer(await list(user, query as never))).toEqual(listOf(batches, query));
-    expect(changed()).toBe(1);
+    expect(changed()).toBeGreaterThan(0);
   });
 
   it('holds no row that a write has taken out of the set it was found by', async () => {

@@ -13,7 +13,7 @@ export const batchList = {
   key: 'b',
   table: 'Batches',
   rowsInTail: 16,
-  rowsPerStretch: 9_216,
+  rowsPerStretch: 4_608,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     facets: {
@@ -43,7 +43,7 @@ export const jobList = {
   key: 'j',
   table: 'Jobs',
   rowsInTail: 16,
-  rowsPerStretch: 9_216,
+  rowsPerStretch: 4_608,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     batch_id: { kind: 'uuid', key: 'b', attribute: 'batch_id', rowsPerBlock: 56 },

@@ -83,11 +83,6 @@ export function packedCount(bytes: Uint8Array): number {
   return (bytes[0] as number) * 256 + (bytes[1] as number);
 }
 
-/** The length in bytes of the block at the beginning of these bytes. */
-export function packedLengthOf(bytes: Uint8Array): number {
-  return packedLength(packedCount(bytes), bytes[3] as number);
-}
-
 function packedLength(count: number, width: number): number {
   return headerBytes + Math.ceil((count * width) / 8);
 }

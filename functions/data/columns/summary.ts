@@ -11,7 +11,6 @@
 
 import { blockKey, columnPrefix } from './column-items.ts';
 import type { Column, ListDescription } from './list-description.ts';
-import { packedCount, packedLengthOf, packIntegers, unpackIntegers } from './packed-integers.ts';
 
 /** So many rows have values from `low` to `high`, both inclusive; null: no value. */
 export interface Cell {
@@ -46,28 +45,62 @@ function join(cells: readonly Cell[]): Cell[] {
   return [{ low: first.low, high: last.high, count: cells.reduce((sum, { count }) => sum + count, 0) }];
 }
 
-/** Three blocks of packed integers behind each other: where the cells begin, how far they reach from there, what they count. */
+const kinds = { points: 1, spans: 2 } as const;
+
+/**
+ * Layout: 1 byte for the kind (points: every cell has one value; spans), then whole numbers of 7 bits a byte, low ones first, the highest bit
+ * set where a number goes on: how many cells have values, how many rows have none; and for each of these cells the distance of `low`
+ * from the one before (from 0), for spans that of `high` from `low`, and the count.
+ */
 export function packSummary(cells: readonly Cell[]): Uint8Array {
-  return Buffer.concat([
-    packIntegers(cells.map(({ low }) => low)),
-    packIntegers(cells.map(({ low, high }) => (low === null || high === null ? null : high - low))),
-    packIntegers(cells.map(({ count }) => count)),
-  ]);
+  const valued = cells.filter((cell): cell is ValuedCell => cell.low !== null);
+  const nulls = cells.find(({ low }) => low === null)?.count ?? 0;
+  const kind = valued.every(({ low, high }) => low === high) ? kinds.points : kinds.spans;
+  const bytes: number[] = [kind];
+  let before = 0;
+  writeNumber(bytes, valued.length);
+  writeNumber(bytes, nulls);
+  for (const { low, high, count } of valued) {
+    writeNumber(bytes, low - before);
+    if (kind === kinds.spans) writeNumber(bytes, high - low);
+    writeNumber(bytes, count);
+    before = low;
+  }
+  return Uint8Array.from(bytes);
+}
+
+type ValuedCell = Cell & { readonly low: number; readonly high: number };
+
+function writeNumber(bytes: number[], value: number): void {
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  bytes.push(rest);
 }
 
 /** Throws RangeError for bytes that are no summary. */
 export function unpackSummary(bytes: Uint8Array): Cell[] {
-  const parts: Float64Array[] = [];
-  for (let rest = bytes; parts.length < 3; rest = rest.subarray(packedLengthOf(rest))) {
-    const part = new Float64Array(packedCount(rest));
-    unpackIntegers(rest, part);
-    parts.push(part);
+  const kind = bytes[0];
+  if (kind !== kinds.points && kind !== kinds.spans) throw new RangeError('A summary is of another format.');
+  let at = 1;
+  const readNumber = () => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++];
+      if (byte === undefined) throw new RangeError('A summary ends too early.');
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  const [length, nulls] = [readNumber(), readNumber()];
+  const cells: Cell[] = [];
+  let low = 0;
+  for (let cell = 0; cell < length; cell++) {
+    low += readNumber();
+    const high = kind === kinds.points ? low : low + readNumber();
+    cells.push({ low, high, count: readNumber() });
   }
-  const [lows, reaches, counts] = parts as [Float64Array, Float64Array, Float64Array];
-  return Array.from(lows, (low, at) => {
-    const count = counts[at] as number;
-    return Number.isNaN(low) ? { low: null, high: null, count } : { low, high: low + (reaches[at] as number), count };
-  });
+  if (nulls > 0) cells.push({ low: null, high: null, count: nulls });
+  return cells;
 }
 
 /** Whether the column has summaries: every column of numbers has. */

@@ -1,62 +1,67 @@
-/** From the blocks of a read to whole columns, with the check that none is missing. */
+/** From the blocks of a read to columns, with the check that none is missing. */
 
 import { CorruptData } from '../../errors.ts';
 import type { Column } from '../columns/list-description.ts';
 import { unpackIntegers } from '../columns/packed-integers.ts';
 import { uuidCount } from '../columns/packed-uuids.ts';
 import type { Item } from '../dynamodb/reads.ts';
-import type { ColumnData } from './matching-rows.ts';
+import type { ColumnData, Span } from './matching-rows.ts';
 
 /** Reads contradict each other because a write came between them or an index lags. Reading again helps. */
 export class StaleRead extends Error {}
 
-/** Sequence numbers from one row to another, both inclusive. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** The values of a column, one for each row: numbers, with NaN for null, or UUIDs of 16 bytes. */
 export type ColumnValues = Float64Array | Buffer;
 
-/** Where a column ends in blocks and goes on in the head, and how far it is needed. */
+/** Where a column ends in blocks and goes on in the head, and which part of it is needed. */
 export interface ColumnExtent {
-  readonly rowCount: number;
   /** The first row whose value is in the tail, not in a block. */
   readonly tailStart: number;
   /** The column's part of the tail, if there is any. */
   readonly tail: Uint8Array | undefined;
-  /** Only these rows need to be there. */
+  /** Only the values of these rows need to be there. */
   readonly wanted: Span;
 }
 
+/** Room for the values of so many rows. */
+export function emptyColumn(column: Column, rowCount: number): ColumnValues {
+  return column.kind === 'uuid' ? Buffer.alloc(rowCount * 16) : new Float64Array(rowCount);
+}
+
+/** The numbers of the blocks that hold these rows. */
+export function* blocksWith({ rowsPerBlock }: Column, { from, to }: Span): Generator<number> {
+  if (from > to) return;
+  for (let number = Math.floor(from / rowsPerBlock); number * rowsPerBlock <= to; number++) yield number;
+}
+
 /**
- * A column of `rowCount` rows from its blocks in key order and its part of the tail. Values that blocks
- * hold of rows from `tailStart` on are newer than the head, and left out.
+ * Fills in the values of the wanted rows from the column's blocks, by their numbers, and its part of the tail. Values that blocks hold
+ * of rows from `tailStart` on are newer than the head, and left out.
  *
- * Throws StaleRead when a block is missing, or is not full, before the last wanted row: it was read
- * before the head was.
+ * Throws StaleRead when a block with a wanted row is missing or ends before it: it was read before the head was.
  */
-export function joinBlocks(
+export function fillColumn(
+  values: ColumnValues,
   column: Column,
-  blocks: readonly Item[],
-  { rowCount, tailStart, tail, wanted }: ColumnExtent,
-): ColumnValues {
-  const values = column.kind === 'uuid' ? Buffer.alloc(rowCount * 16) : new Float64Array(rowCount).fill(Number.NaN);
-  const inBlocks = column.kind === 'uuid' ? values.subarray(0, tailStart * 16) : values.subarray(0, tailStart);
-  let rowsJoined = Math.floor(wanted.from / column.rowsPerBlock) * column.rowsPerBlock;
-  for (const block of blocks) {
-    const start = blockNumber(block) * column.rowsPerBlock;
-    if (start >= tailStart) continue;
-    if (start !== rowsJoined) throw new StaleRead('A block of a column is missing.');
-    rowsJoined = start + writeBlock(blockBytes(block), inBlocks as ColumnValues, start);
-  }
+  blocks: ReadonlyMap<number, Uint8Array>,
+  { tailStart, tail, wanted }: ColumnExtent,
+): void {
+  const { rowsPerBlock } = column;
+  const inBlocks = (
+    column.kind === 'uuid' ? values.subarray(0, tailStart * 16) : values.subarray(0, tailStart)
+  ) as ColumnValues;
   const last = Math.min(wanted.to, tailStart - 1);
-  if (last >= wanted.from && rowsJoined <= last) throw new StaleRead('A column ends before its last row.');
+  for (const number of blocksWith(column, { from: wanted.from, to: last })) {
+    const block = blocks.get(number);
+    if (block === undefined) throw new StaleRead('A block of a column is missing.');
+    const start = number * rowsPerBlock;
+    const end = start + writeBlock(block, inBlocks, start);
+    if (end <= Math.min(start + rowsPerBlock - 1, last)) throw new StaleRead('A column ends before its last row.');
+  }
+  if (wanted.to < tailStart) return;
   const rowsInTail = tail === undefined ? 0 : writeBlock(tail, values, tailStart);
-  if (tailStart + rowsInTail < rowCount)
+  if (tailStart + rowsInTail <= wanted.to)
     throw new CorruptData(`The tail of the column ${column.key} is too short: npm run repair -- --fix writes it anew.`);
-  return values;
 }
 
 /**

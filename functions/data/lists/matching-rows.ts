@@ -7,12 +7,20 @@ import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition } from './query.ts';
 import { hasRow, intersect, type RowSet, spanOf } from './row-set.ts';
 
+/** Sequence numbers from one row to another, both inclusive; none where `to` is less than `from`. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
- * What was read for a query. Columns are at full length, with NaN for null. For each set condition
- * there are its rows.
+ * What was read for a query. A column has a place for each row, with NaN for null; only those of the rows in `read` are filled. For
+ * each set condition there are its rows.
  */
 export interface ColumnData {
   readonly rowCount: number;
+  /** Ascending, without overlaps. */
+  readonly read: readonly Span[];
   readonly dictionaries: Dictionaries;
   readonly numbers: ReadonlyMap<string, Float64Array>;
   readonly uuids: ReadonlyMap<string, Buffer>;
@@ -20,19 +28,38 @@ export interface ColumnData {
 }
 
 /**
- * The rows that meet these conditions, ascending. Rows of sets that are newer than the columns are
- * left out.
+ * Those of the rows that were read which meet these conditions, ascending. Rows of sets that are newer than the columns are left
+ * out.
  */
 export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
-  const candidates = markCandidates(data);
+  const marks = new Uint8Array(data.rowCount);
+  const spans = markCandidates(marks, data);
+  const keep = keepers(list, conditions, data);
+  for (const { from, to } of spans) for (const each of keep) each({ marks, from, to: to + 1 });
+  return markedRows(marks, spans);
+}
+
+/** Each takes the marks from rows that do not meet one of the conditions, or all conditions on facets. */
+function keepers(
+  list: ListDescription,
+  conditions: readonly Condition[],
+  data: ColumnData,
+): ((candidates: Candidates) => void)[] {
   const facets = conditions.filter((condition) => condition.kind === 'facet');
-  if (facets.length > 0) keepFacets(candidates, facets, facetColumn(list), data);
-  for (const condition of conditions) {
-    if (condition.kind === 'range') keepRange(candidates, condition, numbersOf(data, condition.column));
-    if (condition.kind === 'ids') keepIds(candidates, new Set(condition.oneOf), uuidsOf(data, 'id'));
-    if (condition.kind === 'idPrefix') keepPrefix(candidates, condition.prefix, uuidsOf(data, 'id'));
-  }
-  return markedRows(candidates);
+  const ofFacets = facets.length === 0 ? [] : [keepFacets(facets, facetColumn(list), data)];
+  const others = conditions.flatMap((condition) => {
+    switch (condition.kind) {
+      case 'range':
+        return keepRange(condition, numbersOf(data, condition.column));
+      case 'ids':
+        return keepIds(new Set(condition.oneOf), uuidsOf(data, 'id'));
+      case 'idPrefix':
+        return keepPrefix(condition.prefix, uuidsOf(data, 'id'));
+      default:
+        return [];
+    }
+  });
+  return [...ofFacets, ...others];
 }
 
 /** A byte for each row: 1 while it may match. The rows from `from` on, up to `to` and without it, are looked at. */
@@ -42,58 +69,69 @@ interface Candidates {
   readonly to: number;
 }
 
-function markCandidates({ rowCount, sets }: ColumnData): Candidates {
-  const marks = new Uint8Array(rowCount);
+/** Marks the rows that may match, and returns where they lie. */
+function markCandidates(marks: Uint8Array, { rowCount, read, sets }: ColumnData): readonly Span[] {
   const common = intersect(sets);
-  if (common === undefined) return { marks: marks.fill(1), from: 0, to: rowCount };
+  if (common === undefined) {
+    for (const { from, to } of read) marks.fill(1, from, to + 1);
+    return read;
+  }
   const span = spanOf(common);
-  if (span === undefined) return { marks, from: 0, to: 0 };
-  const [from, to] = [span.from, Math.min(span.to + 1, rowCount)];
-  for (let row = from; row < to; row++) marks[row] = hasRow(common, row) ? 1 : 0;
-  return { marks, from, to };
+  if (span === undefined) return [];
+  const [from, to] = [span.from, Math.min(span.to, rowCount - 1)];
+  for (let row = from; row <= to; row++) marks[row] = hasRow(common, row) ? 1 : 0;
+  return [{ from, to }];
 }
 
-function markedRows({ marks, from, to }: Candidates): Int32Array {
+function markedRows(marks: Uint8Array, spans: readonly Span[]): Int32Array {
   let count = 0;
-  for (let row = from; row < to; row++) count += marks[row] as number;
+  for (const { from, to } of spans) for (let row = from; row <= to; row++) count += marks[row] as number;
   const rows = new Int32Array(count);
-  // A row that is not marked is overwritten by the next.
-  for (let row = from, found = 0; found < count; row++) {
-    rows[found] = row;
-    found += marks[row] as number;
+  let found = 0;
+  for (const { from, to } of spans) {
+    // A row that is not marked is overwritten by the next.
+    for (let row = from; row <= to && found < count; row++) {
+      rows[found] = row;
+      found += marks[row] as number;
+    }
   }
   return rows;
 }
 
 /** Null never matches, because a comparison with NaN is false. */
 function keepRange(
-  { marks, from, to }: Candidates,
   { from: least = -Infinity, to: most = Infinity }: Condition & { kind: 'range' },
   values: Float64Array,
 ) {
-  for (let row = from; row < to; row++) {
-    const value = values[row] as number;
-    if (!(value >= least && value <= most)) marks[row] = 0;
-  }
+  return ({ marks, from, to }: Candidates) => {
+    for (let row = from; row < to; row++) {
+      const value = values[row] as number;
+      if (!(value >= least && value <= most)) marks[row] = 0;
+    }
+  };
 }
 
-function keepIds({ marks, from, to }: Candidates, ids: ReadonlySet<string>, column: Buffer) {
-  for (let row = from; row < to; row++) if (marks[row] === 1 && !ids.has(uuidAt(column, row))) marks[row] = 0;
+function keepIds(ids: ReadonlySet<string>, column: Buffer) {
+  return ({ marks, from, to }: Candidates) => {
+    for (let row = from; row < to; row++) if (marks[row] === 1 && !ids.has(uuidAt(column, row))) marks[row] = 0;
+  };
 }
 
 /** An id with the prefix lies between the prefix filled with zeros and the prefix filled with ones. */
-function keepPrefix({ marks, from, to }: Candidates, prefix: string, column: Buffer) {
+function keepPrefix(prefix: string, column: Buffer) {
   const digits = prefix.replaceAll('-', '');
   const least = Buffer.from(digits.padEnd(32, '0'), 'hex');
   const most = Buffer.from(digits.padEnd(32, 'f'), 'hex');
   const isPrefix = least.length === 16 && uuidAt(least, 0).startsWith(prefix);
   const [first, last] = isPrefix ? [least.readUInt32BE(), most.readUInt32BE()] : [1, 0];
-  for (let row = from; row < to; row++) {
-    const start = highBits(column, row);
-    if (start < first || start > last) marks[row] = 0;
-    // Longer prefixes than eight digits leave few rows.
-    else if (first === last && !uuidAt(column, row).startsWith(prefix)) marks[row] = 0;
-  }
+  return ({ marks, from, to }: Candidates) => {
+    for (let row = from; row < to; row++) {
+      const start = highBits(column, row);
+      if (start < first || start > last) marks[row] = 0;
+      // Longer prefixes than eight digits leave few rows.
+      else if (first === last && !uuidAt(column, row).startsWith(prefix)) marks[row] = 0;
+    }
+  };
 }
 
 /** The first 32 bits of an id. */
@@ -103,21 +141,28 @@ export function highBits(column: Buffer, row: number): number {
   return (column[at] as number) * 2 ** 24 + low;
 }
 
-function keepFacets(
-  { marks, from, to }: Candidates,
+function keepFacets(conditions: readonly (Condition & { kind: 'facet' })[], column: FacetColumn, data: ColumnData) {
+  const test = facetTest(conditions, column, data.dictionaries);
+  const codes = numbersOf(data, 'facets');
+  const isMatch = tabulate(column, data.dictionaries, (code) => (test(code) ? 1 : 0));
+  return ({ marks, from, to }: Candidates) => {
+    for (let row = from; row < to; row++) if (isMatch(codes[row] as number) === 0) marks[row] = 0;
+  };
+}
+
+/** Whether a facet code meets all these conditions. */
+export function facetTest(
   conditions: readonly (Condition & { kind: 'facet' })[],
   column: FacetColumn,
-  data: ColumnData,
-) {
+  dictionaries: Dictionaries,
+): (code: number) => boolean {
   const tests = conditions.map(({ facet, oneOf }) => {
-    const values = facetValues(column, facet, data.dictionaries);
+    const values = facetValues(column, facet, dictionaries);
     const wanted = new Set(oneOf.map((value) => values.indexOf(value)));
     const index = indexOfFacet(column, facet);
     return (code: number) => wanted.has(index(code));
   });
-  const codes = numbersOf(data, 'facets');
-  const isMatch = tabulate(column, data.dictionaries, (code) => (tests.every((test) => test(code)) ? 1 : 0));
-  for (let row = from; row < to; row++) if (isMatch(codes[row] as number) === 0) marks[row] = 0;
+  return (code) => tests.every((test) => test(code));
 }
 
 /** Only owners with very many projects and device types have larger codes. */

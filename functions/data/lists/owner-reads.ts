@@ -8,6 +8,7 @@ import { formatOf, type Head, headKey, headOf, requireFormat } from '../columns/
 import type { Column, ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
 import { positionsOf } from '../columns/position-set.ts';
+import { type Cell, summaryPrefix, unpackSummary } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import {
   batchGet,
@@ -19,7 +20,9 @@ import {
   queryFirstPage,
   queryLast,
 } from '../dynamodb/reads.ts';
-import { blockBytes, blockNumber, type ColumnValues, joinBlocks, type Span, StaleRead } from './join-blocks.ts';
+import { blockBytes, blockNumber, StaleRead } from './join-blocks.ts';
+import type { Span } from './matching-rows.ts';
+import { type OpenColumns, openColumnsOf } from './open-columns.ts';
 import { planIdBlockReads, planRowReads } from './plan.ts';
 import type { Condition } from './query.ts';
 import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
@@ -71,7 +74,8 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     list,
     columnsHead,
     readSets,
-    readColumns,
+    openColumns,
+    readSummaries,
     rowsAt,
     idsAt,
     rowsWithIds,
@@ -123,40 +127,39 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return rows;
   }
 
-  /**
-   * The columns at full length, each with its name. Where a span is given, only that part of them
-   * is read.
-   */
-  function readColumns(names: readonly string[], head: Promise<Head>, span?: Span) {
-    return Promise.all(names.map(async (name) => [name, await readColumn(columnNamed(name), head, span)] as const));
+  /** These columns, of which nothing is read yet. */
+  function openColumns(names: readonly string[]): OpenColumns {
+    const columns = names.map((name) => [name, columnNamed(name)] as const);
+    return openColumnsOf(list, columns, {
+      whole: (column) => readBlocks(column, { from: 0, to: lastBlockNumber }),
+      run: readBlocks,
+      newest: (column, count) => queryLast(client, blockRange(columnPrefix(list, column)), count),
+    });
   }
 
-  async function readColumn(column: Column, head: Promise<Head>, span: Span | undefined): Promise<ColumnValues> {
-    const inBlocks = async () => tailStart(list, await head);
-    const from = Math.floor((span?.from ?? 0) / column.rowsPerBlock);
-    const to = span === undefined ? lastBlockNumber : Math.floor(span.to / column.rowsPerBlock);
-    const lastBlock = async () => Math.floor(((await inBlocks()) - 1) / column.rowsPerBlock);
-    // Whoever gives a span has read the head.
-    const isInTail = span !== undefined && span.from >= (await inBlocks());
-    const blocks = isInTail ? [] : await readBlocks(columnPrefix(list, column), { from, to }, lastBlock);
-    const { next_seq: rowCount, tail } = await head;
-    const wanted = { from: span?.from ?? 0, to: Math.min(span?.to ?? rowCount - 1, rowCount - 1) };
-    return joinBlocks(column, blocks, { rowCount, tailStart: await inBlocks(), tail: tail[column.key], wanted });
+  /** The summaries that there are of the first stretches, by their numbers. */
+  async function readSummaries(names: readonly string[], stretches: number): Promise<Map<string, readonly Cell[]>[]> {
+    const byStretch = Array.from({ length: stretches }, () => new Map<string, readonly Cell[]>());
+    await Promise.all(
+      names.map(async (name) => {
+        const prefix = summaryPrefix(list, columnNamed(name));
+        for (const item of await queryAll(client, blockRange(prefix, 0, stretches - 1)))
+          byStretch[blockNumber(item)]?.set(name, unpackSummary(blockBytes(item)));
+      }),
+    );
+    return byStretch;
   }
 
   /**
-   * Blocks in key order. What the first answer (1 MB) does not hold is read in parallel parts of
-   * about its size.
+   * A run of a column's blocks, as far as there are any. What the first answer (1 MB) does not hold is read in parallel parts of about
+   * its size.
    */
-  async function readBlocks(
-    prefix: string,
-    { from, to }: { from: number; to: number },
-    lastBlock: () => Promise<number>,
-  ): Promise<Item[]> {
+  async function readBlocks(column: Column, { from, to }: Span): Promise<Item[]> {
+    const prefix = columnPrefix(list, column);
     const { items, more } = await queryFirstPage(client, blockRange(prefix, from, to));
     const last = items.at(-1);
     if (!more || last === undefined) return items;
-    const end = Math.min(to, await lastBlock());
+    const end = Math.min(to, Math.floor((tailStart(list, await columnsHead()) - 1) / column.rowsPerBlock));
     const parts: Promise<Item[]>[] = [];
     for (let start = blockNumber(last) + 1; start <= end; start += items.length) {
       parts.push(queryAll(client, blockRange(prefix, start, Math.min(start + items.length - 1, end))));

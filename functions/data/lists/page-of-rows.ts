@@ -13,8 +13,7 @@ import { select } from './select.ts';
  */
 export function pageOfRows(list: ListDescription, query: ListQuery, candidates: readonly Row[]): Page<Row> {
   const rows = candidates.toSorted((a, b) => a.seq - b.seq);
-  const { first, second } = planColumns(list, query);
-  const columns = [...first, ...second].map((name) => [name, list.columns[name] as Column] as const);
+  const columns = planColumns(list, query).names.map((name) => [name, list.columns[name] as Column] as const);
   const dictionaries = learnTexts(
     columns.map(([, column]) => column),
     rows,
@@ -23,7 +22,8 @@ export function pageOfRows(list: ListDescription, query: ListQuery, candidates: 
   const sets = query.conditions
     .filter((condition) => condition.kind === 'set')
     .map((condition) => findPositions(list.sets[condition.sets] as PositionSets, condition.oneOf, rows));
-  const data = { rowCount: rows.length, dictionaries, sets, ...splitByKind(values) };
+  const read = [{ from: 0, to: rows.length - 1 }];
+  const data = { rowCount: rows.length, read, dictionaries, sets, ...splitByKind(values) };
   const { sequence, total } = select(list, query, data);
   return { items: sequence.map((index) => rows[index] as Row), total };
 }

@@ -1,6 +1,7 @@
 /** Which reads answer a query. Everything here is pure: it is decided from the query alone. */
 
 import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
+import { isSummarized } from '../columns/summary.ts';
 import type { ListQuery, Order } from './query.ts';
 
 export type Plan =
@@ -25,10 +26,9 @@ export type Plan =
 /** The columns that the conditions and the order name; the page's rows are fetched afterwards. */
 export interface ColumnsPlan {
   readonly kind: 'columns';
-  /** Columns that are read first, whole. */
-  readonly first: readonly string[];
-  /** Columns that are read then, only from the first to the last row that meets the other conditions. */
-  readonly second: readonly string[];
+  readonly names: readonly string[];
+  /** The columns whose summaries together tell how many rows of a stretch match; none where no summary can. */
+  readonly summaries: readonly string[];
 }
 
 /**
@@ -63,26 +63,28 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
 }
 
 /**
- * Reading columns answers every query. Times are the widest columns. They grow with the sequence,
- * so a range of one of them usually leaves a short stretch of rows: reading a second one just there
- * is worth another step.
+ * Reading columns answers every query. Where several of them are named, the facets tell what they have in common: their summary
+ * counts combinations of values, among them which times a row has.
  */
-export function planColumns(list: ListDescription, query: ListQuery): ColumnsPlan {
+export function planColumns(list: ListDescription, { conditions, order }: ListQuery): ColumnsPlan {
   const named = new Set<string>();
-  const ranges = new Set<string>();
-  for (const condition of query.conditions) {
+  for (const condition of conditions) {
     if (condition.kind === 'facet') named.add('facets');
-    if (condition.kind === 'range') ranges.add(condition.column);
+    if (condition.kind === 'range') named.add(condition.column);
     if (condition.kind === 'ids' || condition.kind === 'idPrefix') named.add('id');
   }
-  if (query.order.kind === 'column') named.add(query.order.column);
-  if (query.order.kind === 'facet') named.add('facets');
-  const times = Object.keys(list.columns).filter((name) => ranges.has(name) && list.columns[name]?.kind === 'time');
-  const second = times.slice(1).filter((name) => !named.has(name));
-  const first = Object.keys(list.columns).filter(
-    (name) => (named.has(name) || ranges.has(name)) && !second.includes(name),
-  );
-  return { kind: 'columns', first, second };
+  if (order.kind === 'column') named.add(order.column);
+  if (order.kind === 'facet') named.add('facets');
+  const columns = Object.entries(list.columns).filter(([name]) => named.has(name));
+  const names = columns.map(([name]) => name);
+  const canTell =
+    conditions.every(({ kind }) => kind === 'facet' || kind === 'range') &&
+    columns.every(([, column]) => isSummarized(column));
+  return {
+    kind: 'columns',
+    names,
+    summaries: !canTell ? [] : names.length > 1 ? [...new Set([...names, 'facets'])] : names,
+  };
 }
 
 /** Members are numbered as they are created, so both orders are that of the index. */

@@ -2,15 +2,20 @@ import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
+import { sealableStretches } from '../columns/summary.ts';
+import { tailStart } from '../columns/tail.ts';
 import { retry } from '../dynamodb/retry.ts';
-import { type Span, StaleRead, splitByKind } from './join-blocks.ts';
-import { type ColumnData, matchingRows } from './matching-rows.ts';
+import { StaleRead } from './join-blocks.ts';
+import type { ColumnData, Span } from './matching-rows.ts';
+import type { OpenColumns } from './open-columns.ts';
 import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
+import type { ToldRows } from './page-bounds.ts';
 import { pageOfRows } from './page-of-rows.ts';
 import { type ColumnsPlan, isInKeyOrder, type Plan, planColumns, planQuery } from './plan.ts';
 import type { Condition, ListQuery, Page } from './query.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 import { select } from './select.ts';
+import { teller } from './tell.ts';
 
 const emptyPage: Page<Row> = { items: [], total: 0 };
 
@@ -144,47 +149,78 @@ async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: 
   return { items: counted.slice(offset), total };
 }
 
-/** The page of any query: chosen in memory from the columns that the query names, then fetched. */
-async function readColumnsPage(
-  reads: OwnerReads,
-  query: ListQuery,
-  { first, second }: ColumnsPlan,
-): Promise<Page<Row>> {
+/**
+ * The page of any query: chosen in memory from the columns that the query names, then fetched. Where the user has many rows, summaries
+ * tell how many of the old ones match and where in the order they lie; columns are read only in the stretches that they leave open,
+ * and in those that may hold the page.
+ */
+async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
   const { list } = reads;
   const { conditions } = query;
-  const head = reads.columnsHead();
-  const sets = reads.readSets(conditions);
-  let spanOfSets: Span | undefined;
+  const columns = reads.openColumns(plan.names);
+  const reading = Promise.all([reads.columnsHead(), reads.readSets(conditions)]);
+  let [read, told]: [Span[], ToldRows[]] = [[], []];
   if (namesSmallSets(list, conditions)) {
     // The rows of a batch lie close together: columns are read only there.
-    const [found] = await Promise.all([sets, head]);
-    spanOfSets = spanOf(intersect(found) ?? emptyRowSet(0));
-    if (spanOfSets === undefined) return emptyPage;
+    const span = spanOf(intersect((await reading)[1]) ?? emptyRowSet(0));
+    if (span === undefined) return emptyPage;
+    read = joinSpans([{ from: span.from, to: Math.min(span.to, (await reading)[0].next_seq - 1) }]);
+  } else {
+    await Promise.all([reading, plan.summaries.length === 0 ? columns.readWhole() : columns.readNewest()]);
+    ({ read, told } = await tellStretches(reads, query, { plan, columns }));
   }
-  const [{ next_seq, dictionaries }, positions, columns] = await Promise.all([
-    head,
-    sets,
-    reads.readColumns(first, head, spanOfSets),
-  ]);
-  let data: ColumnData = { rowCount: next_seq, dictionaries, sets: positions, ...splitByKind(columns) };
-  if (second.length > 0) {
-    const answerable = conditions.filter(
-      (condition) => !(condition.kind === 'range' && second.includes(condition.column)),
-    );
-    const candidates = matchingRows(list, answerable, data);
-    if (candidates.length === 0) return emptyPage;
-    const span = { from: candidates[0] as number, to: candidates.at(-1) as number };
-    const further = await reads.readColumns(second, head, span);
-    data = { ...data, ...splitByKind([...columns, ...further]) };
+  const [head, sets] = await reading;
+  for (let further: readonly Span[] = read; ; read = joinSpans([...read, ...further])) {
+    const { next_seq: rowCount, dictionaries } = head;
+    const data = { rowCount, read, dictionaries, sets, ...(await columns.read(head, further)) };
+    const { sequence, total, wanted } = select(list, query, data, told);
+    if (wanted.length === 0) {
+      const items = await reads.rowsAt(sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
+      const described = plan.names.map((name) => [name, list.columns[name] as Column] as const);
+      for (const row of items) {
+        requireColumns(row, described, data);
+        requireSets(list, row, conditions);
+      }
+      return { items, total };
+    }
+    further = joinSpans(wanted);
+    told = told.filter(({ rows }) => !further.some(({ from, to }) => from <= rows.from && rows.to <= to));
   }
-  const { sequence, total } = select(list, query, data);
-  const items = await reads.rowsAt(sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
-  const described = [...first, ...second].map((name) => [name, list.columns[name] as Column] as const);
-  for (const row of items) {
-    requireColumns(row, described, data);
-    requireSets(list, row, conditions);
+}
+
+/** Which rows have to be read in any case, and what summaries tell of the others: each row is in one of the two. */
+async function tellStretches(
+  reads: OwnerReads,
+  query: ListQuery,
+  { plan, columns }: { plan: ColumnsPlan; columns: OpenColumns },
+): Promise<{ read: Span[]; told: ToldRows[] }> {
+  const { list } = reads;
+  const head = await reads.columnsHead();
+  const all = { from: 0, to: head.next_seq - 1 };
+  const stretches = plan.summaries.length === 0 ? 0 : sealableStretches(list, tailStart(list, head));
+  if (stretches === 0 || columns.hasRead(head, all)) return { read: joinSpans([all]), told: [] };
+  const tell = teller(list, query, head.dictionaries);
+  const read: Span[] = [];
+  const told: ToldRows[] = [];
+  for (const [stretch, summaries] of (await reads.readSummaries(plan.summaries, stretches)).entries()) {
+    const rows = { from: stretch * list.rowsPerStretch, to: (stretch + 1) * list.rowsPerStretch - 1 };
+    const ofStretch = columns.hasRead(head, rows) ? undefined : tell(summaries, rows);
+    if (ofStretch === undefined) read.push(rows);
+    else told.push(...ofStretch);
   }
-  return { items, total };
+  return { read: joinSpans([...read, { from: stretches * list.rowsPerStretch, to: all.to }]), told };
+}
+
+/** The same rows in as few spans as there may be, ascending. */
+function joinSpans(spans: readonly Span[]): Span[] {
+  const joined: { from: number; to: number }[] = [];
+  const ascending = spans.filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from);
+  for (const { from, to } of ascending) {
+    const last = joined.at(-1);
+    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
 }
 
 /** Whether a condition names sets of few rows, such as the jobs of a batch. */

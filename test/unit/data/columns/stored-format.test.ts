@@ -272,7 +272,7 @@ describe('what is stored', () => {
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: 'd1eUocS2',
+        format: 'K0R24NSB',
         next_seq: 4,
         last_created_at: null,
         dictionaries: {
@@ -302,7 +302,7 @@ describe('what is stored', () => {
   it('of jobs is this', () => {
     expect(storedItems(jobList, jobs), howTo).toEqual({
       'j#head': {
-        format: 'pSPsgLYx',
+        format: 'm3R_F7i9',
         next_seq: 3,
         last_created_at: null,
         dictionaries: {

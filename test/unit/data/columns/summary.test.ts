@@ -53,6 +53,11 @@ describe('a summary', () => {
     );
   });
 
+  it('is refused when it is of another format', () => {
+    const bytes = packSummary(summarize(time, Float64Array.of(7, none, 3)));
+    for (const kind of [0, 3, 255]) expect(() => unpackSummary(bytes.with(0, kind))).toThrow(RangeError);
+  });
+
   it('is refused when it ends too early', () => {
     const bytes = packSummary(summarize(time, Float64Array.of(7, none, 3)));
     for (let length = 0; length < bytes.length; length++) {
@@ -67,12 +72,12 @@ describe('a summary', () => {
 
 describe('a stretch', () => {
   it('begins where a block begins', () => {
-    expect([0, 35, 36, 71, 72].map((block) => stretchOfBlock(batchList, facets, block))).toEqual([0, 0, 1, 1, 2]);
-    expect([0, 63, 64, 127, 128].map((block) => stretchOfBlock(batchList, time, block))).toEqual([0, 0, 1, 1, 2]);
+    expect([0, 17, 18, 35, 36].map((block) => stretchOfBlock(batchList, facets, block))).toEqual([0, 0, 1, 1, 2]);
+    expect([0, 31, 32, 63, 64].map((block) => stretchOfBlock(batchList, time, block))).toEqual([0, 0, 1, 1, 2]);
   });
 
   it('may be sealed once half a stretch of rows stands behind it', () => {
-    const rows = [0, 9_216, 13_823, 13_824, 23_039, 23_040];
+    const rows = [0, 4_608, 6_911, 6_912, 11_519, 11_520];
     expect(rows.map((count) => sealableStretches(batchList, count))).toEqual([0, 0, 0, 1, 1, 2]);
   });
 });

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Column } from '../../../../functions/data/columns/list-description.ts';
 import { packIntegers } from '../../../../functions/data/columns/packed-integers.ts';
 import { packUuids, uuidAt } from '../../../../functions/data/columns/packed-uuids.ts';
-import { joinBlocks, StaleRead, splitByKind } from '../../../../functions/data/lists/join-blocks.ts';
+import {
+  blockBytes,
+  blockNumber,
+  type ColumnExtent,
+  emptyColumn,
+  fillColumn,
+  StaleRead,
+  splitByKind,
+} from '../../../../functions/data/lists/join-blocks.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 
 const integers: Column = { kind: 'integer', key: 'n', attribute: 'size', rowsPerBlock: 4 };
@@ -19,13 +27,18 @@ const uuidBlock = (number: number, ...values: number[]) => ({
 
 const whole = [block(0, 0, 1, 2, 3), block(1, 4, 5, 6, 7), block(2, 8, 9)];
 const all = { from: 0, to: 9 };
-type Blocks = Parameters<typeof joinBlocks>[1];
+type Blocks = readonly { readonly key: string; readonly v: unknown }[];
+function joinBlocks(column: Column, blocks: Blocks, { rowCount, ...extent }: ColumnExtent & { rowCount: number }) {
+  const values = emptyColumn(column, rowCount);
+  fillColumn(values, column, new Map(blocks.map((item) => [blockNumber(item), blockBytes(item)])), extent);
+  return values;
+}
 /** Without a tail. */
 const join = (column: Column, blocks: Blocks, rowCount = 10, wanted = all) => [
   ...joinBlocks(column, blocks, { rowCount, wanted, tailStart: rowCount, tail: undefined }),
 ];
 
-describe('joinBlocks', () => {
+describe('fillColumn', () => {
   it.each([integers, times])('joins whole columns of $kind', (column) => {
     expect(join(column, whole)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });

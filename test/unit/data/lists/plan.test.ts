@@ -25,23 +25,23 @@ describe('planQuery', () => {
     [
       'no filter, another order',
       { order: column('jobs_count') },
-      { kind: 'columns', first: ['jobs_count'], second: [] },
+      { kind: 'columns', names: ['jobs_count'], summaries: ['jobs_count'] },
     ],
     [
       'order of a facet',
       { order: { kind: 'facet', facet: 'status' } },
-      { kind: 'columns', first: ['facets'], second: [] },
+      { kind: 'columns', names: ['facets'], summaries: ['facets'] },
     ],
-    ['one facet', { conditions: [done] }, { kind: 'columns', first: ['facets'], second: [] }],
+    ['one facet', { conditions: [done] }, { kind: 'columns', names: ['facets'], summaries: ['facets'] }],
     [
       'facets and a range',
       { conditions: [manyJobs, done, done] },
-      { kind: 'columns', first: ['facets', 'jobs_count'], second: [] },
+      { kind: 'columns', names: ['facets', 'jobs_count'], summaries: ['facets', 'jobs_count'] },
     ],
     [
       'a filter and another order',
       { conditions: [done], order: column('id') },
-      { kind: 'columns', first: ['id', 'facets'], second: [] },
+      { kind: 'columns', names: ['id', 'facets'], summaries: [] },
     ],
     [
       'two times',
@@ -51,7 +51,11 @@ describe('planQuery', () => {
           { kind: 'range', column: 'start_datetime', from: 5 },
         ],
       },
-      { kind: 'columns', first: ['start_datetime'], second: ['end_datetime'] },
+      {
+        kind: 'columns',
+        names: ['start_datetime', 'end_datetime'],
+        summaries: ['start_datetime', 'end_datetime', 'facets'],
+      },
     ],
     [
       'two times, one of them the order',
@@ -62,9 +66,13 @@ describe('planQuery', () => {
         ],
         order: column('end_datetime'),
       },
-      { kind: 'columns', first: ['start_datetime', 'end_datetime'], second: [] },
+      {
+        kind: 'columns',
+        names: ['start_datetime', 'end_datetime'],
+        summaries: ['start_datetime', 'end_datetime', 'facets'],
+      },
     ],
-    ['a tag', { conditions: [nightly] }, { kind: 'columns', first: [], second: [] }],
+    ['a tag', { conditions: [nightly] }, { kind: 'columns', names: [], summaries: [] }],
     [
       'ids beside anything',
       { conditions: [done, { kind: 'ids', oneOf: ['a', 'b'] }] },
@@ -79,7 +87,7 @@ describe('planQuery', () => {
     [
       'a time and a number',
       { conditions: [manyJobs, { kind: 'range', column: 'updated_at', from: 5 }] },
-      { kind: 'columns', first: ['jobs_count', 'updated_at'], second: [] },
+      { kind: 'columns', names: ['jobs_count', 'updated_at'], summaries: ['jobs_count', 'updated_at', 'facets'] },
     ],
     [
       'three times',
@@ -90,28 +98,32 @@ describe('planQuery', () => {
           from: 5,
         })),
       },
-      { kind: 'columns', first: ['updated_at'], second: ['start_datetime', 'end_datetime'] },
+      {
+        kind: 'columns',
+        names: ['updated_at', 'start_datetime', 'end_datetime'],
+        summaries: ['updated_at', 'start_datetime', 'end_datetime', 'facets'],
+      },
     ],
     [
       'a wide prefix',
       { conditions: [{ kind: 'idPrefix', prefix: '1' }] },
-      { kind: 'columns', first: ['id'], second: [] },
+      { kind: 'columns', names: ['id'], summaries: [] },
     ],
     [
       'a prefix whose hyphen selects nothing',
       { conditions: [{ kind: 'idPrefix', prefix: '1-' }] },
-      { kind: 'columns', first: ['id'], second: [] },
+      { kind: 'columns', names: ['id'], summaries: [] },
     ],
     ['all by id, up to the 1,000th', { order: column('id'), offset: 900, limit: 100 }, { kind: 'idOrder' }],
     [
       'all by id, beyond the 1,000th',
       { order: column('id'), offset: 901, limit: 100 },
-      { kind: 'columns', first: ['id'], second: [] },
+      { kind: 'columns', names: ['id'], summaries: [] },
     ],
     [
       'some by id',
       { conditions: [done], order: column('id') },
-      { kind: 'columns', first: ['id', 'facets'], second: [] },
+      { kind: 'columns', names: ['id', 'facets'], summaries: [] },
     ],
   ];
   it.each(batchPlans)('for batches: %s', (_, query, expected) => {
@@ -124,13 +136,13 @@ describe('planQuery', () => {
     [
       'one batch, another order',
       { conditions: [batch], order: column('runs') },
-      { kind: 'columns', first: ['runs'], second: [] },
+      { kind: 'columns', names: ['runs'], summaries: [] },
     ],
-    ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', first: ['facets'], second: [] }],
+    ['one batch, one status', { conditions: [batch, done] }, { kind: 'columns', names: ['facets'], summaries: [] }],
     [
       'one batch by a facet',
       { conditions: [batch], order: { kind: 'facet', facet: 'status' } },
-      { kind: 'columns', first: ['facets'], second: [] },
+      { kind: 'columns', names: ['facets'], summaries: [] },
     ],
     [
       'two numbers',
@@ -140,10 +152,10 @@ describe('planQuery', () => {
           { kind: 'range', column: 'creation_order', to: 9 },
         ],
       },
-      { kind: 'columns', first: ['creation_order', 'runs'], second: [] },
+      { kind: 'columns', names: ['creation_order', 'runs'], summaries: ['creation_order', 'runs', 'facets'] },
     ],
-    ['no batch', { conditions: [{ ...batch, oneOf: [] }] }, { kind: 'columns', first: [], second: [] }],
-    ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', first: [], second: [] }],
+    ['no batch', { conditions: [{ ...batch, oneOf: [] }] }, { kind: 'columns', names: [], summaries: [] }],
+    ['two batches', { conditions: [{ ...batch, oneOf: ['b1', 'b2'] }] }, { kind: 'columns', names: [], summaries: [] }],
   ];
   it.each(jobPlans)('for jobs: %s', (_, query, expected) => {
     expect(planQuery(jobList, { ...everything, ...query })).toEqual(expected);
@@ -166,13 +178,13 @@ describe('planColumns', () => {
   it('reads the column of ids for a filter on ids or their prefix', () => {
     const ids = { kind: 'ids', oneOf: ['a'] } as const;
     const prefix = { kind: 'idPrefix', prefix: '12ab' } as const;
-    const idsAlone = { kind: 'columns', first: ['id'], second: [] };
+    const idsAlone = { kind: 'columns', names: ['id'], summaries: [] };
     expect(planColumns(batchList, { ...everything, conditions: [ids] })).toEqual(idsAlone);
     expect(planColumns(batchList, { ...everything, conditions: [prefix] })).toEqual(idsAlone);
     expect(planColumns(jobList, { ...everything, conditions: [done, ids], order: column('runs') })).toEqual({
       kind: 'columns',
-      first: ['id', 'facets', 'runs'],
-      second: [],
+      names: ['id', 'facets', 'runs'],
+      summaries: [],
     });
   });
 });

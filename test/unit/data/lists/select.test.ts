@@ -1,11 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
-import type { FacetColumn, ListDescription } from '../../../../functions/data/columns/list-description.ts';
-import { type ColumnData, matchingRows } from '../../../../functions/data/lists/matching-rows.ts';
+import type { Column, FacetColumn, ListDescription } from '../../../../functions/data/columns/list-description.ts';
+import { summarize } from '../../../../functions/data/columns/summary.ts';
+import { type ColumnData, matchingRows, type Span } from '../../../../functions/data/lists/matching-rows.ts';
+import type { ToldRows } from '../../../../functions/data/lists/page-bounds.ts';
+import { planColumns } from '../../../../functions/data/lists/plan.ts';
 import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
 import { addRow, emptyRowSet } from '../../../../functions/data/lists/row-set.ts';
 import { select } from '../../../../functions/data/lists/select.ts';
+import { teller } from '../../../../functions/data/lists/tell.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 
 const facets: FacetColumn = {
@@ -16,6 +20,7 @@ const facets: FacetColumn = {
     state: { kind: 'values', attribute: 'state', values: ['new', 'busy', 'done'] },
     open: { kind: 'values', attribute: 'open', values: [false, true] },
     faults: { kind: 'presence', attribute: 'faults' },
+    begun: { kind: 'presence', attribute: 'started' },
     device: { kind: 'dictionary', attribute: 'device', capacity: 8 },
   },
 };
@@ -24,7 +29,7 @@ const list: ListDescription = {
   key: 'x',
   table: 'Jobs',
   rowsInTail: 4,
-  rowsPerStretch: 140,
+  rowsPerStretch: 4,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },
     parent: { kind: 'uuid', key: 'p', attribute: 'parent', rowsPerBlock: 4 },
@@ -97,6 +102,7 @@ function dataOf(of: readonly Row[], sets: Sets): ColumnData {
   const bytes = (name: 'id' | 'parent') => Buffer.from(of.map((row) => row[name].replaceAll('-', '')).join(''), 'hex');
   return {
     rowCount: of.length,
+    read: [{ from: 0, to: of.length - 1 }],
     dictionaries,
     numbers: new Map([
       ['facets', Float64Array.from(of, (row) => facetCode(facets, { ...row }, dictionaries))],
@@ -181,10 +187,63 @@ function naively(of: readonly Row[], query: ListQuery, within: Sets) {
     return sign * (a.seq - b.seq);
   });
   const page = matching.slice(query.offset, query.offset + query.limit);
-  return { sequence: page.map(({ seq }) => seq), total: matching.length };
+  return { sequence: page.map(({ seq }) => seq), total: matching.length, wanted: [] };
+}
+
+/** What summaries of these stretches tell, and the spans of rows that they leave open; `forget`: without the summary of that column. */
+function tellOf(query: ListQuery, data: ColumnData, isTold: (stretch: number) => boolean, forget?: string) {
+  const { summaries } = planColumns(list, query);
+  const tell = teller(list, query, data.dictionaries);
+  const read: Span[] = [];
+  const told: ToldRows[] = [];
+  for (let from = 0; from < data.rowCount; from += list.rowsPerStretch) {
+    const span = { from, to: Math.min(from + list.rowsPerStretch, data.rowCount) - 1 };
+    const ofStretch = new Map(
+      summaries
+        .filter((name) => name !== forget)
+        .map((name) => {
+          const values = data.numbers.get(name)?.subarray(span.from, span.to + 1) ?? new Float64Array();
+          return [name, summarize(list.columns[name] as Column, values)] as const;
+        }),
+    );
+    const cells = summaries.length > 0 && isTold(from / list.rowsPerStretch) ? tell(ofStretch, span) : undefined;
+    if (cells === undefined) read.push(span);
+    else told.push(...cells);
+  }
+  return { read, told };
 }
 
 describe('select', () => {
+  it('chooses the same rows where it is told about some of them, and asks for those that may be on the page', () => {
+    let [pages, asked] = [0, 0];
+    fc.assert(
+      fc.property(rows, queries, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (of, query, isTold) => {
+        const data = dataOf(of, []);
+        let { read, told } = tellOf(query, data, (stretch) => isTold[stretch] === true);
+        if (told.length > 0) pages++;
+        for (;;) {
+          const found = select(list, query, { ...data, read }, told);
+          expect(found.total).toBe(naively(of, query, []).total);
+          if (found.wanted.length === 0) {
+            expect(found.sequence).toEqual(naively(of, query, []).sequence);
+            break;
+          }
+          asked++;
+          expect(found.sequence).toEqual([]);
+          const { wanted } = found;
+          expect(wanted.every(({ from }) => !read.some((span) => span.from === from))).toBe(true);
+          const stretches = new Set(wanted.map(({ from }) => from));
+          told = told.filter(({ rows: { from } }) => !stretches.has(from));
+          read = [...read, ...Array.from(stretches, (from) => ({ from, to: Math.min(from + 3, of.length - 1) }))];
+          read = read.toSorted((a, b) => a.from - b.from);
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(pages).toBeGreaterThan(300);
+    expect(asked).toBeGreaterThan(100);
+  });
+
   it('chooses the same rows as sorting all that match and cutting the page out', () => {
     fc.assert(
       fc.property(rows, queries, sets, (of, query, within) => {
@@ -228,7 +287,15 @@ describe('select', () => {
       .filter((row) => !Number.isNaN(size[row]))
       .sort((a, b) => size[a]! - size[b]!);
     const nulls = Array.from(size.keys()).filter((row) => Number.isNaN(size[row]));
-    const data = { rowCount: 5_000, dictionaries: {}, numbers: new Map([['size', size]]), uuids: new Map(), sets: [] };
+    const read = [{ from: 0, to: 4_999 }];
+    const data = {
+      rowCount: 5_000,
+      read,
+      dictionaries: {},
+      numbers: new Map([['size', size]]),
+      uuids: new Map(),
+      sets: [],
+    };
     for (const direction of ['ASC', 'DESC'] as const) {
       const all = direction === 'ASC' ? [...ranked, ...nulls] : [...ranked.toReversed(), ...nulls.toReversed()];
       for (const [offset, limit] of [
@@ -241,7 +308,11 @@ describe('select', () => {
         [0, 5_000],
       ] as const) {
         const query = { conditions: [], order: { kind: 'column', column: 'size' }, direction, offset, limit } as const;
-        expect(select(list, query, data)).toEqual({ sequence: all.slice(offset, offset + limit), total: 5_000 });
+        expect(select(list, query, data)).toEqual({
+          sequence: all.slice(offset, offset + limit),
+          total: 5_000,
+          wanted: [],
+        });
       }
     }
   });
@@ -255,11 +326,23 @@ describe('select', () => {
     }
     const hex = (row: number) => ids.toString('hex', row * 16, row * 16 + 16);
     const ranked = Array.from({ length: count }, (_, row) => row).sort((a, b) => (hex(a) < hex(b) ? -1 : 1));
-    const data = { rowCount: count, dictionaries: {}, numbers: new Map(), uuids: new Map([['id', ids]]), sets: [] };
+    const read = [{ from: 0, to: count - 1 }];
+    const data = {
+      rowCount: count,
+      read,
+      dictionaries: {},
+      numbers: new Map(),
+      uuids: new Map([['id', ids]]),
+      sets: [],
+    };
     for (const offset of [0, 1_450, 1_499, 2_900]) {
       const order = { kind: 'column', column: 'id' } as const;
       const query = { conditions: [], order, direction: 'ASC', offset, limit: 100 } as const;
-      expect(select(list, query, data)).toEqual({ sequence: ranked.slice(offset, offset + 100), total: count });
+      expect(select(list, query, data)).toEqual({
+        sequence: ranked.slice(offset, offset + 100),
+        total: count,
+        wanted: [],
+      });
     }
   });
 
@@ -267,10 +350,10 @@ describe('select', () => {
     const of = [{ ...plain, device: 'a' }, plain, { ...plain, device: 'MPS' }];
     const data = { ...dataOf(of, []), dictionaries: { device: devices.slice(0, 2) } };
     const query = { ...everything, order: { kind: 'facet', facet: 'device' } } as const;
-    expect(select(list, query, data)).toEqual({ sequence: [2, 1, 0], total: 3 });
-    expect(select(list, query, { ...data, dictionaries: {} })).toEqual({ sequence: [0, 1, 2], total: 3 });
+    expect(select(list, query, data)).toEqual({ sequence: [2, 1, 0], total: 3, wanted: [] });
+    expect(select(list, query, { ...data, dictionaries: {} })).toEqual({ sequence: [0, 1, 2], total: 3, wanted: [] });
     const ofDevice = { ...everything, conditions: [{ kind: 'facet', facet: 'device', oneOf: ['SV'] } as const] };
-    expect(select(list, ofDevice, { ...data, dictionaries: {} })).toEqual({ sequence: [], total: 0 });
+    expect(select(list, ofDevice, { ...data, dictionaries: {} })).toEqual({ sequence: [], total: 0, wanted: [] });
   });
 
   it.each(['size', 'started', 'id', 'parent'])('does not sort by a column that was not read: %s', (column) => {

@@ -1,0 +1,89 @@
+import type { Head } from '../columns/head.ts';
+import type { Column, ListDescription } from '../columns/list-description.ts';
+import { tailStart } from '../columns/tail.ts';
+import type { Item } from '../dynamodb/reads.ts';
+import {
+  blockBytes,
+  blockNumber,
+  blocksWith,
+  type ColumnValues,
+  emptyColumn,
+  fillColumn,
+  splitByKind,
+} from './join-blocks.ts';
+import type { ColumnData, Span } from './matching-rows.ts';
+
+/** How blocks of a column are read. A run of blocks is given by their numbers, both inclusive. */
+interface BlockReads {
+  whole(column: Column): Promise<Item[]>;
+  run(column: Column, run: Span): Promise<Item[]>;
+  newest(column: Column, count: number): Promise<Item[]>;
+}
+
+/** The columns of one answer. Their blocks are read as they are needed, none twice. */
+export interface OpenColumns {
+  /** Reads all blocks. The head need not be known. */
+  readWhole(): Promise<void>;
+  /**
+   * Reads the blocks of the newest one and a half stretches: all that can never be sealed yet, and all that most users have. The head
+   * need not be known.
+   */
+  readNewest(): Promise<void>;
+  /** Whether all blocks of these rows have been read. */
+  hasRead(head: Head, rows: Span): boolean;
+  /**
+   * The columns at full length, with the values of the rows in these spans and in those that were asked for before. Throws StaleRead when
+   * a block is not as the head says.
+   */
+  read(head: Head, spans: readonly Span[]): Promise<Pick<ColumnData, 'numbers' | 'uuids'>>;
+}
+
+export function openColumnsOf(
+  list: ListDescription,
+  named: readonly (readonly [name: string, column: Column])[],
+  reads: BlockReads,
+): OpenColumns {
+  const columns = named.map(([name, column]) => ({ name, column, blocks: new Map<number, Uint8Array>() }));
+  type Opened = (typeof columns)[number];
+  let values: (readonly [name: string, values: ColumnValues])[] | undefined;
+  return {
+    readWhole: () => readEach((column) => reads.whole(column)),
+    readNewest: () =>
+      readEach((column) => reads.newest(column, Math.ceil((1.5 * list.rowsPerStretch) / column.rowsPerBlock))),
+    hasRead: (head, rows) => columns.every((opened) => missingRuns(opened, head, rows).length === 0),
+    async read(head, spans) {
+      const { next_seq: rowCount, tail } = head;
+      const missing = columns.flatMap((opened) =>
+        spans.flatMap((rows) => missingRuns(opened, head, rows)).map((run) => ({ opened, run })),
+      );
+      await Promise.all(missing.map(async ({ opened, run }) => keep(opened, await reads.run(opened.column, run))));
+      values ??= columns.map(({ name, column }) => [name, emptyColumn(column, rowCount)]);
+      for (const [at, { column, blocks }] of columns.entries()) {
+        const [, ofColumn] = values[at] as (typeof values)[number];
+        const extent = { tailStart: tailStart(list, head), tail: tail[column.key] };
+        for (const wanted of spans) fillColumn(ofColumn, column, blocks, { ...extent, wanted });
+      }
+      return splitByKind(values);
+    },
+  };
+
+  async function readEach(read: (column: Column) => Promise<Item[]>): Promise<void> {
+    await Promise.all(columns.map(async (opened) => keep(opened, await read(opened.column))));
+  }
+
+  function keep({ blocks }: Opened, items: readonly Item[]): void {
+    for (const item of items) blocks.set(blockNumber(item), blockBytes(item));
+  }
+
+  /** Runs of the blocks with these rows that have not been read. */
+  function missingRuns({ column, blocks }: Opened, head: Head, { from, to }: Span): Span[] {
+    const runs: { from: number; to: number }[] = [];
+    for (const number of blocksWith(column, { from, to: Math.min(to, tailStart(list, head) - 1) })) {
+      if (blocks.has(number)) continue;
+      const last = runs.at(-1);
+      if (last?.to === number - 1) last.to = number;
+      else runs.push({ from: number, to: number });
+    }
+    return runs;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Where in an order rows can be that were only told, not read: which of them come before the page, and which may be on it. Pure.
+ */
+
+import type { Span } from './matching-rows.ts';
+import { rowsAtRanks, type ValuedRows, type Window } from './ranks.ts';
+
+/**
+ * Matching rows that were not read but told by summaries: so many of the rows in a span. In the order of the query their values lie
+ * from `low` to `high`, both inclusive; null: they have none.
+ */
+export interface ToldRows {
+  readonly rows: Span;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly count: number;
+}
+
+/** The rows with a value, or those without: the latter follow the former, in either direction. */
+export interface Section extends ValuedRows {
+  readonly told: readonly ToldRows[];
+}
+
+/** A place in the order: rows ascend by value, those of one value by sequence number. */
+interface Place {
+  readonly value: number;
+  readonly row: number;
+}
+
+const comparePlaces = (a: Place, b: Place) => a.value - b.value || a.row - b.row;
+const firstPlace = ({ low, rows }: ToldRows): Place => ({ value: low ?? 0, row: rows.from });
+const lastPlace = ({ high, rows }: ToldRows): Place => ({ value: high ?? 0, row: rows.to });
+
+/**
+ * How many told rows come before these ranks of the section, and the spans of those that may be at them. If there are any, `before`
+ * means nothing: they are to be read first.
+ */
+export function placeTold(section: Section, { from, to }: Window): { before: number; wanted: Span[] } {
+  const { told } = section;
+  if (told.length === 0) return { before: 0, wanted: [] };
+  // If each told row had its first possible place, the row at rank `from` would be here; in truth it is here or later.
+  const first = placeOf(from, section, firstPlace);
+  // Likewise the last row of the window is here or earlier.
+  const last = placeOf(to - 1, section, lastPlace);
+  const later = told.filter((each) => comparePlaces(lastPlace(each), first) >= 0);
+  const before = told.reduce((sum, { count }) => sum + count, 0) - later.reduce((sum, { count }) => sum + count, 0);
+  return { before, wanted: later.filter((each) => comparePlaces(firstPlace(each), last) <= 0).map(({ rows }) => rows) };
+}
+
+/** The place at this rank, if all told rows were where `placeOfTold` says. */
+function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) => Place): Place {
+  const told = section.told.map((each) => ({ place: placeOfTold(each), count: each.count }));
+  told.sort((a, b) => comparePlaces(a.place, b.place));
+  let sum = 0;
+  const upTo = told.map(({ count }) => (sum += count));
+  const isReached = (at: number) =>
+    (upTo[at] as number) + rowsUpTo(section, (told[at] as { place: Place }).place) > rank;
+  // The first told place up to which there are more rows than the rank.
+  let [at, end] = [0, told.length];
+  while (at < end) {
+    const middle = (at + end) >> 1;
+    if (isReached(middle)) end = middle;
+    else at = middle + 1;
+  }
+  const ofTold = told[at]?.place;
+  const ofRead = placeOfRead(section, rank - (at === 0 ? 0 : (upTo[at - 1] as number)));
+  if (ofTold === undefined || ofRead === undefined) return (ofTold ?? ofRead) as Place;
+  return comparePlaces(ofTold, ofRead) < 0 ? ofTold : ofRead;
+}
+
+/** How many of the rows that were read are at this place or before. */
+function rowsUpTo({ rows, values }: ValuedRows, place: Place): number {
+  let count = 0;
+  for (let index = 0; index < rows.length; index++) {
+    const value = values[index] as number;
+    if (value < place.value || (value === place.value && (rows[index] as number) <= place.row)) count++;
+  }
+  return count;
+}
+
+/** The place of the row at this rank among those that were read. */
+function placeOfRead(read: ValuedRows, rank: number): Place | undefined {
+  if (rank >= read.rows.length) return undefined;
+  const [row] = rowsAtRanks(read, { from: rank, to: rank + 1 }) as [number];
+  return { row, value: read.values[read.rows.indexOf(row)] as number };
+}

@@ -1,0 +1,127 @@
+/** What summaries tell of a query, a stretch at a time, without the values themselves. Pure. */
+
+import type { Dictionaries } from '../columns/facets.ts';
+import { indexOfFacet } from '../columns/facets.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { Cell } from '../columns/summary.ts';
+import { facetColumn, facetTest, type Span } from './matching-rows.ts';
+import type { ToldRows } from './page-bounds.ts';
+import { planColumns } from './plan.ts';
+import type { ListQuery } from './query.ts';
+import { facetRank } from './select.ts';
+
+/** The summaries of a stretch, by the names of their columns; those that are missing are not there. */
+export type Summaries = ReadonlyMap<string, readonly Cell[]>;
+
+/**
+ * The function that tells how many rows of a stretch match, and where in the query's order they lie; undefined where the summaries
+ * leave it open: one is missing, or values straddle a bound.
+ */
+export function teller(
+  list: ListDescription,
+  query: ListQuery,
+  dictionaries: Dictionaries,
+): (summaries: Summaries, rows: Span) => ToldRows[] | undefined {
+  const { conditions, order } = query;
+  const { names } = planColumns(list, query);
+  const facets = facetColumn(list);
+  const ofFacets = conditions.filter((condition) => condition.kind === 'facet');
+  const ranges = Map.groupBy(
+    conditions.filter((condition) => condition.kind === 'range'),
+    ({ column }) => column,
+  );
+  const orderColumn = order.kind === 'column' ? order.column : undefined;
+  const matches = facetTest(ofFacets, facets, dictionaries);
+  const rank = order.kind === 'facet' ? facetRank(facets, order.facet, dictionaries) : undefined;
+  const [only] = names;
+  return (summaries, rows) =>
+    names.length === 1 && only !== undefined && only !== 'facets'
+      ? tellColumn(summaries.get(only), only, rows)
+      : tellFacets(summaries, rows);
+
+  /** Conditions and order are about one column of numbers: its own cells tell. */
+  function tellColumn(cells: readonly Cell[] | undefined, name: string, rows: Span): ToldRows[] | undefined {
+    const kept: ToldRows[] = [];
+    if (cells === undefined) return undefined;
+    for (const cell of cells) {
+      const side = sideOf(cell, name);
+      if (side === 'straddles') return undefined;
+      if (side === 'inside') kept.push(orderColumn === undefined ? alike(rows, cell.count) : { ...cell, rows });
+    }
+    return kept;
+  }
+
+  /**
+   * The facets tell how many rows have which combination of values. Of the other columns it must be known that all their values are in
+   * the ranges or none is; which rows have one is told by the facets again.
+   */
+  function tellFacets(summaries: Summaries, rows: Span): ToldRows[] | undefined {
+    const present: ((code: number) => boolean)[] = [];
+    for (const name of ranges.keys()) {
+      const cells = summaries.get(name);
+      if (cells === undefined) return undefined;
+      const sides = new Set(valuesOf(cells).map((cell) => sideOf(cell, name)));
+      if (!sides.has('inside') && !sides.has('straddles')) return [];
+      const isPresent = presence(cells, name);
+      if (sides.size > 1 || sides.has('straddles') || isPresent === undefined) return undefined;
+      present.push(isPresent);
+    }
+    const ordered = orderColumn === undefined ? undefined : summaries.get(orderColumn);
+    const isOrdered = ordered && presence(ordered, orderColumn as string);
+    if (orderColumn !== undefined && isOrdered === undefined) return undefined;
+    const codes = summaries.get('facets');
+    if (codes === undefined) return undefined;
+    const kept: ToldRows[] = [];
+    let [valued, nulls] = [0, 0];
+    for (const { low: code, high, count } of codes) {
+      if (code === null || code !== high) return undefined;
+      if (!matches(code) || !present.every((isPresent) => isPresent(code))) continue;
+      const place = rank?.(code);
+      if (place !== undefined)
+        kept.push({ rows, count, ...(Number.isNaN(place) ? none : { low: place, high: place }) });
+      else if (isOrdered?.(code) ?? true) valued += count;
+      else nulls += count;
+    }
+    const values = valuesOf(ordered ?? []);
+    const [first, last] = [values.at(0), values.at(-1)];
+    if (valued > 0 && orderColumn === undefined) kept.push(alike(rows, valued));
+    else if (valued > 0 && (first === undefined || last === undefined)) return undefined;
+    else if (valued > 0) kept.push({ rows, low: first?.low ?? null, high: last?.high ?? null, count: valued });
+    return nulls > 0 ? [...kept, { rows, ...none, count: nulls }] : kept;
+  }
+
+  /** Where a cell lies, seen from all ranges of its column. Null is outside of any. */
+  function sideOf({ low, high }: Cell, name: string): 'inside' | 'outside' | 'straddles' {
+    const ofColumn = ranges.get(name) ?? [];
+    if (low === null || high === null) return ofColumn.length === 0 ? 'inside' : 'outside';
+    const [from, to] = [
+      Math.max(...ofColumn.map((range) => range.from ?? -Infinity)),
+      Math.min(...ofColumn.map((range) => range.to ?? Infinity)),
+    ];
+    if (from <= low && high <= to) return 'inside';
+    return high < from || low > to ? 'outside' : 'straddles';
+  }
+
+  /** Whether a row has a value in the column, by its facets' code; undefined where they do not tell. */
+  function presence(cells: readonly Cell[], name: string): ((code: number) => boolean) | undefined {
+    if (cells.every(({ low }) => low !== null)) return () => true;
+    const column = list.columns[name];
+    const attribute = column !== undefined && 'attribute' in column ? column.attribute : undefined;
+    const facet = Object.entries(facets.facets).find(
+      ([, { kind, attribute: ofFacet }]) => kind === 'presence' && ofFacet === attribute,
+    );
+    const index = facet && indexOfFacet(facets, facet[0]);
+    return index && ((code) => index(code) === 1);
+  }
+}
+
+const none = { low: null, high: null } as const;
+
+/** In creation order all rows have one value. */
+function alike(rows: Span, count: number): ToldRows {
+  return { rows, low: 0, high: 0, count };
+}
+
+function valuesOf(cells: readonly Cell[]): readonly Cell[] {
+  return cells.filter(({ low }) => low !== null);
+}
