@@ -49,12 +49,12 @@ export function placeTold(section: Section, { from, to }: Window): { before: num
 
 /** The place at this rank, if all told rows were where `placeOfTold` says. */
 function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) => Place): Place {
-  const told = section.told.map((each) => ({ place: placeOfTold(each), count: each.count }));
-  told.sort((a, b) => comparePlaces(a.place, b.place));
+  const told = section.told.map((each) => ({ ...placeOfTold(each), count: each.count }));
+  // Those of a stretch ascend already.
+  told.sort(comparePlaces);
   let sum = 0;
-  const upTo = told.map(({ count }) => (sum += count));
-  const isReached = (at: number) =>
-    (upTo[at] as number) + rowsUpTo(section, (told[at] as { place: Place }).place) > rank;
+  const upTo = Float64Array.from(told, ({ count }) => (sum += count));
+  const isReached = (at: number) => (upTo[at] as number) + rowsUpTo(section, told[at] as Place) > rank;
   // The first told place up to which there are more rows than the rank.
   let [at, end] = [0, told.length];
   while (at < end) {
@@ -62,7 +62,7 @@ function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) =
     if (isReached(middle)) end = middle;
     else at = middle + 1;
   }
-  const ofTold = told[at]?.place;
+  const ofTold = told[at];
   const ofRead = placeOfRead(section, rank - (at === 0 ? 0 : (upTo[at - 1] as number)));
   if (ofTold === undefined || ofRead === undefined) return (ofTold ?? ofRead) as Place;
   return comparePlaces(ofTold, ofRead) < 0 ? ofTold : ofRead;

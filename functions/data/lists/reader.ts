@@ -44,11 +44,13 @@ export interface ListOptions {
  *
  * - a page in creation order: 0.5 and the page itself, at any offset;
  * - a page by id, up to the 1,000th row: 0.5 and all rows up to its end;
- * - other pages: about N * bytes / 8192 for each column that the query names (at most 7 bytes a
- *   row, ids 16), and the page (half a unit a row, less where the rows lie close together).
+ * - other pages: the page (half a unit a row, less where the rows lie close together), and for each
+ *   column that the query names the values of the newest rows, 2,300 to 6,900 of them, and of those
+ *   stretches of 4,608 old rows that may hold the page or straddle a bound (at most 7 bytes a row); and
+ *   a summary of each older stretch (80 bytes for times, 0.7 to 1.3 KB for the others). Stretches that are not sealed
+ *   are read whole, and so are all columns for a filter on a tag and for orders by ids (16 bytes a row).
  *
- * Sequential calls: 1 to 3; 4 where a batch and other columns are both named; one more beyond 1 MB
- * a column.
+ * Sequential calls: 1 to 3 up to some 6,900 rows, then 2 to 6; one more beyond 1 MB a column.
  */
 export function listReader(
   { client, tables, list: described }: Omit<ListSource, 'pageLimit'>,

@@ -4,7 +4,7 @@ import type { Dictionaries } from '../columns/facets.ts';
 import { indexOfFacet } from '../columns/facets.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Cell } from '../columns/summary.ts';
-import { facetColumn, facetTest, type Span } from './matching-rows.ts';
+import { facetColumn, facetTest, type Span, tabulate } from './matching-rows.ts';
 import type { ToldRows } from './page-bounds.ts';
 import { planColumns } from './plan.ts';
 import type { ListQuery } from './query.ts';
@@ -31,8 +31,10 @@ export function teller(
     ({ column }) => column,
   );
   const orderColumn = order.kind === 'column' ? order.column : undefined;
-  const matches = facetTest(ofFacets, facets, dictionaries);
-  const rank = order.kind === 'facet' ? facetRank(facets, order.facet, dictionaries) : undefined;
+  const test = facetTest(ofFacets, facets, dictionaries);
+  const matches = tabulate(facets, dictionaries, (code) => (test(code) ? 1 : 0));
+  const rank =
+    order.kind === 'facet' ? tabulate(facets, dictionaries, facetRank(facets, order.facet, dictionaries)) : undefined;
   const [only] = names;
   return (summaries, rows) =>
     names.length === 1 && only !== undefined && only !== 'facets'
@@ -71,23 +73,23 @@ export function teller(
     if (orderColumn !== undefined && isOrdered === undefined) return undefined;
     const codes = summaries.get('facets');
     if (codes === undefined) return undefined;
-    const kept: ToldRows[] = [];
+    const byRank = new Map<number, number>();
     let [valued, nulls] = [0, 0];
     for (const { low: code, high, count } of codes) {
       if (code === null || code !== high) return undefined;
-      if (!matches(code) || !present.every((isPresent) => isPresent(code))) continue;
-      const place = rank?.(code);
-      if (place !== undefined)
-        kept.push({ rows, count, ...(Number.isNaN(place) ? none : { low: place, high: place }) });
-      else if (isOrdered?.(code) ?? true) valued += count;
-      else nulls += count;
+      if (matches(code) === 0 || !present.every((isPresent) => isPresent(code))) continue;
+      const place = rank?.(code) ?? 0;
+      if (Number.isNaN(place) || isOrdered?.(code) === false) nulls += count;
+      else if (rank === undefined) valued += count;
+      else byRank.set(place, (byRank.get(place) ?? 0) + count);
     }
+    const kept: ToldRows[] = Array.from(byRank, ([place, count]) => ({ rows, low: place, high: place, count }));
     const values = valuesOf(ordered ?? []);
     const [first, last] = [values.at(0), values.at(-1)];
     if (valued > 0 && orderColumn === undefined) kept.push(alike(rows, valued));
     else if (valued > 0 && (first === undefined || last === undefined)) return undefined;
     else if (valued > 0) kept.push({ rows, low: first?.low ?? null, high: last?.high ?? null, count: valued });
-    return nulls > 0 ? [...kept, { rows, ...none, count: nulls }] : kept;
+    return nulls > 0 ? [...kept, { rows, low: null, high: null, count: nulls }] : kept;
   }
 
   /** Where a cell lies, seen from all ranges of its column. Null is outside of any. */
@@ -114,8 +116,6 @@ export function teller(
     return index && ((code) => index(code) === 1);
   }
 }
-
-const none = { low: null, high: null } as const;
 
 /** In creation order all rows have one value. */
 function alike(rows: Span, count: number): ToldRows {
