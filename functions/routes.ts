@@ -400,7 +400,7 @@ export const otherFunctions = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', 'Query', ...columnWrites],
-      Queue: ['DeleteItem'],
+      Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       'Unfinished/dead_letters': ['SendMessage'],
     },
   },

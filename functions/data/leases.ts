@@ -25,6 +25,7 @@ import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { ownerLists } from './columns/lists.ts';
 import { getRow, queryFirstPage } from './dynamodb/reads.ts';
+import { firstPlaceToCome } from './lifecycle/calls-under-way.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { isForWorkers } from './lifecycle/queue-writes.ts';
 import { requestChange } from './lifecycle/request-change.ts';
@@ -150,7 +151,7 @@ export function claimBatch(
         };
       case 'waits':
         // It has lost its device. Jobs that a user adds are found soon, and that it waited for too long.
-        await queue.release(lease, Math.min(progress.idleSince + mostIdleMilliseconds, now() + idleAgainMilliseconds));
+        await queue.release(lease, nextLookAt(progress.idleSince));
         return undefined;
       case 'looks':
         await queue.release(lease);
@@ -158,6 +159,12 @@ export function claimBatch(
       case 'ended':
         return undefined;
     }
+  }
+
+  function nextLookAt(idleSince: number): number {
+    const timedOutAt = idleSince + mostIdleMilliseconds;
+    const again = now() + idleAgainMilliseconds;
+    return timedOutAt > now() ? Math.min(timedOutAt, again) : again;
   }
 
   /** A clock that stands still costs a little fairness, never a batch: the claim is not given up for it. */
@@ -270,7 +277,8 @@ function noSuchResults(): InvalidInput {
 
 /**
  * The function that gives the job that runs under a lease, or starts the next one; the lease lives for another minute. An open batch without
- * further jobs waits for two minutes, then it is TIMED_OUT. Throws LeaseLost. 1 write unit and 1 read unit while the batch waits.
+ * further jobs waits for two minutes, then it is TIMED_OUT. Where a call is adding jobs all that time, the lease ends instead, and the batch
+ * is taken again once the call is complete. Throws LeaseLost. 1 write unit and 1 read unit while the batch waits.
  */
 export function nextJob(
   client: DynamoDBDocumentClient,
@@ -290,10 +298,20 @@ export function nextJob(
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       const { PENDING, RUNNING } = batch.jobs_count_per_status;
       if (!isForWorkers(batch)) return ended;
-      if (PENDING + RUNNING === 0) return runner.nextJob({ kind: 'waits', idleSince: idle_since });
+      if (PENDING + RUNNING === 0) return runner.nextJob({ kind: 'waits', batch, idleSince: idle_since });
     }
     try {
-      return await runner.nextJob(await runner.advance(lease, item.place));
+      const progress = await runner.advance(lease, item.place);
+      if (
+        progress.kind === 'waits' &&
+        now() - progress.idleSince >= mostIdleMilliseconds &&
+        firstPlaceToCome(progress.batch) < Number.POSITIVE_INFINITY
+      ) {
+        // The call that adds jobs may have died, and is ended in a while: until then the device has other work.
+        await queue.release(lease, now() + idleAgainMilliseconds);
+        return ended;
+      }
+      return await runner.nextJob(progress);
     } catch (error) {
       if (error instanceof LeaseLost && (await queue.get(lease)) === undefined) return ended;
       throw error;

@@ -67,8 +67,11 @@ export const BatchRow = z.extend(BatchOfRow, {
    * there were queues.
    */
   queue_key: z.exactOptional(z.nullable(z.string())),
-  /** Ids of the calls that add jobs or cancel some, in several transactions, and are under way (see lifecycle/calls-under-way.ts). */
-  calls_under_way: z.exactOptional(z.array(z.string())),
+  /**
+   * The calls that change its jobs in several transactions, and are under way (see lifecycle/calls-under-way.ts): the id of one that cancels
+   * some; of one that adds some also the `creation_order` of its first job.
+   */
+  calls_under_way: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

@@ -241,7 +241,7 @@ export const NextJob = z
     id: 'NextJob',
     fields: {
       job: 'The next job to run; null where there is none.',
-      done: 'Whether the batch has ended, and the lease with it.',
+      done: 'Whether the lease has ended: the batch has, or it waits without this worker for jobs that are being added.',
       retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for further ones.',
     },
   });

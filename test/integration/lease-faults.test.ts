@@ -5,8 +5,10 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { finishBatch } from '../../functions/data/unfinished-batches.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { createTables } from '../support/create-tables.ts';
+import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -381,8 +383,23 @@ describe('calls that meet', () => {
 });
 
 describe('any calls in any order', () => {
+  const finish = finishBatch(client, names, { now: () => clock.now });
+
   type Step = readonly [
-    'create' | 'open' | 'add' | 'close' | 'cancel' | 'claim' | 'report' | 'next' | 'release' | 'time',
+    (
+      | 'create'
+      | 'open'
+      | 'add'
+      | 'cut'
+      | 'finish'
+      | 'close'
+      | 'cancel'
+      | 'claim'
+      | 'report'
+      | 'next'
+      | 'release'
+      | 'time'
+    ),
     number,
   ];
   const step = fc.tuple(
@@ -390,6 +407,8 @@ describe('any calls in any order', () => {
       'create',
       'open',
       'add',
+      'cut',
+      'finish',
       'close',
       'cancel',
       'claim',
@@ -410,6 +429,28 @@ describe('any calls in any order', () => {
         const batches: string[] = [];
         const claims: { claim: ReturnType<typeof leaseFrom>; job: string }[] = [];
         const ends = new Map<string, number>();
+        const cut: { readonly batch: string; readonly job_ids: readonly string[]; readonly id: string }[] = [];
+        const given = new Set<string>();
+        /** An addition that dies after its first transaction. */
+        const addInPart = async (batch: string) => {
+          const known = new Set((await ownerRows(client, names, user)).jobs.map(({ id }) => id));
+          await workerStack(dyingClient(client, 1).client, names, clock)
+            .add(user, batch, 100)
+            .catch(() => undefined);
+          const { batches: rows, jobs } = await ownerRows(client, names, user);
+          const call = rows.find(({ id }) => id === batch)?.calls_under_way?.at(-1);
+          const job_ids = jobs.flatMap(({ id }) => (known.has(id) ? [] : [id]));
+          if (job_ids.length > 0 && typeof call === 'object') cut.push({ batch, job_ids, id: call.id });
+        };
+        const finishAll = async (some: typeof cut) => {
+          for (const { batch, ...call } of some) {
+            await finish({
+              user_id: user,
+              batch_id: batch,
+              call: { id: call.id, job_ids: [...call.job_ids], errors: ['Cut.'] },
+            });
+          }
+        };
         const refused = (error: unknown): undefined => {
           expect(error).toMatchObject({ status: 409 });
         };
@@ -423,9 +464,14 @@ describe('any calls in any order', () => {
           if (name === 'time') clock.now += number * 25_000;
           if (name === 'claim') {
             const claim = await sound.claim(device, 'worker');
-            if (claim !== undefined) claims.push({ claim: leaseFrom(claim), job: claim.job.id });
+            if (claim !== undefined) {
+              claims.push({ claim: leaseFrom(claim), job: claim.job.id });
+              given.add(claim.job.id);
+            }
           }
           if (batch !== undefined && name === 'add') await sound.add(user, batch, 1).catch(refused);
+          if (batch !== undefined && name === 'cut') await addInPart(batch);
+          if (name === 'finish') await finishAll(cut.slice(number % 2));
           if (batch !== undefined && name === 'close') await sound.close(user, batch);
           if (batch !== undefined && name === 'cancel') await sound.cancel(user, batch).catch(refused);
           if (held === undefined) continue;
@@ -434,10 +480,12 @@ describe('any calls in any order', () => {
             const next = await sound.report(held.claim, held.job).catch(refused);
             if (next && before!.status === 'RUNNING') ends.set(held.job, (ends.get(held.job) ?? 0) + 1);
             if (next?.job) held.job = next.job.id;
+            given.add(held.job);
           }
           if (name === 'next') {
             const next = await sound.next(held.claim).catch(refused);
             if (next?.job) held.job = next.job.id;
+            given.add(held.job);
           }
           if (name === 'release') await sound.release(held.claim);
         }
@@ -445,15 +493,19 @@ describe('any calls in any order', () => {
         for (const times of ends.values()) expect(times).toBe(1);
         const { jobs } = await ownerRows(client, names, user);
         for (const job of jobs) if (ends.has(job.id)) expect(job.status).toBe('DONE');
-        // Whatever happened: workers that live finish what is closed.
+        // Whatever happened: what was cut short is ended, and workers that live finish what is closed.
         for (const id of batches) await sound.close(user, id);
+        await finishAll(cut);
         for (let rounds = 0; rounds < 40; rounds++) {
           clock.now += 121_000;
           const claim = await sound.claim(device, 'last');
           if (claim === undefined) break;
-          for (let job: { id: string } | null = claim.job; job !== null; )
+          for (let job: { id: string } | null = claim.job; job !== null; ) {
+            given.add(job.id);
             job = (await sound.report(leaseFrom(claim), job.id)).job;
+          }
         }
+        expect(cut.flatMap(({ job_ids }) => job_ids.filter((id) => given.has(id)))).toEqual([]);
         for (const id of batches)
           expect(['DONE', 'CANCELED', 'TIMED_OUT']).toContain((await sound.batch(user, id))!.status);
         expect(await keysInQueue(client, names, device)).toEqual([]);

@@ -460,18 +460,27 @@ describe('finishBatches', () => {
     await lifecycle(client, names).createBatches(user_id, [
       newBatch(1, { jobs: [newJob(1)] }),
       newBatch(2, { jobs: [newJob(2)] }),
+      newBatch(3, { jobs: [newJob(3), newJob(4)], open: true }),
     ]);
-    const [canceling, inQueue] = await itemsOfOwner(client, names.Batches, user_id);
+    const [canceling, inQueue, added] = await itemsOfOwner(client, names.Batches, user_id);
     const marked = [
       { ...canceling, canceling: true },
       { ...inQueue, calls_under_way: ['call'], queue_key: 'gone' },
+      // The job behind those of the call brings it into the queue.
+      { ...added, calls_under_way: [{ id: 'addition', from: 0 }], queue_key: null },
     ];
     for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
     await makeOld(user_id);
     calls.clear();
     const attributes = { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' };
     const call = { id: 'call', job_ids: [newJob(2).id], errors: null };
-    const bodies = [{ user_id, batch_id: canceling!.id }, { user_id, batch_id: inQueue!.id, call }, 'unreadable'];
+    const addition = { id: 'addition', job_ids: [newJob(3).id], errors: null };
+    const bodies = [
+      { user_id, batch_id: canceling!.id },
+      { user_id, batch_id: inQueue!.id, call },
+      { user_id, batch_id: added!.id, call: addition },
+      'unreadable',
+    ];
     const Records = bodies.map((body) => ({ messageId: 'message', body: JSON.stringify(body), attributes }));
     const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);

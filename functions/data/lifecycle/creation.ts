@@ -183,7 +183,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     throw new IllegalTransition('The call did not come to its end in time: the jobs that it had added were canceled.');
   }
   if (begins && !batch.open) throw closedForJobs(batch);
-  const begun = begins ? withCall(batch, callId) : batch;
+  const begun = begins ? withCall(batch, { id: callId, from: batch.jobs_count }) : batch;
   const grown = part.isLast ? withoutCall(begun, callId) : { ...begun, rev: begun.rev + 1 };
   return withNewJobs(owner, draft, { batch: grown, jobs, part });
 }

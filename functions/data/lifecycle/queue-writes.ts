@@ -11,6 +11,7 @@ import { batchGet, getItem } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { newUserClock, placeBatch, queueKey, tagOfKey, type UserClock, withdrawBatch } from '../queue/fair-order.ts';
 import { deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
+import { firstPlaceToCome } from './calls-under-way.ts';
 import type { Draft, Owner } from './draft.ts';
 import { isFinalBatchStatus } from './update-row.ts';
 
@@ -18,12 +19,14 @@ type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
  * Whether a worker may take the batch, or has it: its jobs were sent with sequences, it has jobs to run, and nothing is about to end it. An
- * open batch that has begun stays with its device, which waits for further jobs.
+ * open batch that has begun stays with its device, which waits for further jobs. One that is not in the queue does not enter it while a call
+ * adds jobs: all that it could run are to come.
  */
 export function isForWorkers(batch: BatchRow): boolean {
   const { queue_key, creating, canceling, status, open, jobs_count_per_status } = batch;
   if (queue_key === undefined || creating === true || canceling === true) return false;
   if (isFinalBatchStatus(status) || status === 'CANCELING') return false;
+  if (queue_key === null && firstPlaceToCome(batch) < Number.POSITIVE_INFINITY) return false;
   const { PENDING, RUNNING } = jobs_count_per_status;
   return PENDING + RUNNING > 0 || (open && status !== 'PENDING');
 }

@@ -14,6 +14,7 @@ import {
   mostUnseenLosses,
   type QueueItem,
 } from '../queue/queue-item.ts';
+import { firstPlaceToCome } from './calls-under-way.ts';
 import {
   batchIn,
   changesNothing,
@@ -42,8 +43,8 @@ export interface LeasedRequest {
 /** What the device does next. */
 export type Progress =
   | { readonly kind: 'runs'; readonly batch: BatchRow; readonly job: JobRow }
-  /** The batch is open, and has no job for now. */
-  | { readonly kind: 'waits'; readonly idleSince: number }
+  /** The batch has no job for now: it is open, or a call is adding jobs. */
+  | { readonly kind: 'waits'; readonly batch: BatchRow; readonly idleSince: number }
   /** The batch has left the queue. */
   | { readonly kind: 'ended' }
   /** There is a job from this place on, which was not among those given. */
@@ -89,7 +90,7 @@ export function progressOf(draft: Draft, lease: LeaseReference): Progress {
   const held: LeaseUpdate | QueueItem | undefined = draft.lease ?? draft.stored.leased;
   if (batch === undefined || held === undefined || !isForWorkers(batch)) return { kind: 'ended' };
   const { idle_since, place } = held;
-  if (idle_since !== undefined) return { kind: 'waits', idleSince: idle_since };
+  if (idle_since !== undefined) return { kind: 'waits', batch, idleSince: idle_since };
   const job = [...draft.stored.jobs.keys()]
     .map((id) => settledJobIn(draft, id) as JobRow)
     .find((each) => each.batch_id === batch.id && each.creation_order === place && each.status === 'RUNNING');
@@ -136,10 +137,12 @@ function leasePart({ place, losses, unseen_losses, seen, lease_until, idle_since
 function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Draft {
   const { lists, lease, now, jobIds } = request;
   const batchId = batchIdOfKey(lease.key);
-  const job = jobIds
+  const batch = batchIn(draft, batchId) as BatchRow;
+  const unfinished = jobIds
     .flatMap((id) => settledJobIn(draft, id) ?? [])
-    .find((each) => each.batch_id === batchId && each.creation_order >= held.place && canRun(each));
-  if (job === undefined) return waitForJobs(draft, request, held);
+    .filter((each) => each.batch_id === batchId && each.creation_order >= held.place && canRun(each));
+  const job = unfinished.find((each) => each.creation_order < firstPlaceToCome(batch));
+  if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
   const { losses, unseen_losses } = job.creation_order === held.place ? held : noLosses;
   const reason = whyGivenUp({ losses, unseen_losses });
   if (reason !== undefined) {
@@ -147,7 +150,6 @@ function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Dra
     const ended = endJob(draft, request, { jobId: job.id, update });
     return startNext(ended, request, { ...held, ...after(job) });
   }
-  const batch = batchIn(draft, batchId) as BatchRow;
   const source = { kind: 'direct call', time: fromMicroseconds(now * 1000) } as const;
   const started = updateRow(
     jobIn(draft, job.id) as JobRow,
@@ -176,13 +178,20 @@ function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Dra
   });
 }
 
-/** No job was found that can run: either there is none, or those found are not the ones. */
-function waitForJobs(draft: Draft, { lists, lease, now }: LeasedRequest, held: LeaseUpdate): Draft {
+/**
+ * No job was found that can run: either there is none, or those found are not the ones, or they are to come, since a call is still adding
+ * them. That call may have died: then the wait goes on after its time, until somebody else has ended the call.
+ */
+function waitForJobs(
+  draft: Draft,
+  { lists, lease, now }: LeasedRequest,
+  { held, areToCome }: { readonly held: LeaseUpdate; readonly areToCome: boolean },
+): Draft {
   const batch = settledBatchIn(draft, batchIdOfKey(lease.key)) as BatchRow;
   const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
-  if (!isForWorkers(batch) || PENDING + RUNNING > 0) return withLease(draft, held);
+  if (!isForWorkers(batch) || (PENDING + RUNNING > 0 && !areToCome)) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
-  if (now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
+  if (areToCome || now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
   if (CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
   const time = fromMicroseconds(now * 1000);

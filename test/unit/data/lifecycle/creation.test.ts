@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { firstPlaceToCome } from '../../../../functions/data/lifecycle/calls-under-way.ts';
 import { type Creation, creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import type { BatchRow, NewBatch } from '../../../../functions/schemas/batch.ts';
@@ -171,7 +172,25 @@ describe('a user’s call that adds jobs in several transactions', () => {
   };
 
   it('is named by the batch while it is under way', () => {
-    expect(batchesIn(first.apply(open))[0]).toMatchObject({ calls_under_way: ['call'], jobs_count: 5 });
+    expect(batchesIn(first.apply(open))[0]).toMatchObject({
+      calls_under_way: [{ id: 'call', from: 0 }],
+      jobs_count: 5,
+    });
+    const more = creationOperations(owner, { ...addition, jobs: jobsOf(30).slice(20), callId: 'another' })[0]!
+      .halves!()![0];
+    const calls = batchesIn(more.apply(begun))[0]!.calls_under_way!;
+    expect(calls).toEqual([
+      { id: 'call', from: 0 },
+      { id: 'another', from: 5 },
+    ]);
+    const lowest = (calls_under_way: typeof calls) =>
+      firstPlaceToCome({ ...batchesIn(first.apply(open))[0]!, calls_under_way });
+    expect([lowest(calls), lowest(calls.slice(1)), lowest(['a call that cancels jobs']), lowest([])]).toEqual([
+      0,
+      5,
+      Number.POSITIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ]);
     const done = second.apply(begun);
     expect(batchesIn(done)[0]).not.toHaveProperty('calls_under_way');
     expect(batchesIn(whole!.apply(open))[0]).not.toHaveProperty('calls_under_way');

@@ -1,0 +1,240 @@
+/** Additions of many jobs that are cut short: no device runs a part of one. */
+
+import { randomUUID } from 'node:crypto';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { addJobs } from '../../functions/data/new-batches.ts';
+import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
+import type { Claim } from '../../functions/schemas/lease.ts';
+import type { UnfinishedBatch, UnfinishedCall } from '../../functions/schemas/unfinished-batch.ts';
+import { createTables } from '../support/create-tables.ts';
+import { dyingClient } from '../support/dying-client.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { testClient } from '../support/test-client.ts';
+import { keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
+import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+
+const client = testClient(dynamodbEndpoint);
+const names = await createTables(client, `${randomUUID()}-`);
+const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
+const now = () => clock.now;
+const stack = workerStack(client, names, clock);
+const finish = finishBatch(client, names, { now });
+const seconds = (number: number) => {
+  clock.now += number * 1000;
+};
+
+function fresh() {
+  const mark = randomUUID();
+  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
+}
+
+const idempotencyKey = 'key';
+const many = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({})));
+
+/** Adds 120 jobs, of which about 80 get there. Returns what was announced to be finished. */
+async function addInPart(user: string, batchId: string, key = idempotencyKey): Promise<UnfinishedBatch> {
+  let announced: UnfinishedBatch | undefined;
+  const beforeSeveral = async (user_id: string, batch_id: string, call?: UnfinishedCall) => {
+    announced = { user_id, batch_id, ...(call && { call }) };
+  };
+  const add = addJobs(dyingClient(client, 1).client, names, { now, beforeSeveral });
+  await expect(add({ userId: user, idempotencyKey: key }, batchId, many)).rejects.toThrow('killed');
+  return announced!;
+}
+
+/** The same call again, which adds the rest. */
+function addRest(user: string, batchId: string) {
+  return addJobs(client, names, { now })({ userId: user, idempotencyKey }, batchId, many);
+}
+
+async function claimed(device: string): Promise<Claim> {
+  const claim = await stack.claim(device, 'worker');
+  if (claim === undefined) throw new Error('There was nothing to claim.');
+  return claim;
+}
+
+/** The batch's jobs in their order. Rows, columns and queue agree. */
+async function jobsOf({ device, user }: ReturnType<typeof fresh>) {
+  expect(await recountOf(client, names, user)).toEqual([]);
+  const { batches, jobs } = await ownerRows(client, names, user);
+  const inQueue = batches.flatMap(({ queue_key }) => (typeof queue_key === 'string' ? [queue_key] : []));
+  expect((await keysInQueue(client, names, device, user)).sort()).toEqual(inQueue.sort());
+  expect(await misplacedBatches(client, names, { device, user })).toEqual([]);
+  return jobs.toSorted((a, b) => a.creation_order - b.creation_order);
+}
+
+const waits = { job: null, done: false, retry_after: 2 };
+const ended = { job: null, done: true, retry_after: null };
+
+describe('an addition to a batch that has no other jobs', () => {
+  it('brings the batch to its device once it is complete', async () => {
+    const whose = fresh();
+    const { id } = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 0 });
+    await addInPart(whose.user, id);
+    expect(await keysInQueue(client, names, whose.device)).toEqual([]);
+    expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    await addRest(whose.user, id);
+    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose))[0]!.id);
+  });
+
+  it('is canceled as a whole where it is not, and the next one brings the batch there', async () => {
+    const whose = fresh();
+    const { id } = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 0 });
+    expect(await finish(await addInPart(whose.user, id))).toBe('canceled');
+    const cut = await jobsOf(whose);
+    expect(new Set(cut.map(({ status }) => status))).toEqual(new Set(['CANCELED']));
+    expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    await stack.add(whose.user, id, 1);
+    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose))[cut.length]!.id);
+  });
+
+  it('holds up jobs that were added after it until it is over', async () => {
+    const whose = fresh();
+    const { id } = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 0 });
+    const cut = await addInPart(whose.user, id);
+    const other = await addInPart(whose.user, id, 'another');
+    await stack.add(whose.user, id, 1);
+    const last = (await jobsOf(whose)).at(-1)!.id;
+    for (const each of [cut, other]) {
+      expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+      await finish(each);
+    }
+    const claim = await claimed(whose.device);
+    expect(claim.job.id).toBe(last);
+    await stack.close(whose.user, id);
+    expect(await stack.report(leaseFrom(claim), last)).toEqual(ended);
+    await jobsOf(whose);
+  });
+});
+
+describe('an addition to a batch at a device', () => {
+  /** A batch with two jobs, of which the device runs the first. */
+  async function running() {
+    const whose = fresh();
+    const batch = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 2 });
+    const claim = await claimed(whose.device);
+    const [first, second] = batch.jobs!.map((job) => job.id) as [string, string];
+    return { whose, id: batch.id, lease: leaseFrom(claim), first, second };
+  }
+
+  it('is run once it is complete; the jobs before it are run meanwhile', async () => {
+    const { whose, id, lease, first, second } = await running();
+    await addInPart(whose.user, id);
+    expect((await stack.report(lease, first)).job?.id).toBe(second);
+    expect(await stack.report(lease, second)).toEqual(waits);
+    seconds(30);
+    expect(await stack.next(lease)).toEqual(waits);
+    await addRest(whose.user, id);
+    expect((await stack.next(lease)).job?.id).toBe((await jobsOf(whose))[2]!.id);
+  });
+
+  it('that died keeps the device for two minutes at most, and the batch is gone on with when it is over', async () => {
+    const { whose, id, lease, first, second } = await running();
+    const cut = await addInPart(whose.user, id);
+    await stack.report(lease, first);
+    await stack.report(lease, second);
+    for (let asked = 0; asked < 3; asked++) {
+      seconds(39);
+      expect(await stack.next(lease)).toEqual(waits);
+    }
+    seconds(4);
+    expect(await stack.next(lease)).toEqual(ended);
+    // The device has other work, however often it looks at this batch.
+    for (let times = 0; times < 4; times++) {
+      const other = await stack.create(fresh().user, { device_type: whose.device });
+      expect((await claimed(whose.device)).batch.id).toBe(other.id);
+      seconds(61);
+      const again = await claimed(whose.device);
+      expect(again.batch.id).toBe(other.id);
+      await stack.report(leaseFrom(again), again.job.id);
+      expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    }
+    expect((await jobsOf(whose)).slice(2).every(({ status }) => status === 'PENDING')).toBe(true);
+    await stack.add(whose.user, id, 1);
+    seconds(6);
+    expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    await finish(cut);
+    seconds(6);
+    const claim = await claimed(whose.device);
+    const all = await jobsOf(whose);
+    expect(claim.job.id).toBe(all.at(-1)!.id);
+    const ofCall = all.slice(2, -1);
+    expect(ofCall.every(({ status, start_timestamp }) => status === 'CANCELED' && start_timestamp === null)).toBe(true);
+  });
+
+  it('that died leaves an open batch to be timed out, but not while it is under way', async () => {
+    const { whose, id, lease, first, second } = await running();
+    await stack.report(lease, first);
+    await stack.report(lease, second);
+    seconds(119);
+    const cut = await addInPart(whose.user, id);
+    seconds(2);
+    expect(await stack.next(lease)).toEqual(ended);
+    seconds(6);
+    expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    expect((await stack.batch(whose.user, id))!.status).toBe('RUNNING');
+    await finish(cut);
+    seconds(6);
+    expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    expect((await stack.batch(whose.user, id))!.status).toBe('TIMED_OUT');
+    await jobsOf(whose);
+  });
+
+  it('that died lets a closed batch end with it', async () => {
+    const { whose, id, lease, first, second } = await running();
+    const cut = await addInPart(whose.user, id);
+    await stack.close(whose.user, id);
+    await stack.report(lease, first);
+    expect(await stack.report(lease, second)).toEqual(waits);
+    await finish(cut);
+    expect(await stack.next(lease)).toEqual(ended);
+    expect((await stack.batch(whose.user, id))!.status).toBe('DONE');
+    await jobsOf(whose);
+  });
+});
+
+describe('an addition to a batch that waits', () => {
+  it('stands in nobody’s way where the jobs before it are canceled', async () => {
+    const whose = fresh();
+    const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
+    await addInPart(whose.user, batch.id);
+    await stack.cancelJob(whose.user, batch.jobs![0]!.id);
+    const other = await stack.create(fresh().user, { device_type: whose.device });
+    const held = await claimed(whose.device);
+    expect(held.batch.id).toBe(other.id);
+    expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+    expect((await stack.batch(whose.user, batch.id))!.status).toBe('PENDING');
+    // Claims look at it now and then, however long it waits.
+    const [key] = await keysInQueue(client, names, whose.device, whose.user);
+    const fenceOf = async () => {
+      const Key = { device_type: whose.device, key };
+      return (await client.send(new GetCommand({ TableName: names.Queue, Key, ConsistentRead: true }))).Item!.fence;
+    };
+    await stack.heartbeat(leaseFrom(held), held.job.id);
+    seconds(50);
+    for (let times = 0; times < 3; times++) {
+      await stack.heartbeat(leaseFrom(held), held.job.id);
+      seconds(50);
+      const before = await fenceOf();
+      for (let claims = 0; claims < 3; claims++) expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
+      expect(await fenceOf()).toBe(before + 2);
+    }
+    await addRest(whose.user, batch.id);
+    seconds(6);
+    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose))[1]!.id);
+  });
+
+  it('lets the jobs before it be run', async () => {
+    const whose = fresh();
+    const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
+    const cut = await addInPart(whose.user, batch.id);
+    const claim = await claimed(whose.device);
+    expect(claim.job.id).toBe(batch.jobs![0]!.id);
+    await finish(cut);
+    expect(await stack.report(leaseFrom(claim), claim.job.id)).toEqual(waits);
+    await jobsOf(whose);
+  });
+});
