@@ -53,8 +53,8 @@ export interface Route extends FunctionDescription {
 
 const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
-/** Of whoever writes rows: a change of an old one may delete summaries. */
-const columnWrites = ['BatchGetItem', 'PutItem', 'DeleteItem'] as const;
+/** Of whoever writes rows: texts that have left the heads are read by a query, and a change of an old row may delete summaries. */
+const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
 /** Of whoever creates rows: a user's first ones are preceded by a query whether they are the first. */
 const creations = {
@@ -70,7 +70,7 @@ const creations = {
 const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
-  Columns: ['GetItem', 'Query', ...columnWrites],
+  Columns: ['GetItem', ...columnWrites],
   Queue: ['DeleteItem'],
   Unfinished: ['SendMessage'],
 } as const;
@@ -119,7 +119,7 @@ export const routes = {
       ...creations,
       Batches: ['GetItem', ...creations.Batches],
       'Jobs/by_batch': ['Query'],
-      Columns: ['GetItem', 'Query', ...creations.Columns],
+      Columns: ['GetItem', ...creations.Columns],
       Sequences: ['GetItem', ...creations.Sequences],
     },
     timeoutSeconds: 28,
@@ -196,7 +196,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'Query', ...columnWrites],
+      Columns: ['GetItem', ...columnWrites],
       Sequences: ['BatchGetItem', 'PutItem'],
       Queue: creations.Queue,
       Unfinished: ['SendMessage'],
@@ -217,7 +217,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'Query', ...columnWrites],
+      Columns: ['GetItem', ...columnWrites],
       Queue: ['DeleteItem'],
       Unfinished: ['SendMessage'],
     },
@@ -322,7 +322,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/projects',
     entry: 'endpoints/projects/list-projects',
-    uses: { Columns: ['GetItem'] },
+    uses: { Columns: ['GetItem', 'Query'] },
   },
   submitQuizzes: {
     method: 'POST',
@@ -374,7 +374,7 @@ export const otherFunctions = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', 'Query', ...columnWrites],
+      Columns: ['GetItem', ...columnWrites],
       Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       Unfinished: ['SendMessage'],
       WaitingEvents: ['SendMessage'],
@@ -387,7 +387,7 @@ export const otherFunctions = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', 'Query', ...columnWrites],
+      Columns: ['GetItem', ...columnWrites],
       Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       Unfinished: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
@@ -399,7 +399,7 @@ export const otherFunctions = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', 'Query', ...columnWrites],
+      Columns: ['GetItem', ...columnWrites],
       Queue: ['GetItem', 'PutItem', 'DeleteItem'],
       'Unfinished/dead_letters': ['SendMessage'],
     },

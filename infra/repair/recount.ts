@@ -13,8 +13,9 @@ import {
   setPrefix,
   setValues,
 } from '../../functions/data/columns/column-items.ts';
+import { dictionaryEdits, storedHead, textsOf } from '../../functions/data/columns/dictionaries.ts';
 import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/columns/facets.ts';
-import { emptyHead, Head, headKey } from '../../functions/data/columns/head.ts';
+import { emptyHead, type Head, headKey, StoredHead } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
@@ -39,7 +40,7 @@ export type Difference =
       readonly kind: 'head';
       readonly key: string;
       readonly found: Item | undefined;
-      readonly expected: Head;
+      readonly expected: StoredHead;
     }
   | {
       readonly kind: 'block';
@@ -152,10 +153,18 @@ function columnDifferences(
   items: ReadonlyMap<string, Item>,
 ): Difference[] {
   const foundHead = items.get(headKey(list));
-  const head = expectedHead(list, rows, foundHead);
-  const sameHead = isDeepStrictEqual(foundHead === undefined ? emptyHead(list) : Head.safeParse(foundHead).data, head);
+  const complete = expectedHead(list, rows, items);
+  const head = storedHead(list, complete);
+  const sameHead = isDeepStrictEqual(
+    foundHead === undefined ? emptyHead(list) : StoredHead.safeParse(foundHead).data,
+    head,
+  );
   const inBlocks = rows.slice(0, tailStart(list, head));
-  const expected = new Map([...columnBlocks(list, inBlocks, head.dictionaries), ...setBlocks(list, rows)]);
+  const expected = new Map([
+    ...columnBlocks(list, inBlocks, complete.dictionaries),
+    ...setBlocks(list, rows),
+    ...textBlocks(list, complete.dictionaries),
+  ]);
   const found = new Map([...items].filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list)));
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
     (key) => !holds(found.get(key), expected.get(key)),
@@ -166,14 +175,14 @@ function columnDifferences(
   ];
 }
 
-function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found: Item | undefined): Head {
-  const known = soundDictionaries(list, Head.safeParse(found).data?.dictionaries ?? {});
+function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items: ReadonlyMap<string, Item>): Head {
+  const known = soundDictionaries(list, items);
   const dictionaries = rows.reduce((learned, row) => withTextsOf(Object.values(list.columns), row, learned), known);
   const head: Head = {
     ...emptyHead(list),
     next_seq: rows.length,
     last_created_at: rows.at(-1)?.created_at ?? null,
-    dictionaries: dictionaries as Head['dictionaries'],
+    dictionaries,
   };
   const newest = rows.slice(tailStart(list, head));
   const tail = Object.values(list.columns).map((column) => {
@@ -185,16 +194,20 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], found
 
 /**
  * Those that the list still has. They keep their order, because a text's index is in the columns
- * already.
+ * already. One that lacks texts, or has a text twice, is learned from the rows as if they were created
+ * anew: unless rows were renumbered since, that gives every text its index back.
  */
-function soundDictionaries(list: ListDescription, found: Dictionaries): Dictionaries {
+function soundDictionaries(list: ListDescription, items: ReadonlyMap<string, Item>): Dictionaries {
+  const head = StoredHead.safeParse(items.get(headKey(list))).data;
+  if (head === undefined) return {};
   const facets = Object.values(list.columns).flatMap((column) =>
     column.kind === 'facets' ? Object.values(column.facets) : [],
   );
   const sound = facets.flatMap((facet) => {
-    const texts = facet.kind === 'dictionary' ? found[facet.attribute] : undefined;
+    if (facet.kind !== 'dictionary') return [];
+    const texts = textsOf(list, facet.attribute, head, (key) => items.get(key)?.v);
     const isSound = texts !== undefined && texts.length <= facetSize(facet) && new Set(texts).size === texts.length;
-    return isSound ? [[facet.attribute, texts] as const] : [];
+    return isSound && texts.length > 0 ? [[facet.attribute, texts] as const] : [];
   });
   return Object.fromEntries(sound);
 }
@@ -229,6 +242,10 @@ function* setBlocks(list: ListDescription, rows: readonly Row[]): Generator<[str
       if (bytes !== undefined) yield [key, bytes];
     }
   }
+}
+
+function textBlocks(list: ListDescription, dictionaries: Dictionaries): [string, Uint8Array | undefined][] {
+  return dictionaryEdits(list, {}, dictionaries).map(({ key, apply }) => [key, apply(undefined)]);
 }
 
 /** Whether the item holds exactly these bytes; undefined: whether there is neither. */

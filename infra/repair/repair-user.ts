@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { Head } from '../../functions/data/columns/head.ts';
+import { isBlockOfTexts } from '../../functions/data/columns/dictionaries.ts';
+import { StoredHead } from '../../functions/data/columns/head.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
 import { type Difference, isCount, recount } from './recount.ts';
 import { type RepairedOwner, readSnapshot } from './snapshot.ts';
@@ -76,21 +77,24 @@ export async function repairUser(
   }
 
   /**
-   * The format in a head says that all blocks are of that format. So a head that gets another one
-   * loses its own first, which stops readers and writers of both releases. Heads are written last,
-   * and only when everything else was: an interrupted repair must never pass for a complete one.
+   * The format in a head says that all blocks are of that format, and go by the head's texts. So a
+   * head that is to change together with one of these loses its format first, which stops readers and
+   * writers of both releases. Blocks of texts follow all others: where one is missing, nobody reads or
+   * writes columns by texts until it is there. Heads are written last, and only when everything else
+   * was: an interrupted repair must never pass for a complete one.
    */
   async function mendAll(differences: readonly MendableDifference[]): Promise<void> {
+    const others = differences.filter((difference) => difference.kind !== 'head');
+    const [texts, rest] = [others.filter(isOfTexts), others.filter((difference) => !isOfTexts(difference))];
     const heads: HeadDifference[] = [];
     for (const head of differences.filter((difference) => difference.kind === 'head')) {
       const { format, ...withoutFormat } = head.found ?? {};
-      if (format === undefined || format === head.expected.format) heads.push(head);
-      else if (await mendEach([{ ...head, expected: withoutFormat as Head }])) {
+      if (format === undefined || (texts.length === 0 && keepsMeaning(head))) heads.push(head);
+      else if (await mendEach([{ ...head, expected: withoutFormat as StoredHead }])) {
         heads.push({ ...head, found: withoutFormat });
       } else return;
     }
-    const mended = await mendEach(differences.filter((difference) => difference.kind !== 'head'));
-    if (mended) await mendEach(heads);
+    if ((await mendEach(rest)) && (await mendEach(texts))) await mendEach(heads);
   }
 
   async function mendEach(differences: readonly MendableDifference[]): Promise<boolean> {
@@ -108,6 +112,17 @@ type HeadDifference = Extract<Difference, { kind: 'head' }>;
 
 function isMendable(difference: Difference): difference is MendableDifference {
   return difference.kind !== 'broken';
+}
+
+/** Whether columns that were right by the head as it was found are right by the one that is expected. */
+function keepsMeaning({ found, expected }: HeadDifference): boolean {
+  return (['format', 'dictionaries', 'dictionary_blocks'] as const).every((name) =>
+    isDeepStrictEqual(found?.[name], expected[name]),
+  );
+}
+
+function isOfTexts({ key }: MendableDifference): boolean {
+  return Object.values(ownerLists()).some((list) => isBlockOfTexts(list, key));
 }
 
 function nameOf(difference: Difference): string {
@@ -135,7 +150,7 @@ async function mendColumnItem(
 ): Promise<void> {
   const TableName = tables.Columns;
   const { key, found } = difference;
-  const condition = requireUnchanged('key', difference.kind === 'head' ? Object.keys(Head.shape) : ['v'], found);
+  const condition = requireUnchanged('key', difference.kind === 'head' ? Object.keys(StoredHead.shape) : ['v'], found);
   if (difference.expected === undefined) {
     await client.send(new DeleteCommand({ TableName, Key: { user_id: userId, key }, ...condition }));
   } else {

@@ -3,7 +3,7 @@
 import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { Head } from '../../functions/data/columns/head.ts';
+import { StoredHead } from '../../functions/data/columns/head.ts';
 import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
@@ -66,7 +66,8 @@ export async function readSnapshot(owner: RepairedOwner, lists: OwnerLists): Pro
 /** Heads and blocks, but not the events that are remembered beside them. */
 async function readColumns(owner: RepairedOwner): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const page of readAll(owner, 'Columns', ['key', 'v', ...Object.keys(Head.shape)])) items.push(...page);
+  for await (const page of readAll(owner, 'Columns', ['key', 'v', ...Object.keys(StoredHead.shape)]))
+    items.push(...page);
   return items;
 }
 

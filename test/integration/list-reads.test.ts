@@ -18,6 +18,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
+import { uuid } from '../support/new-batch.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
@@ -26,11 +27,13 @@ const user = 'auth0|reads';
 const client = testClient(dynamodbEndpoint);
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
 
-/** Only the rows 40 and 47 are on FRESNEL, and only these have started, in this order. */
+/** Only the rows 40 and 47 are urgent, and only these have started, in this order. All have the same texts, so the head holds them. */
 const rare = [40, 47];
 const batches = sample(batchRows(user, 100)).map((batch) => ({
   ...batch,
-  device_type: rare.includes(batch.seq) ? 'FRESNEL' : 'EMU_MPS',
+  project_id: uuid('c', 1),
+  device_type: 'FRESNEL',
+  queue_priority: rare.includes(batch.seq) ? ('HIGH' as const) : ('LOW' as const),
   status: 'DONE' as const,
   start_datetime: rare.includes(batch.seq) ? `2026-03-01T00:00:${batch.seq}.000000Z` : null,
   end_datetime: '2026-03-02T00:00:00.000000Z',
@@ -46,6 +49,7 @@ const ofFirstDigit = batches
 /** The jobs of the second batch are the rows 40 to 49. */
 const jobs = sample(jobRows(user, ['placeholder'], 100)).map((job) => ({
   ...job,
+  project_id: uuid('c', 1),
   batch_id: batchOf(job.seq >= 40 && job.seq < 50 ? 1 : 0),
   creation_order: job.seq >= 40 && job.seq < 50 ? job.seq - 40 : job.seq < 40 ? job.seq : job.seq - 10,
   status: 'DONE' as const,
@@ -130,7 +134,7 @@ describe('a list of batches', () => {
     ['a selective prefix', { id__starts_with: [batchOf(1).slice(0, 4)] }, [`Batches ${batchOf(1).slice(0, 4)}*`], 1],
     [
       'a facet: the newest blocks, summaries, and a block of the stretch with the page',
-      { device_type: ['FRESNEL'] },
+      { queue_priority: ['HIGH'] },
       [
         'Batches/by_creation 40..47',
         'Columns b#f#0..b#f#9999999 limit 3',
@@ -177,7 +181,7 @@ describe('a list of batches', () => {
     ['a tag', { tag: ['one'] }, ['Batches/by_creation 40..40', 'Columns b#head', 'Columns b#t#…#0..b#t#…#9999999'], 2],
     [
       'a tag and a facet, side by side',
-      { tag: ['one'], device_type: ['FRESNEL'] },
+      { tag: ['one'], queue_priority: ['HIGH'] },
       ['Batches/by_creation 40..40', 'Columns b#f#0..b#f#9999999', 'Columns b#head', 'Columns b#t#…#0..b#t#…#9999999'],
       2,
     ],
@@ -194,7 +198,7 @@ describe('a list of batches', () => {
   });
 
   it('reads the columns of stretches that are not sealed', async () => {
-    const query = BatchListQuery.parse({ device_type: ['FRESNEL'] });
+    const query = BatchListQuery.parse({ queue_priority: ['HIGH'] });
     const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
@@ -242,7 +246,7 @@ describe('a list of batches that lie far apart', () => {
   const rows = batches.map((batch) => ({
     ...batch,
     user_id: scattered,
-    device_type: isRare(batch.seq) ? 'FRESNEL' : 'EMU_MPS',
+    queue_priority: isRare(batch.seq) ? ('HIGH' as const) : ('LOW' as const),
   }));
 
   const list = withRowsPerBlock(batchList, 2);
@@ -267,9 +271,52 @@ describe('a list of batches that lie far apart', () => {
       2,
     ],
   ])('reads %s', async (_, order_by, ofColumns, steps) => {
-    const query = BatchListQuery.parse({ device_type: ['FRESNEL'], order_by: [order_by] });
+    const query = BatchListQuery.parse({ queue_priority: ['HIGH'], order_by: [order_by] });
     const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock: 2 })(scattered, query));
     const reads = ['Batches 9 keys', 'Columns b#head', ...ofColumns].sort();
     expect(found).toEqual({ answer: listOf(rows, query as never), reads, steps });
+  });
+});
+
+describe('a list of batches of many projects', () => {
+  const manager = 'auth0|many projects';
+  const rows = batches.map((batch) => ({ ...batch, user_id: manager, project_id: uuid('c', batch.seq % 7) }));
+
+  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  beforeAll(() => loadList(client, tables, { list, userId: manager, rows, sealed: () => true }));
+
+  it.each<[string, Record<string, string[]>, string[]]>([
+    ['no texts for the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head']],
+    [
+      'no texts for times, also where facets tell which rows have both',
+      { start_date: ['2026-01-01'], end_date: ['2026-04-01'] },
+      [
+        'Batches/by_creation 40..47',
+        'Columns b#e#0..b#e#9999999 limit 3',
+        'Columns b#e#2..b#e#3',
+        'Columns b#e#s#0..b#e#s#1',
+        'Columns b#f#s#0..b#f#s#1',
+        'Columns b#head',
+        'Columns b#s#0..b#s#9999999 limit 3',
+        'Columns b#s#2..b#s#3',
+        'Columns b#s#s#0..b#s#s#1',
+      ],
+    ],
+    [
+      'the texts for a facet',
+      { project_id: [uuid('c', 5)], queue_priority: ['HIGH'] },
+      [
+        'Batches/by_creation 40..47',
+        'Columns b#f#0..b#f#9999999 limit 3',
+        'Columns b#f#2..b#f#3',
+        'Columns b#f#s#0..b#f#s#1',
+        'Columns b#head',
+        'Columns b#texts#*',
+      ],
+    ],
+  ])('reads %s', async (_, parameters, reads) => {
+    const query = BatchListQuery.parse(parameters);
+    const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock })(manager, query));
+    expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
   });
 });

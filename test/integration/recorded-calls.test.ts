@@ -106,9 +106,12 @@ const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 
 /** So many that looking up ten rows, far from each other, by their blocks is cheaper than reading what lies between. */
 const rowCount = 2_700;
 const isRare = (seq: number) => seq % 260 === 0;
+/** So many that texts have left the heads: 24 do so together. */
+const projectOf = (seq: number) => uuid('c', seq % 30);
 const uncounted = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   ...row,
   ...(seq === 0 && { open: true, status: 'RUNNING' as const, webhook: 'https://receiver.example.org/' }),
+  project_id: projectOf(seq),
   device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
 }));
 const [first, second, few, farApart, farApartMiscounted] = uncounted.map(({ id }) => id) as [
@@ -130,6 +133,7 @@ const jobs = sample(jobRows(owner, [first, second], rowCount)).map((row, seq) =>
   return {
     ...row,
     batch_id,
+    project_id: projectOf(seq),
     creation_order,
     origin: isRare(seq) ? ('OVH' as const) : ('CLIENT' as const),
     results_key: `results/${owner}/${row.id}.json`,
@@ -222,9 +226,20 @@ const worker = workerStack(client, names, {
   },
 });
 
+/** Gives a user batches of as many projects. */
+function loadProjects(userId: string) {
+  const rows = sample(batchRows(userId, 30)).map((row, seq) => ({
+    ...row,
+    project_id: projectOf(seq),
+    queue_key: null,
+  }));
+  return loadList(client, names, { list: batchList, userId, rows });
+}
+
 /** A batch that a device has, and requests under its lease. */
 async function leased(name: RouteName, content: Parameters<typeof worker.create>[1]) {
   const [user, device_type] = [`auth0|owner of a batch for ${name}`, `DEVICE_${name}`];
+  await loadProjects(user);
   const batch = await worker.create(user, { ...content, device_type });
   const claim = await worker.claim(device_type, 'worker');
   const [first, ...others] = batch.jobs!.map(({ id }) => id) as [string, ...string[]];
@@ -265,6 +280,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *claimBatch() {
     const device_type = 'RECORDED';
     const user = 'auth0|owner of recorded batches';
+    await loadProjects(user);
     await worker.create(user, { device_type });
     // The first batch ends by this claim, which takes the second.
     await worker.claim(device_type, 'lost');

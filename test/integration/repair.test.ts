@@ -1,16 +1,19 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { emptyHead, type Head } from '../../functions/data/columns/head.ts';
+import { listBatches } from '../../functions/data/batches.ts';
+import { emptyHead, type StoredHead } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { CorruptData } from '../../functions/errors.ts';
+import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
+import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
@@ -62,6 +65,8 @@ const set = (table: 'Batches' | 'Jobs', user_id: string, id: string, name: strin
       ExpressionAttributeValues: { ':value': value },
     }),
   );
+
+const textBlock = (...texts: string[]) => new Uint8Array(Buffer.from(JSON.stringify(texts)));
 
 /** Ways to break what an owner's lists are read from. Each leaves the rows' own content. */
 const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> = {
@@ -120,10 +125,23 @@ const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> =
     await put('Columns', { ...columns['b#head'], next_seq: 'seven' });
   },
   'a dictionary with a text twice': async (user_id) => {
-    const head = (await ownerRows(client, tables, user_id)).columns['j#head'] as unknown as Head;
+    const head = (await ownerRows(client, tables, user_id)).columns['j#head'] as unknown as StoredHead;
     const [first = ''] = head.dictionaries.project_id ?? [];
     await put('Columns', { ...head, dictionaries: { project_id: [first, first] } });
   },
+  'a head without blocks of texts': (user_id) => unset('Columns', { user_id, key: 'b#head' }, 'dictionary_blocks'),
+  'a lost block of texts': (user_id) => remove('Columns', { user_id, key: 'b#texts#project_id#0000000' }),
+  'a block of texts that are none': (user_id) =>
+    put('Columns', { user_id, key: 'j#texts#project_id#0000000', v: Buffer.from('[1,2]') }),
+  'a block of one text twice': (user_id) =>
+    put('Columns', { user_id, key: 'b#texts#project_id#0000000', v: textBlock('twice', 'twice') }),
+  'a text in the head that is in a block too': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    const [text] = JSON.parse(Buffer.from(columns['b#texts#project_id#0000000']!.v as Uint8Array).toString());
+    await put('Columns', { ...columns['b#head'], dictionaries: { project_id: [text], device_type: [] } });
+  },
+  'a block of texts beyond the last': (user_id) =>
+    put('Columns', { user_id, key: 'b#texts#project_id#0000001', v: textBlock('x', 'y') }),
   'a block that is a text': (user_id) => put('Columns', { user_id, key: 'b#u#0000001', v: 'text' }),
   'a block without bytes': (user_id) => unset('Columns', { user_id, key: 'b#i#0000001' }, 'v'),
   'a block of a column that no longer exists': (user_id) =>
@@ -136,8 +154,8 @@ const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> =
   },
 };
 
-/** After these the rows get other numbers than they had. */
-const renumbering = ['a gap in the sequence', 'creation times that do not ascend'];
+/** After these the rows, or the texts, get other numbers than they had. */
+const renumbering = ['a gap in the sequence', 'creation times that do not ascend', 'a head without blocks of texts'];
 
 describe('repairUser', () => {
   it('finds nothing wrong after the write side', async () => {
@@ -263,6 +281,16 @@ describe('repairUser', () => {
       item: block('b#f#0000044'),
       meanwhile: { v: Uint8Array.of(2) },
     },
+    'a lost block of texts': {
+      damage: damages['a lost block of texts']!,
+      item: block('b#texts#project_id#0000000'),
+      meanwhile: { v: textBlock('other', 'another') },
+    },
+    'a block of texts that are none': {
+      damage: damages['a block of texts that are none']!,
+      item: block('j#texts#project_id#0000000'),
+      meanwhile: { v: textBlock('other') },
+    },
     'a missing head': {
       damage: (user_id) => remove('Columns', { user_id, key: 'j#head' }),
       item: block('j#head'),
@@ -374,15 +402,85 @@ describe('repairUser', () => {
   it('keeps the codes that texts have, whatever the order of the rows', async () => {
     const userId = await owner('dictionaries');
     const { columns } = await ownerRows(client, tables, userId);
-    const dictionaries = (columns['b#head'] as unknown as Head).dictionaries;
-    const reversed = Object.fromEntries(
-      Object.entries(dictionaries).map(([name, texts]) => [name, texts.toReversed()]),
-    );
-    await put('Columns', { ...columns['b#head'], dictionaries: reversed });
+    const head = columns['b#head'] as unknown as StoredHead;
+    const key = 'b#texts#project_id#0000000';
+    const [first, second] = JSON.parse(Buffer.from(columns[key]!.v as Uint8Array).toString());
+    const [third] = head.dictionaries.project_id ?? [];
+    const dictionaries = { ...head.dictionaries, project_id: [second] };
+    await put('Columns', { ...head, dictionaries });
+    await put('Columns', { user_id: userId, key, v: textBlock(third!, first) });
     await repairUser({ client, tables, userId }, { fix: true, lists });
-    expect((await ownerRows(client, tables, userId)).columns['b#head']).toMatchObject({ dictionaries: reversed });
+    const mended = (await ownerRows(client, tables, userId)).columns;
+    expect(mended['b#head']).toMatchObject({ dictionaries });
+    expect(mended[key]).toMatchObject({ v: textBlock(third!, first) });
+    expect(mended['b#f#0000001']).not.toEqual(columns['b#f#0000001']);
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
   });
+
+  it.each([
+    ['in a block and the head', [2, 0, 1], 0],
+    ['in a block, and codes in the tail', [1, 0, 2], 0],
+    ['in a block alone', [1, 0, 2], 2],
+  ])(
+    'never lets anyone read or write columns by other texts than theirs, %s, wherever it is interrupted',
+    async (_, order, further) => {
+      const query = (project_id: string) => BatchListQuery.parse({ project_id: [project_id] });
+      const refused: string[] = [];
+      let interruptions = 0;
+      for (let writes = 0; ; writes++) {
+        const userId = await owner(`other texts ${order} ${further} ${writes}`);
+        for (let number = 7; number < 7 + further; number++) await writer().createBatch(userId, newBatch(number));
+        const { batches, columns } = await ownerRows(client, tables, userId);
+        // The texts in another order than that of the rows, with columns by them; then they are lost.
+        const head = columns['b#head'] as unknown as StoredHead;
+        const key = 'b#texts#project_id#0000000';
+        const inBlock: string[] = JSON.parse(Buffer.from(columns[key]!.v as Uint8Array).toString());
+        const texts = [...inBlock, ...(head.dictionaries.project_id ?? [])];
+        const [first, second, third] = order.map((place) => texts[place]) as [string, string, string];
+        await put('Columns', { ...head, dictionaries: { ...head.dictionaries, project_id: [third] } });
+        await put('Columns', { user_id: userId, key, v: textBlock(first, second) });
+        await repairUser({ client, tables, userId }, { fix: true, lists });
+        await remove('Columns', { user_id: userId, key });
+
+        let left = writes;
+        const interrupted = interceptedClient(client, async (call) => {
+          if (/^(Put|Delete|Update)/.test(call.name) && left-- <= 0) throw new Error('interrupted');
+          return call.send();
+        });
+        const outcome = await repairUser({ client: interrupted, tables, userId }, { fix: true, lists }).catch(
+          (error) => error,
+        );
+        if (!(outcome instanceof Error)) break;
+        interruptions += 1;
+        // Writes that were under way in parallel.
+        await new Promise((wake) => setTimeout(wake, 50));
+        for (const { project_id } of batches.slice(0, 3)) {
+          const answer = listBatches(client, tables, { rowsPerBlock })(userId, query(project_id));
+          refused.push(
+            await answer.then(
+              () => 'read',
+              (error) => error.name,
+            ),
+          );
+        }
+        const write = writer().setTags(userId, batches[0]!.id, ['new']);
+        refused.push(
+          await write.then(
+            () => 'written',
+            (error) => error.name,
+          ),
+        );
+        const { remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
+        expect(remaining).toEqual([]);
+        for (const { project_id } of batches.slice(0, 3)) {
+          const { items } = await listBatches(client, tables, { rowsPerBlock })(userId, query(project_id));
+          expect(items.map(({ id }) => id)).toEqual(listOf(batches, query(project_id) as never).ids);
+        }
+      }
+      expect(interruptions).toBeGreaterThan(3);
+      for (const reason of refused) expect(reason).toMatch(/^(CorruptData|OutdatedColumns)$/);
+    },
+  );
 
   it('neither reports nor spoils what writers change meanwhile, and still mends the damage', async () => {
     const userId = await owner('busy');

@@ -3,16 +3,19 @@
  * written by the new code, then moved.
  */
 
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
+import type { Head } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { Condition, ListQuery, Order } from '../../functions/data/lists/query.ts';
 import { listReader } from '../../functions/data/lists/reader.ts';
+import { listProjects } from '../../functions/data/projects.ts';
 import { OutdatedColumns } from '../../functions/errors.ts';
+import type { Claims } from '../../functions/schemas/claims.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -23,7 +26,7 @@ import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { loadList, storedColumns } from '../support/load-list.ts';
-import { newBatch, newJob } from '../support/new-batch.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
@@ -312,17 +315,31 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
   });
 });
 
-describe('columns from before there were tails', () => {
+describe('columns of an earlier layout', () => {
   const lists = ownerLists();
   const questions: Question[] = [
     { where: facet('open', true), matches: (row) => row.open === true },
     { order: byColumn('start_datetime'), by: (row) => row.start_datetime as string | null },
     { order: byColumn('updated_at'), by: (row) => row.updated_at as string },
+    { where: facet('project_id', uuid('c', 2)), matches: (row) => row.project_id === uuid('c', 2) },
   ];
 
-  /** Every row was in blocks, and blocks of times ended with the last that is not null. */
-  async function ownerBefore(userId: string) {
-    const rows = storedBatches(userId);
+  interface Layout {
+    readonly format: string;
+    /** Users of many projects had no tail, later as in the beginning. */
+    readonly tail?: Head['tail'];
+    readonly projects: number;
+  }
+
+  const layouts: Readonly<Record<string, Layout>> = {
+    'before there were tails': { format: 'XbrOGK6-', projects: 3 },
+    'of many texts, before there were tails': { format: 'XbrOGK6-', projects: 30 },
+    'of many texts, all in the head': { format: '8nA5dQB0', tail: {}, projects: 30 },
+  };
+
+  /** Every row was in blocks, and every text in the head. Blocks of times ended with the last that is not null. */
+  async function ownerBefore(userId: string, { projects, ...headBefore }: Layout) {
+    const rows = storedBatches(userId).map((row) => ({ ...row, project_id: uuid('c', row.seq % projects) }));
     await loadList(client, tables, { list: lists.batch, userId, rows });
     // With one row more, which alone is in the tail, the blocks hold all others.
     const oneMore = { ...(rows.at(-1) as Row), seq: rows.length, tags: [] };
@@ -330,8 +347,13 @@ describe('columns from before there were tails', () => {
     const put = (item: object) =>
       client.send(new PutCommand({ TableName: tables.Columns, Item: { user_id: userId, ...item } }));
     const { tail, ...withoutTail } = head;
-    await put({ ...withoutTail, key: 'b#head', format: 'XbrOGK6-', next_seq: rows.length });
+    await put({ ...withoutTail, ...headBefore, key: 'b#head', next_seq: rows.length });
+    const { columns } = await ownerRows(client, tables, userId);
+    for (const key of Object.keys(columns).filter((each) => each.startsWith('b#texts#'))) {
+      await client.send(new DeleteCommand({ TableName: tables.Columns, Key: { user_id: userId, key } }));
+    }
     for (const [key, block] of blocks) {
+      if (key.startsWith('b#texts#')) continue;
       const column = Object.values(lists.batch.columns).find((each) => key.startsWith(`b#${each.key}#`));
       const values = column === undefined ? [] : unpackColumn(column, block);
       const end = values.findLastIndex((value) => value !== null) + 1;
@@ -341,19 +363,37 @@ describe('columns from before there were tails', () => {
     return rows;
   }
 
-  it('are refused, and upgraded in place by a repair', async () => {
-    const userId = 'before tails';
-    const rows = await ownerBefore(userId);
+  it.each(Object.entries(layouts))('%s, are refused, and upgraded in place by a repair', async (name, layout) => {
+    const userId = name;
+    const rows = await ownerBefore(userId, layout);
     const read = listReader({ client, tables, list: lists.batch });
     for (const question of questions) {
       await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
     }
     expect((await read(userId, queryOf({}))).total).toBe(rows.length);
+    const projects = [...new Set(rows.map(({ project_id }) => project_id))];
+    const listed = async () => (await listProjects(client, tables)(userId, {} as Claims)).map(({ id }) => id);
+    expect(await listed()).toEqual(projects);
     await expect(lifecycle(client, tables).createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
 
-    const { remaining } = await repairUser({ client, tables, userId }, { fix: true });
-    expect(remaining).toEqual([]);
+    for (let writes = 0; ; writes += 7) {
+      let left = writes;
+      const interrupted = interceptedClient(client, async (call) => {
+        if (/^(Put|Delete)/.test(call.name) && left-- <= 0) throw new Error('interrupted');
+        return call.send();
+      });
+      const repair = await repairUser({ client: interrupted, tables, userId }, { fix: true }).catch(String);
+      if (typeof repair !== 'string') {
+        expect(repair.remaining).toEqual([]);
+        break;
+      }
+      // Writes that were under way in parallel.
+      await new Promise((wake) => setTimeout(wake, 50));
+      await expect(read(userId, queryOf(questions[0]!))).rejects.toThrow(OutdatedColumns);
+      expect(await listed()).toEqual(projects);
+    }
     await expectRightAnswers(lists, userId, questions);
+    expect(await listed()).toEqual(projects);
     const writer = lifecycle(client, tables);
     for (let number = 1; number < 20; number++) {
       await writer.createBatch(userId, newBatch(number, { open: true, jobs: [newJob(number)] }));

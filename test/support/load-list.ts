@@ -1,5 +1,6 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { blockKey, columnPrefix, type Row } from '../../functions/data/columns/column-items.ts';
+import { storedHead } from '../../functions/data/columns/dictionaries.ts';
 import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
 import { emptyHead, type Head, headKey } from '../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
@@ -43,7 +44,7 @@ export async function loadList(
 ): Promise<void> {
   const { head, blocks } = storedColumns(list, rows, sealed);
   const columnItems = [
-    { user_id: userId, key: headKey(list), ...head },
+    { user_id: userId, key: headKey(list), ...storedHead(list, head) },
     ...Array.from(blocks, ([key, v]) => ({ user_id: userId, key, v })),
   ];
   const writes = [
@@ -62,7 +63,7 @@ export function storedColumns(
   const dictionaries = rows.reduce<Dictionaries>(
     (learned, row) => withTextsOf(Object.values(list.columns), row, learned),
     {},
-  ) as Head['dictionaries'];
+  );
   const last_created_at = (rows.at(-1)?.created_at as string | undefined) ?? null;
   const before = emptyHead(list);
   const after = { ...before, next_seq: rows.length, last_created_at, dictionaries };

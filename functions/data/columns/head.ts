@@ -9,9 +9,11 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { CorruptData, OutdatedColumns } from '../../errors.ts';
 import { Count, Timestamp } from '../../schemas/values.ts';
+import type { Dictionaries } from './facets.ts';
 import { type Column, describedAttributes, type Facet, type ListDescription } from './list-description.ts';
 
-export const Head = z.object({
+/** The head as it is stored. */
+export const StoredHead = z.object({
   /**
    * Fingerprint of the description that the owner's columns and sets were written by (see
    * formatOf); old heads have none.
@@ -20,24 +22,34 @@ export const Head = z.object({
   /** Also the number of rows, as sequence numbers have no gaps. */
   next_seq: Count,
   last_created_at: z.nullable(Timestamp),
+  /** Of each dictionary, by its attribute, the texts that follow those in blocks (see dictionaries.ts). */
   dictionaries: z.record(z.string(), z.array(z.string())),
+  /** How many blocks of texts each dictionary has; absent where none has any. */
+  dictionary_blocks: z.optional(z.record(z.string(), Count)),
   /** The newest rows' values, packed like a block, by the keys of their columns (see tail.ts); old heads have none. */
   tail: z._default(z.record(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array)), {}),
 });
-export type Head = z.infer<typeof Head>;
+export type StoredHead = z.infer<typeof StoredHead>;
+
+/** The head as writers need it: with all texts, wherever they are stored. */
+export interface Head extends Omit<StoredHead, 'dictionaries' | 'dictionary_blocks'> {
+  readonly dictionaries: Dictionaries;
+  /** So that no stored head passes for one with all texts. */
+  readonly dictionary_blocks?: never;
+}
 
 /**
  * Raise it when the same description gives other bytes: another layout of a block, or another rule
  * for what a column holds.
  */
-const layoutVersion = 2;
+const layoutVersion = 3;
 
 export function headKey(list: ListDescription): string {
   return `${list.key}#head`;
 }
 
 /** The head of an owner without rows. */
-export function emptyHead(list: ListDescription): Head {
+export function emptyHead(list: ListDescription): Head & StoredHead {
   return { format: formatOf(list), next_seq: 0, last_created_at: null, dictionaries: {}, tail: {} };
 }
 
@@ -45,9 +57,9 @@ export function emptyHead(list: ListDescription): Head {
  * The head as it is stored (undefined: there is none), of whatever format. Throws CorruptData when
  * it breaks its schema. Whoever reads or writes columns with it calls requireFormat first.
  */
-export function headOf(list: ListDescription, item: Readonly<Record<string, unknown>> | undefined): Head {
+export function headOf(list: ListDescription, item: Readonly<Record<string, unknown>> | undefined): StoredHead {
   if (item === undefined) return emptyHead(list);
-  const head = Head.safeParse(item);
+  const head = StoredHead.safeParse(item);
   if (!head.success) throw new CorruptData(`The head of a user's ${list.table} is corrupt: ${head.error.message}`);
   return head.data;
 }
@@ -56,7 +68,7 @@ export function headOf(list: ListDescription, item: Readonly<Record<string, unkn
  * The same head; throws OutdatedColumns when the owner's columns were written by another
  * description.
  */
-export function requireFormat(list: ListDescription, head: Head): Head {
+export function requireFormat(list: ListDescription, head: StoredHead): StoredHead {
   if (head.format === formatOf(list)) return head;
   throw new OutdatedColumns(
     `A user's columns of ${list.table} are of another format (${head.format ?? 'none'} instead of ${formatOf(list)}): ` +
@@ -79,6 +91,7 @@ export function formatOf(list: ListDescription): string {
     layoutVersion,
     list.key,
     list.rowsInTail,
+    list.textsPerBlock,
     list.rowsPerStretch,
     blocks.sort(),
     defaults.sort(),

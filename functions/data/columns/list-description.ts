@@ -65,10 +65,7 @@ interface Presence {
   readonly attribute: string;
 }
 
-/**
- * Texts that the owner's head numbers in order of first use, at most `capacity`: all of a list's
- * fit in one item of 400 KB.
- */
+/** Texts that are numbered for each owner in order of first use, at most `capacity` (see dictionaries.ts). */
 interface Dictionary {
   readonly kind: 'dictionary';
   readonly attribute: string;
@@ -101,6 +98,8 @@ export interface ListDescription {
   readonly table: 'Batches' | 'Jobs';
   /** At most so many of the newest rows stand in the tail (tail.ts): as many as fit into a write unit with the head. */
   readonly rowsInTail: number;
+  /** So many texts of a dictionary leave the head together: as many UUIDs as fit into a write unit. */
+  readonly textsPerBlock: number;
   /**
    * Rows that one summary tells about (summary.ts): a multiple of every column's `rowsPerBlock`, except those of ids, so that no
    * block belongs to two stretches; a stretch of a column has less than 100 blocks, so that one transaction can seal it.
@@ -123,13 +122,14 @@ export function describedAttributes(list: ListDescription): Set<string> {
   return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
 
-/** The same list with all blocks of `rows` rows, a tail of about half as many, and stretches of two blocks: tests force many small ones. */
+/** The same list with all blocks of `rows` rows, a tail of about half as many, stretches of two blocks, and blocks of two texts: tests force many small ones. */
 export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
   const resize = <Value extends Blocks>(blocks: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));
   return {
     ...list,
     rowsInTail: (rows >> 1) + 1,
+    textsPerBlock: 2,
     rowsPerStretch: 2 * rows,
     columns: resize(list.columns),
     sets: resize(list.sets),

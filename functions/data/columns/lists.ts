@@ -13,6 +13,7 @@ export const batchList = {
   key: 'b',
   table: 'Batches',
   rowsInTail: 16,
+  textsPerBlock: 24,
   rowsPerStretch: 4_608,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
@@ -43,6 +44,7 @@ export const jobList = {
   key: 'j',
   table: 'Jobs',
   rowsInTail: 16,
+  textsPerBlock: 24,
   rowsPerStretch: 4_608,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },

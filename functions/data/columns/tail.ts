@@ -20,19 +20,13 @@ import {
   setEdits,
   unpackColumn,
 } from './column-items.ts';
+import { dictionaryEdits } from './dictionaries.ts';
 import type { Head } from './head.ts';
 import type { Column, ListDescription } from './list-description.ts';
 import { isSummarized, summaryKey } from './summary.ts';
 
-/** With more bytes of texts every write of the head costs more than the writes of blocks that a tail saves. */
-const mostBytesOfTexts = 2_048;
-
 /** The first row whose values are in the tail. It never goes back. */
-export function tailStart(list: ListDescription, { next_seq, dictionaries }: Omit<Head, 'tail'>): number {
-  const bytes = Object.values(dictionaries)
-    .flat()
-    .reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes > mostBytesOfTexts) return next_seq;
+export function tailStart(list: ListDescription, { next_seq }: Pick<Head, 'next_seq'>): number {
   return Math.floor(Math.max(next_seq - 1, 0) / list.rowsInTail) * list.rowsInTail;
 }
 
@@ -42,7 +36,7 @@ interface ColumnChanges {
 }
 
 /**
- * What changes of rows change in columns and sets. `before` is the head as it was read; `after` has
+ * What changes of rows change in columns, sets and dictionaries. `before` is the head as it was read; `after` has
  * counted the new rows and learned their texts. Rows that it does not count have no place in columns:
  * they were read after the head, or the head is corrupt.
  */
@@ -52,7 +46,10 @@ export function columnChanges(
   changes: readonly RowChange[],
 ): ColumnChanges {
   const [from, to] = [tailStart(list, before), tailStart(list, after)];
-  const edits: BlockEdit[] = changes.flatMap((change) => [...setEdits(list, change)]);
+  const edits: BlockEdit[] = [
+    ...dictionaryEdits(list, before.dictionaries, after.dictionaries),
+    ...changes.flatMap((change) => [...setEdits(list, change)]),
+  ];
   const tail: Record<string, Uint8Array> = {};
   for (const column of Object.values(list.columns)) {
     const values: ColumnValue[] = [...tailValues(column, before)];

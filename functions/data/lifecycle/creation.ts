@@ -244,7 +244,7 @@ interface NewPlace {
 function placeRow<Row extends BatchRow | JobRow>({ head, list, time, make }: Placement<Row>): [Row, Head] {
   const earliest = head.last_created_at === null ? '' : fromMicroseconds(toMicroseconds(head.last_created_at) + 1);
   const row = make({ seq: head.next_seq, created_at: time > earliest ? time : earliest });
-  const dictionaries = withTextsOf(Object.values(list.columns), row, head.dictionaries) as Head['dictionaries'];
+  const dictionaries = withTextsOf(Object.values(list.columns), row, head.dictionaries);
   return [row, { ...head, next_seq: head.next_seq + 1, last_created_at: row.created_at, dictionaries }];
 }
 

@@ -5,6 +5,7 @@ import { CorruptData } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
+import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
@@ -32,17 +33,18 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
       ]);
       const jobRows = jobs.map((item) => storedRow(JobRow, item, lists.job.rowDefaults));
       const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
-      const allBatches = [...batches, ...(await readBatches([...furtherBatches]))];
+      const [further, batchHead, jobHead] = await Promise.all([
+        readBatches([...furtherBatches]),
+        currentHead(lists.batch, columns.get(headKeys.batch)),
+        currentHead(lists.job, columns.get(headKeys.job)),
+      ]);
       const processedEvents = [...eventIds].flatMap((id) => {
         const item = columns.get(processedEventKey(id));
         return item === undefined ? [] : [[id, String(item.digest)] as const];
       });
       return {
-        heads: {
-          batch: currentHead(lists.batch, columns.get(headKeys.batch)),
-          job: currentHead(lists.job, columns.get(headKeys.job)),
-        },
-        batches: new Map(allBatches.map((row) => [row.id, row])),
+        heads: { batch: batchHead, job: jobHead },
+        batches: new Map([...batches, ...further].map((row) => [row.id, row])),
         jobs: new Map(jobRows.map((row) => [row.id, row])),
         processedEvents: new Map(processedEvents),
         leased,
@@ -96,6 +98,14 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     return new Map(items.map((item) => [String(item.key), item]));
   }
 
+  /** The head with all texts of its dictionaries. */
+  async function currentHead(list: ListDescription, item: Item | undefined): Promise<Head | undefined> {
+    if (item === undefined) return undefined;
+    const { dictionary_blocks, ...head } = requireFormat(list, headOf(list, item));
+    const reads = { client, table: tables.Columns, userId, list, consistent: true };
+    return { ...head, dictionaries: await readDictionaries(reads, { ...head, dictionary_blocks }) };
+  }
+
   async function readLeased(lease: LeaseReference | undefined): Promise<QueueItem | undefined> {
     if (lease === undefined) return undefined;
     if (tables.Queue === undefined) throw new RangeError('The name of the table of queues is not known.');
@@ -107,8 +117,4 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
   function rowKey(id: string) {
     return { user_id: userId, id };
   }
-}
-
-function currentHead(list: ListDescription, item: Item | undefined): Head | undefined {
-  return item === undefined ? undefined : requireFormat(list, headOf(list, item));
 }

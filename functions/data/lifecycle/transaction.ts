@@ -6,6 +6,7 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
+import { storedHead } from '../columns/dictionaries.ts';
 import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
@@ -122,16 +123,24 @@ function requireCounted(list: ListDescription, { next_seq }: Head, rows: Readonl
   }
 }
 
+/** Writers change the number of rows or the tail. A repair may change the format or the texts alone: then what was decided by them must not be written. */
 function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
   if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];
   const condition =
     before === undefined
       ? absent
       : {
-          ConditionExpression: 'next_seq = :next AND tail = :tail',
-          ExpressionAttributeValues: { ':next': before.next_seq, ':tail': before.tail },
+          ConditionExpression:
+            'next_seq = :next AND tail = :tail AND #format = :format AND dictionaries = :dictionaries',
+          ExpressionAttributeNames: { '#format': 'format' },
+          ExpressionAttributeValues: {
+            ':next': before.next_seq,
+            ':tail': before.tail,
+            ':format': before.format,
+            ':dictionaries': storedHead(list, before).dictionaries,
+          },
         };
-  return [{ key: headKey(list), item: after, condition }];
+  return [{ key: headKey(list), item: { ...storedHead(list, after) }, condition }];
 }
 
 function writeBlock(key: string, edits: readonly BlockEdit[], before: Uint8Array | undefined): ColumnWrite[] {

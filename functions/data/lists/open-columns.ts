@@ -1,4 +1,4 @@
-import type { Head } from '../columns/head.ts';
+import type { StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
 import { tailStart } from '../columns/tail.ts';
 import type { Item } from '../dynamodb/reads.ts';
@@ -30,12 +30,12 @@ export interface OpenColumns {
    */
   readNewest(): Promise<void>;
   /** Whether all blocks of these rows have been read. */
-  hasRead(head: Head, rows: Span): boolean;
+  hasRead(head: StoredHead, rows: Span): boolean;
   /**
    * The columns at full length, with the values of the rows in these spans and in those that were asked for before. Throws StaleRead when
    * a block is not as the head says.
    */
-  read(head: Head, spans: readonly Span[]): Promise<Pick<ColumnData, 'numbers' | 'uuids'>>;
+  read(head: StoredHead, spans: readonly Span[]): Promise<Pick<ColumnData, 'numbers' | 'uuids'>>;
 }
 
 export function openColumnsOf(
@@ -76,7 +76,7 @@ export function openColumnsOf(
   }
 
   /** Runs of the blocks with these rows that have not been read. */
-  function missingRuns({ column, blocks }: Opened, head: Head, { from, to }: Span): Span[] {
+  function missingRuns({ column, blocks }: Opened, head: StoredHead, { from, to }: Span): Span[] {
     const runs: { from: number; to: number }[] = [];
     for (const number of blocksWith(column, { from, to: Math.min(to, tailStart(list, head) - 1) })) {
       if (blocks.has(number)) continue;

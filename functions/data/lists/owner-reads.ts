@@ -4,7 +4,9 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { TableNames } from '../../tables.ts';
 import { blockKey, columnPrefix, type Row, setPrefix } from '../columns/column-items.ts';
-import { formatOf, type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
+import { readDictionaries } from '../columns/dictionaries.ts';
+import type { Dictionaries } from '../columns/facets.ts';
+import { formatOf, headKey, headOf, requireFormat, type StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { uuidAt, uuidCount } from '../columns/packed-uuids.ts';
 import { positionsOf } from '../columns/position-set.ts';
@@ -69,10 +71,11 @@ export type OwnerReads = ReturnType<typeof ownerReads>;
 /** `consistent`: strongly consistent reads, at double the price. */
 export function ownerReads({ client, tables, list, pageLimit }: ListSource, userId: string, consistent: boolean) {
   const idColumn = columnNamed('id');
-  let head: Promise<Head> | undefined;
+  let head: Promise<StoredHead> | undefined;
   return {
     list,
     columnsHead,
+    dictionariesOf,
     readSets,
     openColumns,
     readSummaries,
@@ -93,15 +96,22 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   }
 
   /** The head for reading columns or sets with it. Throws OutdatedColumns when they are of another format. */
-  async function columnsHead(): Promise<Head> {
+  async function columnsHead(): Promise<StoredHead> {
     return requireFormat(list, await readHead());
   }
 
   /** Read once: all that is read with it is judged by the same head. */
-  function readHead(): Promise<Head> {
+  function readHead(): Promise<StoredHead> {
     const key = { user_id: userId, key: headKey(list) };
     head ??= getItem(client, { table: tableNamed('Columns'), key, consistent }).then((item) => headOf(list, item));
     return head;
+  }
+
+  /** The texts that the values of these columns stand for; none where no column has any. */
+  async function dictionariesOf(names: readonly string[]): Promise<Dictionaries> {
+    if (names.every((name) => columnNamed(name).kind !== 'facets')) return {};
+    const reads = { client, table: tableNamed('Columns'), userId, list, consistent, pageLimit };
+    return readDictionaries(reads, await columnsHead());
   }
 
   /** The ids of the newest rows, those in the tail; none where the head is of another format. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../../functions/data/columns/column-items.ts';
+import { storedHead } from '../../../functions/data/columns/dictionaries.ts';
 import { emptyHead, headKey } from '../../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../../functions/data/columns/list-description.ts';
 import { ownerLists } from '../../../functions/data/columns/lists.ts';
@@ -78,7 +79,7 @@ const jobs = [
 
 function columnItems(list: ListDescription, rows: readonly Item[]): Item[] {
   const { head, blocks } = storedColumns(list, rows as Row[]);
-  const items = [{ key: headKey(list), ...head }, ...Array.from(blocks, ([key, v]) => ({ key, v }))];
+  const items = [{ key: headKey(list), ...storedHead(list, head) }, ...Array.from(blocks, ([key, v]) => ({ key, v }))];
   return rows.length > 0 ? items : [];
 }
 
@@ -102,6 +103,8 @@ const withJob = (seq: number, members: Item) =>
 const without = (item: Item, name: string) =>
   Object.fromEntries(Object.entries(item).filter(([each]) => each !== name));
 const itemOf = (key: string) => snapshot().columns.find((item) => item.key === key) as Item;
+/** As JSON in UTF-8. */
+const textBlock = (...texts: string[]) => new Uint8Array(Buffer.from(JSON.stringify(texts)));
 const headOf = (list: ListDescription) => without(itemOf(headKey(list)), 'key');
 
 describe('recount', () => {
@@ -287,6 +290,31 @@ describe('recount', () => {
       [{ kind: 'head', key: 'j#head', expected: headOf(lists.job) as never }],
     ],
     [
+      'a head with a text that is in a block too',
+      withColumn('b#head', (item) => ({ ...item, dictionaries: { project_id: [uuid('c', 0)], device_type: [] } })),
+      [{ kind: 'head', key: 'b#head', expected: headOf(lists.batch) as never }],
+    ],
+    [
+      'a head that knows no blocks of texts',
+      withColumn('b#head', (item) => without(item, 'dictionary_blocks')),
+      [{ kind: 'head', key: 'b#head', expected: headOf(lists.batch) as never }],
+    ],
+    [
+      'blocks of texts that the head does not have',
+      {
+        ...snapshot(),
+        columns: [
+          ...snapshot().columns,
+          { key: 'b#texts#project_id#0000001', v: textBlock('x', 'y') },
+          { key: 'b#texts#other#0000000', v: textBlock('x', 'y') },
+        ],
+      },
+      [
+        { kind: 'block', key: 'b#texts#project_id#0000001', expected: undefined },
+        { kind: 'block', key: 'b#texts#other#0000000', expected: undefined },
+      ],
+    ],
+    [
       'a dictionary beyond its capacity',
       withColumn('j#head', (item) => ({
         ...item,
@@ -312,25 +340,55 @@ describe('recount', () => {
 
   it('keeps the order of the texts in a dictionary, and adds those that are missing', () => {
     const [first, second] = [uuid('c', 0), uuid('c', 1)];
-    const damaged = withColumn('b#head', (item) => ({ ...item, dictionaries: { project_id: ['unused', second] } }));
-    expect(recount(lists, damaged)).toContainEqual(
+    const damaged = withColumn('b#texts#project_id#0000000', (item) => ({ ...item, v: textBlock('unused', second) }));
+    const reported = recount(lists, damaged);
+    expect(reported).toContainEqual(
       expect.objectContaining({
         kind: 'head',
         expected: {
           ...headOf(lists.batch),
           tail: expect.anything(),
-          dictionaries: { project_id: ['unused', second, first], device_type: ['EMU_MPS', 'FRESNEL'] },
+          dictionaries: { project_id: [first], device_type: [] },
         },
       }),
     );
+    expect(reported.map(({ key }) => key)).not.toContain('b#texts#project_id#0000000');
+  });
+
+  it.each<[string, Item | undefined]>([
+    ['missing', undefined],
+    ['without bytes', {}],
+    ['a text', { v: 'text' }],
+    ['no JSON', { v: Buffer.from('[') }],
+    ['of too few texts', { v: textBlock(uuid('c', 0)) }],
+    ['of numbers', { v: Buffer.from('[1,2]') }],
+    ['of an object', { v: Buffer.from('{"length":2}') }],
+    ['of a text twice', { v: textBlock(uuid('c', 0), uuid('c', 0)) }],
+  ])('derives a block of texts that is %s from the rows, and nothing else differs', (_, content) => {
+    const key = 'b#texts#project_id#0000000';
+    const damaged = withColumn(key, () => content && { key, ...content });
+    const expected = textBlock(uuid('c', 0), uuid('c', 1));
+    expect(recount(lists, damaged)).toEqual([
+      { kind: 'block', key, found: content && { key, ...content }, expected: Buffer.from(expected) },
+    ]);
   });
 
   it('takes a full dictionary for sound', () => {
     const texts = [uuid('c', 0), ...Array.from({ length: 4_095 }, (_, number) => `${number}`)];
     const full = withColumn('j#head', (item) => ({ ...item, dictionaries: { project_id: texts } }));
-    // So many texts leave no room for a tail.
-    const expected = { ...headOf(lists.job), dictionaries: { project_id: texts }, tail: {} };
-    expect(recount(lists, full)).toContainEqual(expect.objectContaining({ kind: 'head', expected }));
+    const reported = recount(lists, full);
+    const expected = {
+      ...headOf(lists.job),
+      dictionaries: { project_id: [] },
+      dictionary_blocks: { project_id: 2_048 },
+    };
+    const blocks = reported.filter(({ key }) => key.startsWith('j#texts#'));
+    expect(reported).toEqual([expect.objectContaining({ kind: 'head', expected }), ...blocks]);
+    expect(blocks).toHaveLength(2_048);
+    expect(blocks[2]).toEqual({
+      ...{ kind: 'block', key: 'j#texts#project_id#0000002', found: undefined },
+      expected: Buffer.from(textBlock('3', '4')),
+    });
   });
 
   it('numbers rows by their creation times where these do not ascend, and everything else follows', () => {

@@ -22,6 +22,7 @@ const list: ListDescription = {
   key: 'l',
   table: 'Batches',
   rowsInTail: 4,
+  textsPerBlock: 2,
   rowsPerStretch: 140,
   columns,
   sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 4 } },

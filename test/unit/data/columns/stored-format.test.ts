@@ -6,6 +6,7 @@ import {
   type Row,
   setPrefix,
 } from '../../../../functions/data/columns/column-items.ts';
+import { dictionariesKey, dictionaryEdits, storedHead } from '../../../../functions/data/columns/dictionaries.ts';
 import { facetCode, facetSize } from '../../../../functions/data/columns/facets.ts';
 import { emptyHead, formatOf, headKey } from '../../../../functions/data/columns/head.ts';
 import {
@@ -76,6 +77,7 @@ describe.each(lists)('the description of %s', (_, list) => {
     expect(keys).toEqual([...new Set(keys)]);
     for (const key of [...keys, list.key]) expect(key).toMatch(/^[A-Za-z]+$/);
     expect(keys).not.toContain('head');
+    expect(keys).not.toContain(dictionariesKey);
   });
 
   it('has the columns that every plan reads rows by', () => {
@@ -104,18 +106,38 @@ describe.each(lists)('the description of %s', (_, list) => {
     }
   });
 
-  it('keeps the texts of all dictionaries within one item of 400 KB, because the head holds them', () => {
-    // In UTF-8: up to 128 UTF-16 units of a device type, a UUID.
-    const mostBytes: Record<string, number> = { device_type: 3 * 128, project_id: 36 };
-    const attributes = new Set<string>();
-    let bytes = 1_024;
-    for (const facet of facetColumns(list).flatMap((column) => Object.values(column.facets))) {
-      if (facet.kind !== 'dictionary') continue;
-      expect(attributes, 'one dictionary an attribute').not.toContain(facet.attribute);
-      attributes.add(facet.attribute);
-      bytes += facet.capacity * (1 + (mostBytes[facet.attribute] ?? Number.NaN));
+  const dictionaries = facetColumns(list)
+    .flatMap((column) => Object.values(column.facets))
+    .filter((facet) => facet.kind === 'dictionary');
+
+  it('has one dictionary an attribute, because the attribute alone tells their blocks apart', () => {
+    const attributes = dictionaries.map(({ attribute }) => attribute);
+    expect(attributes).toEqual([...new Set(attributes)]);
+    for (const attribute of attributes) expect(attribute).toMatch(/^[a-z_]+$/);
+  });
+
+  it('lets a block of UUIDs fit in one write unit', () => {
+    const texts = Array.from({ length: list.textsPerBlock }, () => '8f14e45f-ceea-467f-a0e6-1c2d3e4f5a6b');
+    const [block] = dictionaryEdits(list, {}, { project_id: texts });
+    expect(itemBytes(block!.key, block!.apply(undefined)!)).toBeLessThanOrEqual(writeUnit);
+    expect(dictionaryEdits(list, {}, { project_id: texts.slice(1) })).toEqual([]);
+  });
+
+  it('keeps a head, and a block of texts, below 32 KB, and all blocks of texts within one answer of 1 MB', () => {
+    // Up to 128 UTF-16 units of a device type, each 3 bytes in UTF-8 and 6 where JSON escapes it; a UUID.
+    const mostBytes: Record<string, readonly [inHead: number, inBlock: number]> = {
+      device_type: [3 * 128 + 1, 6 * 128 + 3],
+      project_id: [37, 39],
+    };
+    let [head, all] = [writeUnit, 0];
+    for (const { attribute, capacity } of dictionaries) {
+      const [inHead, inBlock] = mostBytes[attribute]!;
+      expect(list.textsPerBlock * inBlock).toBeLessThan(32 * 1_024);
+      head += (list.textsPerBlock - 1) * inHead;
+      all += Math.ceil(capacity / list.textsPerBlock) * (list.textsPerBlock * inBlock + 128);
     }
-    expect(bytes).toBeLessThan(400 * 1_024);
+    expect(head).toBeLessThan(32 * 1_024);
+    expect(all).toBeLessThan(1_024 * 1_024);
   });
 });
 
@@ -164,6 +186,7 @@ describe('the fingerprint of a description', () => {
     ['the key of the list', { ...batchList, key: 'x' }],
     ['the number of rows in a block', withRowsPerBlock(batchList, 16)],
     ['the number of rows in the tail', { ...batchList, rowsInTail: 8 }],
+    ['the number of texts in a block', { ...batchList, textsPerBlock: 8 }],
     ['the number of rows in a stretch', { ...batchList, rowsPerStretch: 18_432 }],
     [
       'a further column',
@@ -272,7 +295,7 @@ describe('what is stored', () => {
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: 'K0R24NSB',
+        format: 'IlEm8JSq',
         next_seq: 4,
         last_created_at: null,
         dictionaries: {
@@ -302,7 +325,7 @@ describe('what is stored', () => {
   it('of jobs is this', () => {
     expect(storedItems(jobList, jobs), howTo).toEqual({
       'j#head': {
-        format: 'm3R_F7i9',
+        format: '_kDSBsv0',
         next_seq: 3,
         last_created_at: null,
         dictionaries: {
@@ -330,6 +353,28 @@ describe('what is stored', () => {
       'j#s#0000000': '00021201064beb26d672d080',
       'j#u#0000000': '00021201064beb26c36000c0',
     });
+  });
+
+  it('of more texts than a block holds is this', () => {
+    const texts = Array.from({ length: 49 }, (_, number) => `${'"é ☀'[number % 4]}${number}`);
+    const rows = texts.map((project_id, seq) => batch(seq, { project_id }));
+    const { head, blocks } = storedColumns(batchList, rows);
+    const { dictionaries, dictionary_blocks } = storedHead(batchList, head);
+    const blocksOfTexts = Array.from(blocks).filter(([key]) => key.includes('#texts#'));
+    expect([dictionaries, dictionary_blocks], howTo).toEqual([
+      { device_type: ['EMU_MPS'], project_id: ['"48'] },
+      { project_id: 2 },
+    ]);
+    expect(
+      Object.fromEntries(blocksOfTexts.map(([key, bytes]) => [key, Buffer.from(bytes).toString()])),
+      howTo,
+    ).toEqual({
+      'b#texts#project_id#0000000': JSON.stringify(texts.slice(0, 24)),
+      'b#texts#project_id#0000001': JSON.stringify(texts.slice(24, 48)),
+    });
+    const [first] = blocksOfTexts;
+    const hex = Buffer.from(first![1]).toString('hex');
+    expect(hex.slice(0, 46), howTo).toBe('5b225c2230222c22c3a931222c222032222c22e2988033');
   });
 
   /** The code of each known value where all other facets have their first. */

@@ -6,16 +6,19 @@ import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
+import type { NewBatch } from '../../../../functions/schemas/batch.ts';
 import { applyAll, draftOf, owner, store } from '../../../support/drafts.ts';
-import { newBatch, newJob } from '../../../support/new-batch.ts';
+import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
 
 const tables = { Batches: 'B', Jobs: 'J', Columns: 'C' };
 const time = '2026-03-01T00:00:00.000000Z';
 const now = Date.parse(time);
 const absent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
-function create(draft: Draft, number: number): Draft {
-  const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)] });
+const asRead = 'next_seq = :next AND tail = :tail AND #format = :format AND dictionaries = :dictionaries';
+
+function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): Draft {
+  const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)], ...content });
   return applyAll(draft, creationOperations(owner, { batchId: batch.id, create: batch, jobs, time }));
 }
 
@@ -31,6 +34,12 @@ function writesOf(draft: Draft, blocks: ReadonlyMap<string, Uint8Array> = new Ma
         .map(({ TableName, ...write }) => [String((write.Item ?? write.Key)!.key), write]),
     ),
   };
+}
+
+/** The draft of a transaction that creates so many batches. */
+function createAll(count: number, contentOf: (number: number) => Partial<NewBatch> = () => ({})): Draft {
+  const numbers = Array.from({ length: count }, (_, at) => at + 1);
+  return numbers.reduce((draft, number) => create(draft, number, contentOf(number)), draftOf());
 }
 
 const first = create(draftOf(), 1);
@@ -56,7 +65,7 @@ describe('createTransaction', () => {
   });
 
   it('writes blocks only where they are as they were read', () => {
-    const sixteen = Array.from({ length: 16 }, (_, at) => at + 1).reduce(create, draftOf());
+    const sixteen = createAll(16);
     expect(
       [...writesOf(sixteen).columns.keys()].filter((each) => !each.includes('#t#') && !each.includes('#B#')),
     ).toEqual(['b#head', 'j#head']);
@@ -65,7 +74,10 @@ describe('createTransaction', () => {
     const { v } = full.columns.get(key)!.Item as { v: Uint8Array };
     expect(v).toHaveLength(16 * 16);
     expect(full.columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
-    const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(create, store(create(store(sixteen), 17)));
+    const more = Array.from({ length: 16 }, (_, at) => at + 18).reduce(
+      (draft, number) => create(draft, number),
+      store(create(store(sixteen), 17)),
+    );
     expect(writesOf(more, new Map([[key, v]])).columns.get(key)).toMatchObject({
       Item: { v: { length: 2 * v.length } },
       ConditionExpression: 'v = :before',
@@ -80,7 +92,7 @@ describe('createTransaction', () => {
     expect([...columns.keys()]).toEqual(['b#head']);
     expect(columns.get('b#head')).toMatchObject({
       Item: { next_seq: 1 },
-      ConditionExpression: 'next_seq = :next AND tail = :tail',
+      ConditionExpression: asRead,
       ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
     });
   });
@@ -88,7 +100,7 @@ describe('createTransaction', () => {
   it('changes rows and heads only where they are as they were read', () => {
     const { columns } = writesOf(create(store(first), 2));
     expect(columns.get('b#head')).toMatchObject({
-      ConditionExpression: 'next_seq = :next AND tail = :tail',
+      ConditionExpression: asRead,
       ExpressionAttributeValues: { ':next': 1, ':tail': first.heads.batch.tail },
     });
     const update = updateBatch(owner.lists, { id: newBatch(1).id, update: { device_status: 'UP' }, now: time });
@@ -97,6 +109,30 @@ describe('createTransaction', () => {
       { Item: { rev: 1 }, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': 0 } },
     ]);
     expect([...changed.columns.keys()]).toEqual([]);
+  });
+
+  it('moves texts from the head to a block of their own when they fill it', () => {
+    const texts = Array.from({ length: 25 }, (_, number) => uuid('d', number + 1));
+    const content = (number: number) => ({ project_id: texts[number - 1]!, device_type: 'FRESNEL', jobs: [] });
+    const before = store(createAll(23, content));
+    expect([...writesOf(createAll(23, content)).columns.keys()].filter((key) => key.includes('#texts#'))).toEqual([]);
+    const { columns } = writesOf(create(before, 24, content(24)));
+    const key = 'b#texts#project_id#0000000';
+    const v = Buffer.from(JSON.stringify(texts.slice(0, 24)));
+    expect(columns.get(key)).toEqual({ Item: { user_id: owner.userId, key, v }, ...absent });
+    expect(columns.get('b#head')).toMatchObject({
+      Item: { dictionaries: { project_id: [], device_type: ['FRESNEL'] }, dictionary_blocks: { project_id: 1 } },
+      ConditionExpression: asRead,
+      ExpressionAttributeValues: { ':dictionaries': { project_id: texts.slice(0, 23), device_type: ['FRESNEL'] } },
+    });
+    const next = create(store(create(before, 24, content(24))), 25, content(25));
+    expect(writesOf(next).columns.get('b#head')).toMatchObject({
+      Item: { dictionaries: { project_id: [texts[24]] }, dictionary_blocks: { project_id: 1 } },
+      ExpressionAttributeValues: { ':dictionaries': { project_id: [], device_type: ['FRESNEL'] } },
+    });
+    expect(writesOf(next).columns.get(key)).toBeUndefined();
+    expect(next.blocks).not.toContain(key);
+    expect(create(before, 24, content(24)).blocks).toContain(key);
   });
 
   it('is not made where the head does not count a row', () => {
@@ -124,7 +160,7 @@ describe('createTransaction', () => {
   });
 
   it('deletes the summaries of the sealed blocks that it changes, each once', () => {
-    const rows = Array.from({ length: 33 }, (_, at) => at + 1).reduce(create, draftOf());
+    const rows = createAll(33);
     const blocks = new Map(
       Array.from(writesOf(rows).columns, ([key, { Item }]) => [key, (Item as { v: Uint8Array }).v] as const),
     );

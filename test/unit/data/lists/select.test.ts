@@ -29,6 +29,7 @@ const list: ListDescription = {
   key: 'x',
   table: 'Jobs',
   rowsInTail: 4,
+  textsPerBlock: 2,
   rowsPerStretch: 4,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },

@@ -1,0 +1,237 @@
+/** Users of many projects and device types: their texts leave the head for blocks of their own. */
+
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { listBatches } from '../../functions/data/batches.ts';
+import type { Row } from '../../functions/data/columns/column-items.ts';
+import { batchList, ownerLists } from '../../functions/data/columns/lists.ts';
+import { listJobs } from '../../functions/data/jobs.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { listProjects } from '../../functions/data/projects.ts';
+import { CorruptData, LimitExceeded, OutdatedColumns } from '../../functions/errors.ts';
+import type { NewBatch } from '../../functions/schemas/batch.ts';
+import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import type { Claims } from '../../functions/schemas/claims.ts';
+import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { repairUser } from '../../infra/repair/repair-user.ts';
+import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { listOf } from '../support/list-oracle.ts';
+import { loadList } from '../support/load-list.ts';
+import { measuredClient } from '../support/measured-client.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchRows } from '../support/random-rows.ts';
+import { testClient } from '../support/test-client.ts';
+
+const client = testClient(dynamodbEndpoint);
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `dictionaries-${Date.now()}-`);
+});
+
+const project = (number: number) => uuid('c', number);
+
+/** Two texts are a block. */
+const rowsPerBlock = 3;
+const writerOf = (through = client) => lifecycle(through, tables, { rowsPerBlock });
+const batchesOf = (userId: string, parameters: object, through = client) =>
+  listBatches(through, tables, { rowsPerBlock })(userId, BatchListQuery.parse(parameters));
+const isReadOfTexts = ({ name, input }: Call) =>
+  name === 'QueryCommand' && JSON.stringify(input.ExpressionAttributeValues).includes('#texts#');
+
+/** Each of so many batches has a project of its own, and a job. */
+async function createBatches(userId: string, count: number) {
+  const batches = Array.from({ length: count }, (_, number) =>
+    newBatch(number, { project_id: project(number), jobs: [newJob(number)] }),
+  );
+  for (const batch of batches) await writerOf().createBatch(userId, batch);
+  return batches;
+}
+
+async function expectSound(userId: string) {
+  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  const { batches, jobs } = await ownerRows(client, tables, userId);
+  for (const { project_id, device_type } of batches) {
+    for (const parameters of [{ project_id: [project_id] }, { device_type: [device_type] }]) {
+      const query = BatchListQuery.parse(parameters);
+      const { items, total } = await listBatches(client, tables, { rowsPerBlock })(userId, query);
+      expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
+    }
+    const query = JobListQuery.parse({ project_id: [project_id] });
+    const { items, total } = await listJobs(client, tables, { rowsPerBlock })(userId, query);
+    expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(jobs, query as never));
+  }
+}
+
+describe('creations with new texts', () => {
+  it('by many writers at once give every text one number, and fill every block once', async () => {
+    const userId = 'many writers';
+    const numbers = Array.from({ length: 12 }, (_, number) => number);
+    await Promise.all(
+      numbers.map((number) =>
+        writerOf().createBatch(
+          userId,
+          // Some bring the same texts.
+          newBatch(number, { project_id: project(number % 7), device_type: `D${number % 5}`, jobs: [newJob(number)] }),
+        ),
+      ),
+    );
+    await expectSound(userId);
+    const { columns } = await ownerRows(client, tables, userId);
+    expect(columns['b#head']).toMatchObject({ dictionary_blocks: { project_id: 3, device_type: 2 } });
+    expect(columns['j#head']).toMatchObject({ dictionary_blocks: { project_id: 3 } });
+    expect(Object.keys(columns).filter((key) => key.startsWith('b#texts#'))).toHaveLength(5);
+  });
+
+  it('of which one fills a block while the other is under way, take both texts', async () => {
+    const userId = 'overtaken';
+    await createBatches(userId, 1);
+    let isOvertaken = false;
+    const overtaken = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand' && !isOvertaken) {
+        isOvertaken = true;
+        expect(JSON.stringify(call.input)).toContain('b#texts#project_id#0000000');
+        await writerOf().createBatch(userId, newBatch(8, { project_id: project(8) }));
+      }
+      return call.send();
+    });
+    await writerOf(overtaken).createBatch(userId, newBatch(9, { project_id: project(9) }));
+    expect(isOvertaken).toBe(true);
+    await expectSound(userId);
+    const projects = (await ownerRows(client, tables, userId)).batches.map(({ project_id }) => project_id);
+    expect(projects).toEqual([0, 8, 9].map(project));
+  });
+
+  it('in one transaction fill several blocks, and share transactions only as far as these hold them', async () => {
+    const userId = 'many texts';
+    const batches = Array.from({ length: 70 }, (_, number) =>
+      newBatch(number, { project_id: project(number), device_type: `D${number}` }),
+    );
+    let transactions = 0;
+    const counting = interceptedClient(client, (call) => {
+      if (call.name === 'TransactWriteCommand') transactions++;
+      return call.send();
+    });
+    await writerOf(counting).createBatches(userId, batches);
+    expect(transactions).toBeGreaterThan(1);
+    expect(transactions).toBeLessThan(10);
+    const { columns } = await ownerRows(client, tables, userId);
+    expect(columns['b#head']).toMatchObject({ dictionary_blocks: { project_id: 35, device_type: 35 } });
+    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+});
+
+describe('texts in blocks', () => {
+  it('are read again where an answer lacks the newest block', async () => {
+    const userId = 'lagging';
+    const batches = await createBatches(userId, 6);
+    const consistency: unknown[] = [];
+    const lagging = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      if (!isReadOfTexts(call)) return output;
+      consistency.push(call.input.ConsistentRead);
+      return call.input.ConsistentRead === true
+        ? output
+        : { ...output, Items: (output.Items as object[]).slice(0, -1) };
+    });
+    const { items } = await batchesOf(userId, { project_id: [project(5)] }, lagging);
+    expect(items.map(({ id }) => id)).toEqual([batches[5]!.id]);
+    expect(consistency).toEqual([false, true]);
+  });
+
+  it('that are newer than the head are left out', async () => {
+    const userId = 'newer';
+    await createBatches(userId, 3);
+    let isLate = true;
+    const late = interceptedClient(client, async (call) => {
+      if (isReadOfTexts(call) && isLate) {
+        isLate = false;
+        for (const number of [3, 4])
+          await writerOf().createBatch(userId, newBatch(number, { project_id: project(number) }));
+      }
+      return call.send();
+    });
+    const { total } = await batchesOf(userId, { project_id: [project(2)] }, late);
+    expect({ total, isLate }).toEqual({ total: 1, isLate: false });
+  });
+
+  it('that are lost stop whoever needs them, nobody else, until a repair finds them again', async () => {
+    const userId = 'lost';
+    const batches = await createBatches(userId, 5);
+    const sound = await ownerRows(client, tables, userId);
+    const key = 'b#texts#project_id#0000001';
+    await client.send(new DeleteCommand({ TableName: tables.Columns, Key: { user_id: userId, key } }));
+    const lost = /Texts of a user's Batches are missing: npm run repair -- --fix/;
+    await expect(batchesOf(userId, { project_id: [project(0)] })).rejects.toThrow(CorruptData);
+    await expect(batchesOf(userId, { status: ['PENDING'] })).rejects.toThrow(lost);
+    await expect(listProjects(client, tables)(userId, noClaims)).rejects.toThrow(lost);
+    await expect(writerOf().createBatch(userId, newBatch(7))).rejects.toThrow(lost);
+    await expect(writerOf().setTags(userId, batches[0]!.id, ['a'])).rejects.toThrow(lost);
+    expect((await batchesOf(userId, {})).total).toBe(5);
+    expect((await batchesOf(userId, { order_by: ['updated_at'] })).total).toBe(5);
+    expect(await ownerRows(client, tables, userId)).toMatchObject({ batches: sound.batches, jobs: sound.jobs });
+    const lists = ownerLists(rowsPerBlock);
+    const { differences, remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
+    expect(differences).toMatchObject([{ kind: 'block', key }]);
+    expect(remaining).toEqual([]);
+    expect(await ownerRows(client, tables, userId)).toEqual(sound);
+    await writerOf().createBatch(userId, newBatch(7));
+    await expectSound(userId);
+  });
+});
+
+const noClaims = {} as Claims;
+
+describe('a user of 4,096 projects', () => {
+  const [most, manager, beginner] = [4_096, 'auth0|manager', 'auth0|beginner'];
+  const measured = testClient(dynamodbEndpoint);
+  const measure = measuredClient(measured);
+  const creations = batchList.rowsInTail;
+
+  /** The mean of as many creations as move rows from the tail to the blocks once. */
+  async function unitsOfCreation(userId: string, firstId: number, contentOf: (at: number) => Partial<NewBatch>) {
+    const { createBatch } = lifecycle(measured, tables);
+    const { cost } = await measure(async () => {
+      for (let at = 0; at < creations; at++) {
+        await createBatch(userId, newBatch(firstId + at, { device_type: 'FRESNEL', ...contentOf(at) }));
+      }
+    });
+    return { writes: cost.writeUnits / creations, reads: cost.readUnits / creations };
+  }
+
+  beforeAll(async () => {
+    const [rows = []] = fc.sample(batchRows(manager, most - creations), { numRuns: 1, seed: 7 });
+    const load = (userId: string, loaded: readonly Row[]) =>
+      loadList(client, tables, { list: batchList, userId, rows: loaded, only: new Set() });
+    await load(
+      manager,
+      rows.map((row, seq) => ({ ...row, project_id: project(seq) })),
+    );
+    await load(
+      beginner,
+      rows.slice(0, 160).map((row) => ({ ...row, project_id: project(0), device_type: 'FRESNEL' })),
+    );
+  });
+
+  it('creates batches of known and of new projects at about the cost of a user of one', async () => {
+    const small = await unitsOfCreation(beginner, 1_000, () => ({ project_id: project(0) }));
+    const ofNew = await unitsOfCreation(manager, 2_000, (at) => ({ project_id: project(most - creations + at) }));
+    const ofKnown = await unitsOfCreation(manager, 3_000, (at) => ({ project_id: project(at * 7) }));
+    // The head takes 2 KB instead of 1 KB, two units each in a transaction; once in 24 projects a block is written.
+    expect(ofNew.writes).toBeLessThanOrEqual(small.writes + 2.5);
+    expect(ofKnown.writes).toBeLessThanOrEqual(small.writes + 2);
+    // All texts, about 43 bytes each, strongly consistent.
+    for (const { reads } of [ofNew, ofKnown]) expect(reads).toBeLessThanOrEqual(small.reads + 44);
+    await expect(writerOf().createBatch(manager, newBatch(1))).rejects.toThrow(OutdatedColumns);
+    const { createBatch } = lifecycle(client, tables);
+    await expect(createBatch(manager, newBatch(1, { project_id: project(most) }))).rejects.toThrow(LimitExceeded);
+    const projects = await listProjects(client, tables)(manager, noClaims);
+    expect(projects.map(({ id }) => id)).toEqual(Array.from({ length: most }, (_, number) => project(number)));
+    expect(await listProjects(client, tables)(beginner, noClaims)).toEqual([{ id: project(0), name: project(0) }]);
+  });
+});
