@@ -1,6 +1,6 @@
 /** Users of many projects and device types: their texts leave the head for blocks of their own. */
 
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
@@ -105,6 +105,35 @@ describe('creations with new texts', () => {
     await expectSound(userId);
     const projects = (await ownerRows(client, tables, userId)).batches.map(({ project_id }) => project_id);
     expect(projects).toEqual([0, 8, 9].map(project));
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['the format', { format: 'gone' }],
+    ['the texts', { dictionaries: { project_id: [project(77)], device_type: ['EMU_MPS'] } }],
+  ])('are decided again where a repair has changed %s alone meanwhile', async (what, change) => {
+    const userId = `repaired ${what}`;
+    await createBatches(userId, 1);
+    const head = (await ownerRows(client, tables, userId)).columns['b#head'];
+    let attempts = 0;
+    const repaired = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand' && attempts++ === 0)
+        await client.send(new PutCommand({ TableName: tables.Columns, Item: { ...head, ...change } }));
+      return call.send();
+    });
+    const outcome = await writerOf(repaired)
+      .createBatch(userId, newBatch(9, { project_id: project(9) }))
+      .catch(String);
+    const { columns } = await ownerRows(client, tables, userId);
+    if ('format' in change) {
+      expect(outcome).toMatch('OutdatedColumns');
+      expect(columns['b#head']).toEqual({ ...head, ...change });
+    } else {
+      expect(attempts).toBe(2);
+      expect(JSON.parse(Buffer.from(columns['b#texts#project_id#0000000']!.v as Uint8Array).toString())).toEqual([
+        project(77),
+        project(9),
+      ]);
+    }
   });
 
   it('in one transaction fill several blocks, and share transactions only as far as these hold them', async () => {

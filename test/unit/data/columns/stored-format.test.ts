@@ -131,6 +131,7 @@ describe.each(lists)('the description of %s', (_, list) => {
     };
     let [head, all] = [writeUnit, 0];
     for (const { attribute, capacity } of dictionaries) {
+      expect(mostBytes, 'the bytes of its longest text').toHaveProperty(attribute);
       const [inHead, inBlock] = mostBytes[attribute]!;
       expect(list.textsPerBlock * inBlock).toBeLessThan(32 * 1_024);
       head += (list.textsPerBlock - 1) * inHead;
