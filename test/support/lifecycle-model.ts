@@ -12,7 +12,7 @@ import { Claims } from '../../functions/schemas/claims.ts';
 import type { JobRow, NewJob } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { derivedUuid } from '../../functions/uuid.ts';
-import { newBatch, newJob } from './new-batch.ts';
+import { newBatch, newJob, uuid } from './new-batch.ts';
 import type { OwnerRows } from './owner-rows.ts';
 
 interface ModelBatch {
@@ -181,6 +181,8 @@ const create = fc
       jobs: jobs.map((job) => newJob(job)),
       open,
       tags,
+      // So many that texts leave the heads time and again.
+      project_id: uuid('c', number),
       ...(other === 0 && { device_type: 'OTHER' }),
     });
     return {
