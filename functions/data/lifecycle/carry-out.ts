@@ -14,6 +14,7 @@ import {
   settledBatchIn,
 } from './draft.ts';
 import { readClocks } from './queue-writes.ts';
+import { sealAfterCreations } from './seal-stretches.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
@@ -59,6 +60,8 @@ export interface CarryOutContext extends Owner {
   readonly attempts?: number | undefined;
   /** For calls that others of the same owner are in the way of. */
   readonly turns?: Turns | undefined;
+  /** False: nothing is sealed in the end. */
+  readonly seals?: boolean | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
   /** Asked before each transaction but the first. Once it says no, the tasks that are left get OutOfTime. */
@@ -66,6 +69,9 @@ export interface CarryOutContext extends Owner {
   /** Awaited before the first transaction of a task that takes several. What it throws, the task gets. */
   readonly beforeSeveral?: ((task: number) => Promise<void>) | undefined;
 }
+
+/** In milliseconds: of functions that create rows by the calls of users, a third of their time. */
+const longestBeforeSealing = 10_000;
 
 /** A task was stopped on its way, as the caller wanted: its operations until then are carried out. */
 export class OutOfTime extends Error {}
@@ -79,13 +85,18 @@ export class OutOfTime extends Error {}
  * - A refused task changes nothing, or no more than its operations before the refused one. The other tasks go on.
  * - When DynamoDB refuses a transaction of several operations, each is tried alone, so that no task suffers for another's.
  * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must not overtake it.
+ *
+ * In the end it seals what has become old (sealAfterCreations), unless DynamoDB failed or this took long already: nothing runs once the
+ * caller has its answer.
  */
 export async function carryOut(
   context: CarryOutContext,
   tasks: readonly (readonly Operation[])[],
 ): Promise<(Error | undefined)[]> {
   const { client } = context;
+  const start = performance.now();
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
+  const carriedOut: Draft[] = [];
   const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
@@ -103,6 +114,7 @@ export async function carryOut(
       );
       const { done, replacedBy, refusals } = progress;
       context.onCarriedOut?.(progress.draft);
+      carriedOut.push(progress.draft);
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
@@ -119,6 +131,8 @@ export async function carryOut(
     }
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
+  const hasTime = performance.now() - start < longestBeforeSealing && !errors.some(isUnavailable);
+  if (hasTime && context.seals !== false) await sealAfterCreations(context, carriedOut);
   return errors;
 }
 

@@ -31,6 +31,8 @@ export interface LifecycleOptions {
   readonly rowsPerBlock?: number;
   /** Tests write lists of other descriptions. */
   readonly lists?: OwnerLists;
+  /** False: nothing is sealed after creations. Tests count the calls of these, or strike each. */
+  readonly seals?: boolean;
   /**
    * Awaited before a change of a batch that may take several transactions, so that someone else can complete what a crash leaves
    * half-done. A call that does not change the batch as a whole says which of its jobs it changes.
@@ -83,7 +85,7 @@ export interface CallOptions {
 export function lifecycle(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeSeveral }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), seals, beforeSeveral }: LifecycleOptions = {},
 ) {
   const present = () => fromMicroseconds(now() * 1000);
   const ownerOf = (userId: string): Owner => ({ userId, lists });
@@ -221,7 +223,7 @@ export function lifecycle(
         const batchId = some[task]?.endedBatch;
         if (batchId !== undefined) await beforeSeveral?.(userId, batchId);
       };
-      return carryOut({ ...ownerOf(userId), client, tables, now, beforeSeveral: announce }, operations);
+      return carryOut({ ...ownerOf(userId), client, tables, now, seals, beforeSeveral: announce }, operations);
     };
     const errors = await carryOutWithJobs(tasks);
     for (let attempt = 1; attempt < mostAttempts; attempt++) {

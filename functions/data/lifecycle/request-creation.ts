@@ -50,7 +50,7 @@ const attempts = 60;
 export function requestCreation(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
-  { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, seals, beforeSeveral }: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const lists = ownerLists(rowsPerBlock);
   return async (userId, { request, ...requested }) => {
@@ -71,6 +71,7 @@ export function requestCreation(
         userId,
         lists,
         now,
+        seals,
         attempts,
         turns: turnsOf(client, tables, { userId, now, patienceMilliseconds }),
         async beforeSeveral() {

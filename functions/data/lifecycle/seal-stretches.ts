@@ -1,0 +1,138 @@
+/**
+ * Seals old stretches of a user's rows: writes their summaries (columns/summary.ts). Nobody depends on it: what is not sealed is read
+ * block by block.
+ */
+
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { isAnswered } from '../../answered.ts';
+import { CorruptData } from '../../errors.ts';
+import { addToRequestLog, countInRequestLog, describeError } from '../../request-log.ts';
+import type { TableNames } from '../../tables.ts';
+import { blockKey, columnPrefix } from '../columns/column-items.ts';
+import { emptyHead, type Head } from '../columns/head.ts';
+import type { Column, ListDescription } from '../columns/list-description.ts';
+import { packedCount, seal, unpackIntegers } from '../columns/packed-integers.ts';
+import { isSummarized, packSummary, sealableStretches, summarize, summaryKey } from '../columns/summary.ts';
+import { tailStart } from '../columns/tail.ts';
+import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
+import { batchGet, queryAll } from '../dynamodb/reads.ts';
+import type { Draft, Owner } from './draft.ts';
+
+export interface SealingContext extends Owner {
+  readonly client: DynamoDBDocumentClient;
+  readonly tables: TableNames<'Columns'>;
+}
+
+/** A list before and after a call. */
+interface Growth {
+  readonly before: Head;
+  readonly after: Head;
+}
+
+/** No column is begun later than this after the first one. */
+const longestStep = 1_000;
+
+/**
+ * Seals what has become old by the creation of rows, in these drafts of one call. Never throws: it is logged when it fails. It takes one step for each list, where the
+ * number of rows has passed a multiple of a block's rows (256): it looks at no more than two stretches (planSealing), and begins no
+ * column more than a second after the first. A step costs 6 read units where nothing is to seal; 16 read and 75 to 135 write units for
+ * each column.
+ */
+export async function sealAfterCreations(context: SealingContext, drafts: readonly Draft[]): Promise<void> {
+  const [first, last] = [drafts.at(0), drafts.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const end = performance.now() + longestStep;
+  const hasTime = () => performance.now() < end && !isAnswered();
+  try {
+    for (const name of ['batch', 'job'] as const) {
+      const list = context.lists[name];
+      const growth = { before: first.stored.heads[name] ?? emptyHead(list), after: last.heads[name] };
+      for (const stretch of planSealing(list, growth)) {
+        const sealed = await sealStretch(context, { list, stretch, hasTime });
+        if (sealed > 0) countInRequestLog({ sealed_columns: sealed });
+      }
+    }
+  } catch (error) {
+    addToRequestLog({ sealing_fault: describeError(error) });
+  }
+}
+
+/**
+ * The stretches to look at: the newest that may be sealed, once it may; and each in turn, since changes of their rows have deleted
+ * summaries. No stretch has its turn again before so many rows are created as it has, so that sealing costs little beside creations.
+ */
+export function planSealing(list: ListDescription, { before, after }: Growth): number[] {
+  const rowsPerStep = Math.max(...Object.values(list.columns).map(({ rowsPerBlock }) => rowsPerBlock));
+  const steps = ({ next_seq }: Head) => Math.floor(next_seq / rowsPerStep);
+  if (steps(after) === steps(before)) return [];
+  const sealable = (head: Head) => sealableStretches(list, tailStart(list, head));
+  const [had, has] = [sealable(before), sealable(after)];
+  const turn = steps(after) % Math.max(has, list.rowsPerStretch / rowsPerStep);
+  return [...new Set([...(has > had ? [has - 1] : []), ...(turn < has ? [turn] : [])])];
+}
+
+interface StretchToSeal {
+  readonly list: ListDescription;
+  readonly stretch: number;
+  /** Asked before each column. */
+  readonly hasTime?: () => boolean;
+}
+
+/** Seals those columns of a stretch that have no summary, as long as there is time. Returns how many it has sealed. */
+export async function sealStretch(
+  context: SealingContext,
+  { list, stretch, hasTime = () => true }: StretchToSeal,
+): Promise<number> {
+  const { client, tables, userId } = context;
+  const columns = Object.values(list.columns).filter(isSummarized);
+  const keys = columns.map((column) => ({ user_id: userId, key: summaryKey(list, column, stretch) }));
+  const found = await batchGet(client, { table: tables.Columns, keys, consistent: true, attributes: ['key'] });
+  const present = new Set(found.map(({ key }) => String(key)));
+  let sealed = 0;
+  for (const column of columns) {
+    if (present.has(summaryKey(list, column, stretch)) || !hasTime()) continue;
+    if (await sealColumn(context, { list, column, stretch, hasTime })) sealed += 1;
+  }
+  return sealed;
+}
+
+/**
+ * Writes the summary of a column's stretch and seals its blocks, in one transaction that is conditional on the bytes of all of them.
+ * Returns false where blocks are missing or not full, and where another writer was there: then nothing is written.
+ */
+async function sealColumn(
+  { client, tables, userId }: SealingContext,
+  { list, column, stretch, hasTime }: Required<StretchToSeal> & { readonly column: Column },
+): Promise<boolean> {
+  const TableName = tables.Columns;
+  const count = list.rowsPerStretch / column.rowsPerBlock;
+  const keyOf = (block: number) => blockKey(columnPrefix(list, column), block);
+  const blocks = await queryAll(client, {
+    table: TableName,
+    partition: { user_id: userId },
+    sortKey: 'key',
+    range: { between: [keyOf(stretch * count), keyOf((stretch + 1) * count - 1)] },
+    consistent: true,
+  });
+  const values = new Float64Array(list.rowsPerStretch);
+  const writes = blocks.map(({ key, v }, at) => {
+    if (!(v instanceof Uint8Array)) throw new CorruptData(`The block ${String(key)} holds no bytes.`);
+    const isFull = packedCount(v) === column.rowsPerBlock;
+    if (isFull) unpackIntegers(v, values, at * column.rowsPerBlock);
+    const condition = { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': v } };
+    return { isFull, Put: { TableName, Item: { user_id: userId, key, v: seal(v) }, ...condition } };
+  });
+  if (writes.length < count || !writes.every(({ isFull }) => isFull) || !hasTime()) return false;
+  const summary = { key: summaryKey(list, column, stretch), v: packSummary(summarize(column, values)) };
+  const TransactItems = [
+    ...writes.map(({ Put }) => ({ Put })),
+    { Put: { TableName, Item: { user_id: userId, ...summary } } },
+  ];
+  try {
+    await translateErrors(client.send(new TransactWriteCommand({ TransactItems })));
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+/** Summaries are right whenever they are there: whoever writes beside whom, and wherever a call fails or a function dies. */
+
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { contention, type Fault, failures } from '../support/faults.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { newBatch, newJob } from '../support/new-batch.ts';
+import { recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
+import { testClient } from '../support/test-client.ts';
+import { wrongSummaries } from '../support/wrong-summaries.ts';
+
+/** Stretches of four rows, the first of which may be sealed from the seventh row on. */
+const rowsPerBlock = 2;
+const lists = ownerLists(rowsPerBlock);
+const client = testClient(dynamodbEndpoint);
+let tables: TableNames;
+beforeAll(async () => {
+  tables = await createTables(client, `sealing-${randomUUID()}-`);
+});
+
+type Through = typeof client;
+const writer = (through: Through = client) => lifecycle(through, tables, { rowsPerBlock });
+const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
+async function columnsOf(userId: string) {
+  const items = await itemsOfOwner(client, tables.Columns, userId);
+  return Object.fromEntries(items.map((item) => [String(item.key), item]));
+}
+const summariesIn = (columns: object) => Object.keys(columns).filter((key) => /^[bj]#.#s#/.test(key));
+
+/** A user of 9 batches, the first of them open and with 9 jobs. */
+async function newUser(userId: string): Promise<string> {
+  const others = Array.from({ length: 8 }, (_, at) => newBatch(at + 1));
+  await writer().createBatches(userId, [newBatch(0, { open: true, jobs: jobs(0, 9) }), ...others]);
+  return userId;
+}
+
+interface Work {
+  perform(through: Through, userId: string): Promise<unknown>;
+  toString(): string;
+}
+
+const work = (text: string, perform: Work['perform']): Work => ({ perform, toString: () => text });
+const rows = fc.nat(8);
+const times = fc.constantFrom('2026-03-01T00:00:00.000000Z', '2026-03-02T00:00:00.500000Z');
+let created = 1_000;
+
+const someWork: fc.Arbitrary<Work> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('batch' as const, 'job' as const), fc.nat(2))
+    .map(([name, stretch]) =>
+      work(`seal(${name}, ${stretch})`, (through, userId) =>
+        sealStretch({ client: through, tables, userId, lists }, { list: lists[name], stretch }),
+      ),
+    ),
+  fc
+    .tuple(rows, fc.constantFrom('RUNNING' as const, 'DONE' as const), times)
+    .map(([number, status, start_timestamp]) =>
+      work(`recordJob(${number}, ${status})`, (through, userId) =>
+        writer(through).recordJobStatus(userId, newJob(number).id, { status, start_timestamp }),
+      ),
+    ),
+  fc
+    .tuple(rows, fc.constantFrom('RUNNING' as const, 'PAUSED' as const), times)
+    .map(([number, status, start_datetime]) =>
+      work(`recordBatch(${number}, ${status})`, (through, userId) =>
+        writer(through).recordBatchStatus(userId, newBatch(number).id, { status, start_datetime }),
+      ),
+    ),
+  fc.integer({ min: 1, max: 3 }).map((count) =>
+    work(`add(${count})`, (through, userId) => {
+      created += count;
+      return writer(through).addJobs(userId, newBatch(0).id, jobs(created - count, count));
+    }),
+  ),
+);
+
+const faults: Readonly<Record<string, Fault>> = { ...contention, ...failures };
+
+/** Pieces of work at once, and what becomes of some of their calls: the names of faults, or that the function dies. */
+const together = fc.record({
+  works: fc.array(someWork, { minLength: 1, maxLength: 3 }),
+  disturbances: fc.array(
+    fc.record({ of: fc.nat(2), call: fc.nat(9), what: fc.constantFrom('dies', ...Object.keys(faults)) }),
+    { maxLength: 2 },
+  ),
+});
+
+describe('a summary', () => {
+  it('says what its blocks say after every call, and these what the rows say, whatever is done at once and fails', async () => {
+    let sealed = 0;
+    let opened = 0;
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(together, { minLength: 4, maxLength: 10 }),
+        fc.scheduler(),
+        async (steps, scheduler) => {
+          const userId = await newUser(`model ${seed} ${runs++}`);
+          let before = new Set(summariesIn(await columnsOf(userId)));
+          const wrong: string[] = [];
+          let last: Promise<unknown> = Promise.resolve();
+          /** One call after the other, in the scheduler's order. After each that writes, all summaries are looked at. */
+          const inOrder = async (call: Call, send: () => ReturnType<Call['send']>) => {
+            await scheduler.schedule(Promise.resolve());
+            const made = last.then(send);
+            last = made.catch(() => {}).then(() => (call.name === 'TransactWriteCommand' ? look() : undefined));
+            await last;
+            return made;
+          };
+          const look = async () => {
+            const columns = await columnsOf(userId);
+            wrong.push(...wrongSummaries(lists, columns));
+            const after = new Set(summariesIn(columns));
+            sealed += after.difference(before).size;
+            opened += before.difference(after).size;
+            before = after;
+          };
+          for (const { works, disturbances } of steps) {
+            const performed = works.map(({ perform }, at) => {
+              let count = 0;
+              let isDead = false;
+              const through = interceptedClient(client, (call) => {
+                const disturbance = disturbances.find(({ of, call: number }) => of === at && number === count);
+                count += 1;
+                isDead ||= disturbance?.what === 'dies';
+                if (isDead) throw new Error('killed');
+                const fault = faults[disturbance?.what ?? ''];
+                return inOrder(call, () => (fault?.commands.includes(call.name) ? fault.strike(call) : call.send()));
+              });
+              return perform(through, userId).catch((error: Error) => error);
+            });
+            await scheduler.waitFor(Promise.all(performed));
+            expect(wrong).toEqual([]);
+            expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+          }
+        },
+      ),
+      { numRuns: 15, seed },
+    );
+    expect(sealed).toBeGreaterThan(30);
+    expect(opened).toBeGreaterThan(10);
+  }, 300_000);
+});
