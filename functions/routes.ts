@@ -56,11 +56,11 @@ const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 /** Of whoever writes rows: texts that have left the heads are read by a query, and a change of an old row may delete summaries. */
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
-/** Of whoever creates rows: a user's first ones are preceded by a query whether they are the first; the blocks of old ones are read to be sealed. */
+/** Of whoever creates rows: a user's first ones are preceded by a query whether they are the first. */
 const creations = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: ['Query', ...columnWrites],
+  Columns: columnWrites,
   Sequences: ['PutItem'],
   Queue: ['GetItem', 'PutItem'],
   Unfinished: ['SendMessage'],

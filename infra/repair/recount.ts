@@ -18,10 +18,12 @@ import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/
 import { emptyHead, type Head, headKey, StoredHead } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
+import { seal } from '../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
+import { rightSummaries, summaryOf } from './recount-summaries.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
 
 /** Something that is not as the rows say, and what it should be. */
@@ -42,6 +44,7 @@ export type Difference =
       readonly found: Item | undefined;
       readonly expected: StoredHead;
     }
+  /** Wrong summaries are to be deleted; that one is missing is no difference. */
   | {
       readonly kind: 'block';
       readonly key: string;
@@ -164,14 +167,18 @@ function columnDifferences(
     ...columnBlocks(list, inBlocks, complete.dictionaries),
     ...setBlocks(list, rows),
     ...textBlocks(list, complete.dictionaries),
+    ...rightSummaries(list, inBlocks, { dictionaries: complete.dictionaries, items }),
   ]);
   const found = new Map([...items].filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list)));
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
-    (key) => !holds(found.get(key), expected.get(key)),
+    (key) => !holds(list, { key, item: found.get(key), bytes: expected.get(key) }),
   );
   return [
     ...(sameHead ? [] : [{ kind: 'head', key: headKey(list), found: foundHead, expected: head } satisfies Difference]),
-    ...wrong.map((key): Difference => ({ kind: 'block', key, found: found.get(key), expected: expected.get(key) })),
+    ...wrong.map((key): Difference => {
+      const isSummary = summaryOf(list, key) === key;
+      return { kind: 'block', key, found: found.get(key), expected: isSummary ? undefined : expected.get(key) };
+    }),
   ];
 }
 
@@ -248,10 +255,21 @@ function textBlocks(list: ListDescription, dictionaries: Dictionaries): [string,
   return dictionaryEdits(list, {}, dictionaries).map(({ key, apply }) => [key, apply(undefined)]);
 }
 
-/** Whether the item holds exactly these bytes; undefined: whether there is neither. */
-function holds(item: Item | undefined, bytes: Uint8Array | undefined): boolean {
+/** Whether the item holds exactly these bytes, sealed or not; undefined: whether there is neither. */
+function holds(
+  list: ListDescription,
+  {
+    key,
+    item,
+    bytes,
+  }: { readonly key: string; readonly item: Item | undefined; readonly bytes: Uint8Array | undefined },
+): boolean {
   if (item === undefined || bytes === undefined) return item === bytes;
-  return item.v instanceof Uint8Array && Buffer.compare(item.v, bytes) === 0;
+  const { v } = item;
+  if (!(v instanceof Uint8Array)) return false;
+  const summary = summaryOf(list, key);
+  const maySeal = summary !== undefined && summary !== key;
+  return Buffer.compare(v, bytes) === 0 || (maySeal && Buffer.compare(v, seal(bytes)) === 0);
 }
 
 function compare<Value extends number | string>(a: Value, b: Value): number {

@@ -1,9 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  type DeleteCommandInput,
+  PutCommand,
+  type PutCommandInput,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { isBlockOfTexts } from '../../functions/data/columns/dictionaries.ts';
 import { StoredHead } from '../../functions/data/columns/head.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
+import { sealableStretches } from '../../functions/data/columns/summary.ts';
+import { tailStart } from '../../functions/data/columns/tail.ts';
+import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
+import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
 import { type Difference, isCount, recount } from './recount.ts';
+import { isSealedItem, summaryOf } from './recount-summaries.ts';
 import { type RepairedOwner, readSnapshot } from './snapshot.ts';
 
 export interface RepairOptions {
@@ -39,6 +51,7 @@ const parallelWrites = 8;
  *   between is gone by then, or differs in another way.
  * - An item is mended only where it is still as it was found.
  * - Afterwards everything is recounted again, until nothing differs, at most five times.
+ * - Then all old stretches are sealed that are not.
  *
  * Throws CorruptData or LimitExceeded when the rows cannot be described at all. Reads the owner's
  * items whole, strongly consistent, and holds about 1 KB a row in memory.
@@ -48,12 +61,14 @@ export async function repairUser(
   { fix, lists = ownerLists(), progress = () => {} }: RepairOptions,
 ): Promise<RepairResult> {
   let rows = 0;
+  const rowsOf = { batch: 0, job: 0 };
   const first = await findDifferences();
   let last = first;
   for (let repair = 1; fix && repair <= mostRepairs && last.differences.some(isMendable); repair++) {
     await mendAll(last.differences.filter(isMendable));
     last = await findDifferences();
   }
+  if (fix && last.differences.length === 0) await sealAll();
   return { differences: first.differences, remaining: last.differences, unsettled: last.unsettled, rows };
 
   async function findDifferences(): Promise<Findings> {
@@ -70,7 +85,9 @@ export async function repairUser(
 
   async function countOnce(): Promise<Difference[]> {
     const snapshot = await readSnapshot(owner, lists);
-    rows = snapshot.batches.length + snapshot.jobs.length;
+    rowsOf.batch = snapshot.batches.length;
+    rowsOf.job = snapshot.jobs.length;
+    rows = rowsOf.batch + rowsOf.job;
     const differences = recount(lists, snapshot);
     progress(`${rows} rows, ${snapshot.columns.length} column items, ${differences.length} differences`);
     return differences;
@@ -98,12 +115,28 @@ export async function repairUser(
   }
 
   async function mendEach(differences: readonly MendableDifference[]): Promise<boolean> {
+    const groups = [...Map.groupBy(differences, (each) => summaryFor(each) ?? nameOf(each)).values()];
     const mended: boolean[] = [];
-    for (let start = 0; start < differences.length; start += parallelWrites) {
-      const group = differences.slice(start, start + parallelWrites);
-      mended.push(...(await Promise.all(group.map((each) => mend(owner, each)))));
+    for (let start = 0; start < groups.length; start += parallelWrites) {
+      const some = groups.slice(start, start + parallelWrites);
+      mended.push(...(await Promise.all(some.map((group) => mend(owner, group, summaryFor(group[0]!))))));
     }
     return mended.every(Boolean);
+  }
+
+  async function sealAll(): Promise<void> {
+    for (const name of ['batch', 'job'] as const) {
+      const list = lists[name];
+      const stretches = sealableStretches(list, tailStart(list, { next_seq: rowsOf[name] }));
+      for (let stretch = 0; stretch < stretches; stretch++) await sealStretch({ ...owner, lists }, { list, stretch });
+    }
+  }
+
+  /** Sealed blocks are mended together with their summary, which goes when they change; everything else alone. */
+  function summaryFor({ kind, key, found }: MendableDifference): string | undefined {
+    if (kind !== 'block') return undefined;
+    const summary = summaryOf(lists.batch, key) ?? summaryOf(lists.job, key);
+    return key === summary || isSealedItem(found) ? summary : undefined;
   }
 }
 
@@ -130,33 +163,59 @@ function nameOf(difference: Difference): string {
 }
 
 /**
- * Writes what is expected where the item is still as it was found. Otherwise returns false: the
- * next recount looks again.
+ * Writes what is expected where all items of the group are still as they were found. Otherwise returns
+ * false: the next recount looks again.
  */
-async function mend(owner: RepairedOwner, difference: MendableDifference): Promise<boolean> {
+async function mend(
+  owner: RepairedOwner,
+  group: readonly MendableDifference[],
+  summary: string | undefined,
+): Promise<boolean> {
   try {
-    if (difference.kind === 'row') await mendRow(owner, difference);
-    else await mendColumnItem(owner, difference);
+    const blocks = group.flatMap((each) => (each.kind === 'block' && each.key !== summary ? [each] : []));
+    const [first] = group;
+    if (first?.kind === 'row') await mendRow(owner, first);
+    else if (summary !== undefined && blocks.length > 0) await mendSealed(owner, summary, blocks);
+    else if (first !== undefined) await mendColumnItem(owner, first);
     return true;
   } catch (error) {
-    if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
+    if (isConditionFailure(error) || isConflict(error)) return false;
     throw error;
   }
 }
 
-async function mendColumnItem(
+type ColumnDifference = Exclude<MendableDifference, { kind: 'row' }>;
+
+async function mendSealed(
   { client, tables, userId }: RepairedOwner,
-  difference: Exclude<MendableDifference, { kind: 'row' }>,
+  summary: string,
+  blocks: readonly ColumnDifference[],
 ): Promise<void> {
+  const Delete = { TableName: tables.Columns, Key: { user_id: userId, key: summary } };
+  const TransactItems = [...blocks.map((block) => columnWrite({ tables, userId }, block)), { Delete }];
+  await translateErrors(client.send(new TransactWriteCommand({ TransactItems })));
+}
+
+async function mendColumnItem(owner: RepairedOwner, difference: ColumnDifference): Promise<void> {
+  const { Put, Delete } = columnWrite(owner, difference);
+  if (Put !== undefined) await owner.client.send(new PutCommand(Put));
+  else await owner.client.send(new DeleteCommand(Delete));
+}
+
+type Write =
+  | { readonly Put: PutCommandInput; readonly Delete?: never }
+  | { readonly Put?: never; readonly Delete: DeleteCommandInput };
+
+function columnWrite(
+  { tables, userId }: Pick<RepairedOwner, 'tables' | 'userId'>,
+  difference: ColumnDifference,
+): Write {
   const TableName = tables.Columns;
   const { key, found } = difference;
   const condition = requireUnchanged('key', difference.kind === 'head' ? Object.keys(StoredHead.shape) : ['v'], found);
-  if (difference.expected === undefined) {
-    await client.send(new DeleteCommand({ TableName, Key: { user_id: userId, key }, ...condition }));
-  } else {
-    const content = difference.kind === 'head' ? difference.expected : { v: difference.expected };
-    await client.send(new PutCommand({ TableName, Item: { user_id: userId, key, ...content }, ...condition }));
-  }
+  if (difference.expected === undefined) return { Delete: { TableName, Key: { user_id: userId, key }, ...condition } };
+  const content = difference.kind === 'head' ? difference.expected : { v: difference.expected };
+  return { Put: { TableName, Item: { user_id: userId, key, ...content }, ...condition } };
 }
 
 async function mendRow(

@@ -9,7 +9,6 @@ import type { SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { columnPrefix } from '../../functions/data/columns/column-items.ts';
-import { headKey } from '../../functions/data/columns/head.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
@@ -28,7 +27,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadDevices } from '../support/load-devices.ts';
-import { loadList, storedColumns } from '../support/load-list.ts';
+import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
@@ -210,13 +209,6 @@ async function makeOld(userId: string) {
   await sealBlocks(userId);
 }
 
-/** Gives a user so many jobs, as their head tells, that two more make the oldest ones be sealed. */
-async function countManyJobs(userId: string) {
-  const { head } = storedColumns(jobList, jobs.slice(0, 15));
-  const Item = { user_id: userId, key: headKey(jobList), ...head, next_seq: 1.5 * jobList.rowsPerStretch - 1 };
-  await client.send(new PutCommand({ TableName: names.Columns, Item }));
-}
-
 /** What a user asks for whose function died meanwhile, and who has made many batches since. */
 async function* repeated(request: GatewayRequest, call: (client: DynamoDBDocumentClient) => Promise<unknown>) {
   await expect(call(dyingClient(client, 1).client)).rejects.toThrow('killed');
@@ -269,9 +261,6 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* repeated(request, (dying) =>
       createBatch(dying, names)(callOf(request), CreateBatchRequest.parse(body), { queue_priority: 'MEDIUM' }),
     );
-    const userId = 'auth0|owner of many jobs';
-    await countManyJobs(userId);
-    yield { userId, body: { ...body, jobs: [{}, {}] } };
   },
   async *rebatch() {
     yield* await requestsOf('rebatch');

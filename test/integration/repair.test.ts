@@ -2,9 +2,11 @@ import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/l
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
+import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
 import { emptyHead, type StoredHead } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -17,9 +19,11 @@ import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
+import { wrongSummaries } from '../support/wrong-summaries.ts';
 
 const rowsPerBlock = 3;
 const lists = ownerLists(rowsPerBlock);
+const updatedAt = lists.job.columns.updated_at!;
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const client = testClient(dynamodbEndpoint);
 const writer = (options = { rowsPerBlock }) => lifecycle(client, tables, options);
@@ -29,7 +33,7 @@ beforeAll(async () => {
   tables = await createTables(client, `repair-${Date.now()}-`);
 });
 
-/** An owner of seven batches, two jobs each, some tagged and under way. */
+/** An owner of seven batches, two jobs each, some tagged and under way; the oldest jobs are sealed. */
 async function owner(userId: string, options?: { rowsPerBlock: number }): Promise<string> {
   const { createBatches, recordBatchStatus, recordJobStatus } = writer(options);
   const batches = Array.from({ length: 7 }, (_, number) =>
@@ -39,6 +43,8 @@ async function owner(userId: string, options?: { rowsPerBlock: number }): Promis
   const time = '2026-03-01T00:00:00.000000Z';
   await recordBatchStatus(userId, newBatch(4).id, { status: 'RUNNING', start_datetime: time });
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
+  // What the creation has had no time for.
+  await sealStretch({ client, tables, userId, lists }, { list: lists.job, stretch: 0 });
   return userId;
 }
 
@@ -146,6 +152,29 @@ const damages: Readonly<Record<string, (user_id: string) => Promise<unknown>>> =
   'a block without bytes': (user_id) => unset('Columns', { user_id, key: 'b#i#0000001' }, 'v'),
   'a block of a column that no longer exists': (user_id) =>
     put('Columns', { user_id, key: 'j#z#0000000', v: Buffer.of(1) }),
+  'a summary that is not right': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    await put('Columns', { ...columns['j#f#s#0000000'], v: columns['j#r#s#0000000']?.v });
+  },
+  'a summary that is a text': (user_id) => put('Columns', { user_id, key: 'j#f#s#0000000', v: 'text' }),
+  'a summary of rows that are not old': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    await put('Columns', { ...columns['j#f#s#0000000'], key: 'j#f#s#0000001' });
+  },
+  'a summary of rows that are not there': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    await put('Columns', { ...columns['j#f#s#0000000'], key: 'j#f#s#0000044' });
+  },
+  'a summary of a block that is not sealed': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    const { v, ...block } = columns['j#u#0000001'] as { v: Uint8Array };
+    await put('Columns', { ...block, v: packColumn(updatedAt, unpackColumn(updatedAt, v)) });
+  },
+  'a sealed block of other bytes': async (user_id) => {
+    const { columns } = await ownerRows(client, tables, user_id);
+    await put('Columns', { ...columns['j#u#0000001'], v: columns['j#u#0000000']?.v });
+  },
+  'a lost sealed block': (user_id) => remove('Columns', { user_id, key: 'j#r#0000001' }),
   'rows without numbers': async (user_id) => {
     for (const row of (await ownerRows(client, tables, user_id)).batches) {
       const { seq, rev, written_at, ...rest } = row;
@@ -183,6 +212,44 @@ describe('repairUser', () => {
     }
     await writer().createBatch(userId, newBatch(8, { jobs: [newJob(80)] }));
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+
+  it('says nothing of a summary that is missing, or of blocks that are sealed without one, and seals what is old', async () => {
+    const userId = await owner('opened');
+    const sound = await ownerRows(client, tables, userId);
+    const { v, ...block } = sound.columns['j#e#0000000'] as { v: Uint8Array };
+    await remove('Columns', { user_id: userId, key: 'j#f#s#0000000' });
+    await remove('Columns', { user_id: userId, key: 'j#e#s#0000000' });
+    await put('Columns', { ...block, v: packColumn(updatedAt, unpackColumn(updatedAt, v)) });
+    const reported = await repairUser({ client, tables, userId }, { fix: false, lists });
+    expect(reported.differences).toEqual([]);
+    expect((await ownerRows(client, tables, userId)).columns).not.toHaveProperty(['j#f#s#0000000']);
+    const mended = await repairUser({ client, tables, userId }, { fix: true, lists });
+    expect(mended.differences).toEqual([]);
+    expect((await ownerRows(client, tables, userId)).columns).toEqual(sound.columns);
+  });
+
+  it('deletes the summary of sealed blocks with their mending, however often they are sealed again', async () => {
+    const userId = await owner('sealed meanwhile');
+    const { columns } = await ownerRows(client, tables, userId);
+    const wrong = { ...columns['j#u#0000001'], v: columns['j#u#0000000']?.v };
+    await put('Columns', wrong);
+    await remove('Columns', { user_id: userId, key: 'j#u#s#0000000' });
+    let writes = 0;
+    const sealing = interceptedClient(client, async (call) => {
+      const isWrite = /^(Put|Delete|Transact)/.test(call.name);
+      if (isWrite) await sealStretch({ client, tables, userId, lists }, { list: lists.job, stretch: 0 });
+      const output = await call.send();
+      if (!isWrite) return output;
+      writes += 1;
+      const after = await ownerRows(client, tables, userId);
+      expect(wrongSummaries(lists, after.columns)).toEqual([]);
+      return output;
+    });
+    const { remaining } = await repairUser({ client: sealing, tables, userId }, { fix: true, lists });
+    expect(writes).toBeGreaterThan(0);
+    expect(remaining).toEqual([]);
+    expect((await ownerRows(client, tables, userId)).columns).toEqual(columns);
   });
 
   it('mends several kinds of damage at once', async () => {

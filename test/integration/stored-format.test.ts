@@ -8,8 +8,9 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
 import type { Head } from '../../functions/data/columns/head.ts';
-import type { ListDescription } from '../../functions/data/columns/list-description.ts';
-import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
+import { type ListDescription, withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
+import { batchList, type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
+import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { Condition, ListQuery, Order } from '../../functions/data/lists/query.ts';
 import { listReader } from '../../functions/data/lists/reader.ts';
@@ -24,7 +25,7 @@ import { repairUser } from '../../infra/repair/repair-user.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
-import { interceptedClient } from '../support/intercepted-client.ts';
+import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { loadList, storedColumns } from '../support/load-list.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows } from '../support/owner-rows.ts';
@@ -153,9 +154,10 @@ const changes: Readonly<Record<string, { readonly batch: ListDescription; readon
         },
       ],
     },
-    'columns under other keys, some left out, in blocks of another size': {
+    'columns under other keys, some left out, in blocks and stretches of another size': {
       batch: {
         ...before.batch,
+        rowsPerStretch: 10,
         columns: {
           id: { kind: 'uuid', key: 'I', attribute: 'id', rowsPerBlock: 7 },
           facets: { ...facetColumn, rowsPerBlock: 5 },
@@ -204,10 +206,20 @@ function queryOf({ where, order = { kind: 'creation' } }: Question, direction: '
   return { conditions: where === undefined ? [] : [where], order, direction, offset: 1, limit: 20 };
 }
 
-/** An owner whose rows and columns an earlier release has written. */
+/** An owner whose rows and columns an earlier release has written, and sealed what is old. */
 async function owner(userId: string): Promise<string> {
-  await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId) });
+  await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId), sealed: () => true });
   return userId;
+}
+
+/** Whether the call mends something: the transactions that seal stretches delete nothing. */
+function isMend({ name, input }: Call): boolean {
+  const parts = (input.TransactItems ?? []) as readonly { readonly Delete?: object }[];
+  return /^(Put|Delete|Update)/.test(name) || parts.some(({ Delete }) => Delete !== undefined);
+}
+
+async function summariesOf(userId: string): Promise<string[]> {
+  return Object.keys((await ownerRows(client, tables, userId)).columns).filter((key) => /^b#.#s#\d/.test(key));
 }
 
 async function differencesOf(lists: OwnerLists, userId: string) {
@@ -266,6 +278,9 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     const { remaining } = await repairUser({ client, tables, userId }, { fix: true, lists: after });
     expect(remaining).toEqual([]);
     expect((await ownerRows(client, tables, userId)).batches).toEqual(batches);
+    const columns = Object.values(batch.columns).filter(isSummarized);
+    expect(await summariesOf(userId)).toHaveLength(2 * columns.length);
+    expect(await differencesOf(after, userId)).toEqual([]);
     await expectRightAnswers(after, userId, questions);
     if (notWritten.includes(change)) return;
     const writer = lifecycle(client, tables, { lists: after });
@@ -283,11 +298,11 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     for (let writes = 0; ; writes++) {
       let left = writes;
       const interrupted = interceptedClient(client, async (call) => {
-        if (/^(Put|Delete|Update)/.test(call.name) && left-- === 0) throw new Error('interrupted');
+        if (isMend(call) && left-- === 0) throw new Error('interrupted');
         return call.send();
       });
       // Each repair begins with the old columns, and gets one write further than the repair before it.
-      await loadList(client, tables, { list: before.batch, userId, rows: storedBatches(userId) });
+      await owner(userId);
       const outcome = await repairUser({ client: interrupted, tables, userId }, { fix: true, lists: after }).catch(
         (error) => error,
       );
@@ -311,6 +326,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
       );
     }
     expect(interruptions).toBeGreaterThan(0);
+    expect(await differencesOf(after, userId)).toEqual([]);
     await expectRightAnswers(after, userId, questions);
   });
 });
@@ -401,6 +417,54 @@ describe('columns of an earlier layout', () => {
     }
     expect(await differencesOf(lists, userId)).toEqual([]);
     await expectRightAnswers(lists, userId, questions);
+  });
+});
+
+describe('columns from before there were summaries', () => {
+  const { started, ended, ...facets } = batchList.columns.facets.facets;
+  const release: ListDescription = {
+    ...batchList,
+    columns: { ...batchList.columns, facets: { ...batchList.columns.facets, facets } },
+  };
+  /** Facets did not tell whether a row has times. Stretches are small here: rows enough for one would take minutes. */
+  const earlier = withRowsPerBlock(release, 4);
+  const after: OwnerLists = ownerLists(4);
+  const questions: Question[] = [
+    { where: facet('started', true), matches: (row) => row.start_datetime !== null },
+    { where: facet('status', 'DONE'), matches: (row) => row.status === 'DONE' },
+    { order: byColumn('start_datetime'), by: (row) => row.start_datetime as string | null },
+  ];
+
+  async function ownerBefore(userId: string) {
+    await loadList(client, tables, { list: earlier, userId, rows: storedBatches(userId) });
+    const { columns } = await ownerRows(client, tables, userId);
+    const Item = { ...columns['b#head'], format: '8nA5dQB0' };
+    await client.send(new PutCommand({ TableName: tables.Columns, Item }));
+  }
+
+  it('are refused, and upgraded in place by a repair, interrupted or not', async () => {
+    const userId = 'before summaries';
+    for (let writes = 0; ; writes++) {
+      await ownerBefore(userId);
+      let left = writes;
+      const interrupted = interceptedClient(client, async (call) => {
+        if (isMend(call) && left-- === 0) throw new Error('interrupted');
+        return call.send();
+      });
+      const repair = repairUser({ client: interrupted, tables, userId }, { fix: true, lists: after });
+      const outcome = await repair.catch((error) => error);
+      if (!(outcome instanceof Error)) break;
+      expect(outcome.message).toBe('interrupted');
+      await new Promise((wake) => setTimeout(wake, 50));
+      for (const question of questions) {
+        const read = listReader({ client, tables, list: after.batch });
+        await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
+      }
+      expect(await summariesOf(userId)).toEqual([]);
+    }
+    expect(await summariesOf(userId)).toHaveLength(10);
+    expect(await differencesOf(after, userId)).toEqual([]);
+    await expectRightAnswers(after, userId, questions);
   });
 });
 

@@ -9,7 +9,6 @@ import { CorruptData } from '../../errors.ts';
 import { addToRequestLog, countInRequestLog, describeError } from '../../request-log.ts';
 import type { TableNames } from '../../tables.ts';
 import { blockKey, columnPrefix } from '../columns/column-items.ts';
-import { emptyHead, type Head } from '../columns/head.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
 import { packedCount, seal, unpackIntegers } from '../columns/packed-integers.ts';
 import { isSummarized, packSummary, sealableStretches, summarize, summaryKey } from '../columns/summary.ts';
@@ -23,10 +22,10 @@ export interface SealingContext extends Owner {
   readonly tables: TableNames<'Columns'>;
 }
 
-/** A list before and after a call. */
+/** Numbers of a list's rows before and after a call. */
 interface Growth {
-  readonly before: Head;
-  readonly after: Head;
+  readonly before: number;
+  readonly after: number;
 }
 
 /** No column is begun later than this after the first one. */
@@ -46,7 +45,7 @@ export async function sealAfterCreations(context: SealingContext, drafts: readon
   try {
     for (const name of ['batch', 'job'] as const) {
       const list = context.lists[name];
-      const growth = { before: first.stored.heads[name] ?? emptyHead(list), after: last.heads[name] };
+      const growth = { before: first.stored.heads[name]?.next_seq ?? 0, after: last.heads[name].next_seq };
       for (const stretch of planSealing(list, growth)) {
         const sealed = await sealStretch(context, { list, stretch, hasTime });
         if (sealed > 0) countInRequestLog({ sealed_columns: sealed });
@@ -63,9 +62,9 @@ export async function sealAfterCreations(context: SealingContext, drafts: readon
  */
 export function planSealing(list: ListDescription, { before, after }: Growth): number[] {
   const rowsPerStep = Math.max(...Object.values(list.columns).map(({ rowsPerBlock }) => rowsPerBlock));
-  const steps = ({ next_seq }: Head) => Math.floor(next_seq / rowsPerStep);
+  const steps = (rows: number) => Math.floor(rows / rowsPerStep);
   if (steps(after) === steps(before)) return [];
-  const sealable = (head: Head) => sealableStretches(list, tailStart(list, head));
+  const sealable = (next_seq: number) => sealableStretches(list, tailStart(list, { next_seq }));
   const [had, has] = [sealable(before), sealable(after)];
   const turn = steps(after) % Math.max(has, list.rowsPerStretch / rowsPerStep);
   return [...new Set([...(has > had ? [has - 1] : []), ...(turn < has ? [turn] : [])])];
