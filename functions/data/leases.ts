@@ -31,6 +31,7 @@ import { isForWorkers } from './lifecycle/queue-writes.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 import {
   canRun,
+  type LeasedRequest,
   noSuchJob,
   type Progress,
   progressOf,
@@ -56,8 +57,11 @@ const idleAgainMilliseconds = 5_000;
 /** A claim stops looking for work after this time: it must answer before its function ends. */
 const mostSearchMilliseconds = 8_000;
 
-/** How often the index is asked for a job that it may not have yet. */
+/** How often the index is asked for a job that it may not have yet, or that lies further on. */
 const mostLooks = 5;
+
+/** After so many pages of jobs that have ended, up to 1 MB each, a look stops; the next one goes on there. */
+const mostPagesAtOnce = 20;
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue' | 'Sequences'>;
 
@@ -253,9 +257,9 @@ export function reportJob(
       const item = await queue.get(lease);
       if (item === undefined) throw leaseLost();
       if (results && !(await hasResults(key))) throw noSuchResults();
-      const jobIds = await findJobs(lease, item.place);
+      const found = await findJobs(lease, item.place);
       const draft = await change(lease.userId, [
-        reportOperation({ lists, lease, now: now(), jobIds }, { jobId, update }),
+        reportOperation({ lists, lease, now: now(), ...found }, { jobId, update }),
       ]);
       const progress = progressOf(draft, lease);
       return await nextJob(progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
@@ -343,21 +347,25 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
     let progress: Progress = { kind: 'looks', place: from };
     for (let looks = 1; looks <= mostLooks && progress.kind === 'looks'; looks++) {
       if (looks > 2) await delay(50 * 2 ** looks);
-      const jobIds = await findJobs(lease, progress.place);
-      const draft = await change(lease.userId, [startJob({ lists, lease, now: now(), jobIds })]);
+      const found = await findJobs(lease, progress.place);
+      const draft = await change(lease.userId, [startJob({ lists, lease, now: now(), ...found })]);
       progress = progressOf(draft, lease);
     }
     return progress;
   }
 
   /**
-   * The ids of the first unfinished jobs from this place on, two at most, as an index knows them. Places have no gaps: where the index has
-   * one, it lags, and what lies behind the gap is not among the first.
+   * The ids of the first unfinished jobs from this place on, two at most, as an index knows them, and the place of the first, or the one
+   * where the look ended. Places have no gaps: where the index has one, it lags, and what lies behind the gap is not among the first.
    */
-  async function findJobs({ userId, key }: LeaseReference, from: number): Promise<string[]> {
-    const found: string[] = [];
-    let place = from;
-    for (let pageLimit = 4; ; pageLimit = 100) {
+  async function findJobs(
+    { userId, key }: LeaseReference,
+    start: number,
+  ): Promise<Pick<LeasedRequest, 'jobIds' | 'from'>> {
+    const found: { readonly id: string; readonly place: number }[] = [];
+    let place = start;
+    const result = () => ({ jobIds: found.slice(0, 2).map(({ id }) => id), from: found[0]?.place ?? place });
+    for (let pages = 1; ; pages++) {
       const { items, more } = await queryFirstPage(client, {
         table: tables.Jobs,
         index: 'by_batch',
@@ -365,14 +373,15 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
         sortKey: 'creation_order',
         range: { between: [place, Number.MAX_SAFE_INTEGER] },
         consistent: false,
-        pageLimit,
+        attributes: ['id', 'creation_order', 'status'],
+        pageLimit: pages === 1 ? 4 : 100,
       });
       for (const { id, creation_order, status } of items) {
-        if (creation_order !== place) return found;
+        if (creation_order !== place) return result();
+        if (canRun({ status })) found.push({ id: String(id), place });
         place += 1;
-        if (canRun({ status })) found.push(String(id));
       }
-      if (!more || found.length > 0) return found.slice(0, 2);
+      if (!more || found.length > 0 || pages > mostPagesAtOnce) return result();
     }
   }
 

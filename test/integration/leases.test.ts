@@ -3,10 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { cancelJobs } from '../../functions/data/cancellations.ts';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
+import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { testClient } from '../support/test-client.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
@@ -104,6 +107,35 @@ describe('a claim', () => {
     for (let at = 0; at < 30; at++) ids.push((await claimed(device)).batch.id);
     expect(ids).toEqual(batches.map(({ id }) => id));
     expect(await stack.claim(device, 'worker')).toBeUndefined();
+  });
+});
+
+describe('a batch whose first jobs have ended, very many', () => {
+  it('is begun by a later claim where one does not get to the first that is left', async () => {
+    const { device, user } = fresh();
+    const batch = await stack.create(user, { device_type: device, jobs: 130 });
+    await cancelJobs(client, names, { now: () => clock.now })(
+      user,
+      batch.id,
+      CancelJobsQuery.parse({ max_runs: ['120'] }),
+    );
+    let queries = 0;
+    const jobByJob = interceptedClient(client, (call) => {
+      if (call.input.IndexName === 'by_batch') {
+        queries += 1;
+        Object.assign(call.input, { Limit: 1 });
+      }
+      return call.send();
+    });
+    const slow = workerStack(jobByJob, names, clock);
+    expect(await slow.claim(device, 'worker')).toBeUndefined();
+    expect(queries).toBeLessThanOrEqual(105);
+    const claim = await slow.claim(device, 'worker');
+    expect(queries).toBeLessThanOrEqual(130);
+    const first = await stack.jobRow(leaseFrom(claim!), claim!.job.id);
+    expect(first?.creation_order).toBe(120);
+    // The jobs that were passed over cost the batch no device.
+    expect((await stack.report(leaseFrom(claim!), claim!.job.id)).job).not.toBeNull();
   });
 });
 

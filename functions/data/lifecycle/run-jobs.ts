@@ -38,6 +38,8 @@ export interface LeasedRequest {
   readonly now: number;
   /** Jobs of the batch, in their order: all that may be unfinished from the lease's `place` on, or the first of them. */
   readonly jobIds: readonly string[];
+  /** No job of the batch before this place can run any more: the lease goes on there. */
+  readonly from: number;
 }
 
 /** What the device does next. */
@@ -134,8 +136,9 @@ function leasePart({ place, losses, unseen_losses, seen, lease_until, idle_since
   };
 }
 
-function startNext(draft: Draft, request: LeasedRequest, held: LeaseUpdate): Draft {
-  const { lists, lease, now, jobIds } = request;
+function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): Draft {
+  const { lists, lease, now, jobIds, from } = request;
+  const held = before.place < from ? { ...before, place: from, ...noLosses } : before;
   const batchId = batchIdOfKey(lease.key);
   const batch = batchIn(draft, batchId) as BatchRow;
   const unfinished = jobIds
