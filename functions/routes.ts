@@ -271,7 +271,7 @@ export const routes = {
     method: 'PUT',
     path: '/api/v1/devices/{device_type}',
     entry: 'endpoints/devices/announce-device',
-    uses: { Devices: ['UpdateItem'] },
+    uses: { Devices: ['UpdateItem'], Queue: ['Query'] },
   },
   claimBatch: {
     method: 'POST',

@@ -192,6 +192,7 @@ export const tables = {
       'measureQueues',
       'getBatchStatus',
       'listDevices',
+      'announceDevice',
       'claimBatch',
       'extendLease',
       'uploadResults',

@@ -231,10 +231,10 @@ describe('an announcement', () => {
     const device_type = `FRESNEL ${randomUUID()}`;
     const name = `name ${randomUUID()}`;
     const body = { status: 'UP', specs: JSON.stringify({ name }) };
-    const shown = { device_type, status: 'UP', availability: 'ACTIVE', queue_length: null };
+    const shown = { device_type, status: 'UP', availability: 'ACTIVE', queue_length: 0 };
     expect((await device('announceDevice', { path: { device_type }, body })).data).toEqual(shown);
     const listed = await ask('listDevices', { query: { device_type } });
-    expect(listed.data).toEqual([{ ...shown, queue_length: 0 }]);
+    expect(listed.data).toEqual([shown]);
     const batch = await ask('createBatch', {
       userId: 'auth0|ada',
       body: { project_id: randomUUID(), sequence_builder: sequenceText({ device: { name } }), jobs: [{}] },
