@@ -90,7 +90,7 @@ async function attempt(name: string, userId: string, intercept: (call: Call) => 
   );
 }
 
-describe.each(Object.keys(calls))('%s', { timeout: 300_000, concurrent: true }, (name) => {
+describe.each(Object.keys(calls))('%s', { timeout: 600_000, concurrent: true }, (name) => {
   /** What it leaves when nothing goes wrong, and the calls that it makes. */
   async function callUndisturbed() {
     const userId = await newUser(name);

@@ -1,5 +1,5 @@
 /**
- * DynamoDB Local for all integration tests: one for every two processors, since one carries out one request at a time.
+ * DynamoDB Local for all integration tests: one for every two processors, four at most, since each carries out one request at a time.
  * AWS_ENDPOINT_URL_DYNAMODB, when set, is used instead.
  */
 
@@ -19,7 +19,7 @@ export async function setup(project: TestProject) {
     project.provide('dynamodbEndpoints', [given]);
     return;
   }
-  const count = Math.max(1, Math.floor(availableParallelism() / 2));
+  const count = Math.min(4, Math.ceil(availableParallelism() / 2));
   const started = await Promise.all(Array.from({ length: count }, () => startDynamoDbLocal({ isBusy: true })));
   project.provide(
     'dynamodbEndpoints',

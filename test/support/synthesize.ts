@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import cdk from '../../cdk.json' with { type: 'json' };
+import { compileCache } from '../../infra/local/compile-cache.ts';
 
 /** A resource of the template. `path` is that of its construct, without the stack and a final `Resource`: `Api/ListJobs`. */
 export interface SynthesizedResource {
@@ -23,7 +24,7 @@ export interface Synthesis {
   readonly outputs: Readonly<Record<string, unknown>>;
   /** Whether the CDK CLI protects the stack from deletion. */
   readonly terminationProtection: boolean;
-  /** Findings of cdk-nag and of CDK's other checks that are not acknowledged. */
+  /** Findings of cdk-nag, and of CDK's own check where it was asked for, that are not acknowledged. */
   readonly findings: readonly unknown[];
   /** Every acknowledged rule with its reason. */
   readonly acknowledgements: readonly { readonly id: string; readonly reason: string }[];
@@ -54,14 +55,17 @@ interface Template {
 
 const done = new Map<string, Synthesis>();
 
-/** Runs infra/app.ts as the CDK CLI does, once for each context. Throws what it printed when it fails. */
-export function synthesize(context: Record<string, string> = {}): Synthesis {
-  const key = JSON.stringify(context);
+/**
+ * Runs infra/app.ts as the CDK CLI does, once for each context. Throws what it printed when it fails. CDK's own check of the template
+ * takes longer than all else: it is made where the caller looks at its findings.
+ */
+export function synthesize(context: Record<string, string> = {}, { withCheck = false } = {}): Synthesis {
+  const key = JSON.stringify([context, withCheck]);
   const known = done.get(key);
   if (known !== undefined) return known;
   const directory = newDirectory();
   try {
-    runApp(directory, { ...context, 'aws:cdk:bundling-stacks': [] });
+    runApp(directory, { ...context, 'aws:cdk:bundling-stacks': [] }, withCheck);
     const synthesis = readSynthesis(directory);
     done.set(key, synthesis);
     return synthesis;
@@ -76,7 +80,7 @@ export async function withAssembly<Result>(
 ): Promise<Result> {
   const directory = newDirectory();
   try {
-    runApp(directory, {});
+    runApp(directory, {}, false);
     return await work(readSynthesis(directory), directory);
   } finally {
     rmSync(directory, { recursive: true });
@@ -87,13 +91,15 @@ function newDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'synth-'));
 }
 
-function runApp(directory: string, context: object) {
+function runApp(directory: string, context: object, withCheck: boolean) {
   const root = join(import.meta.dirname, '../..');
   const { status, stderr } = spawnSync(process.execPath, ['infra/app.ts'], {
     cwd: root,
     encoding: 'utf8',
     env: {
       ...process.env,
+      NODE_COMPILE_CACHE: compileCache,
+      CDK_VALIDATION: String(withCheck),
       CDK_OUTDIR: directory,
       CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...context }),
     },
