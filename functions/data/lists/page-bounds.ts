@@ -49,23 +49,50 @@ export function placeTold(section: Section, { from, to }: Window): { before: num
 
 /** The place at this rank, if all told rows were where `placeOfTold` says. */
 function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) => Place): Place {
-  const told = section.told.map((each) => ({ ...placeOfTold(each), count: each.count }));
-  // Those of a stretch ascend already.
-  told.sort(comparePlaces);
-  let sum = 0;
-  const upTo = Float64Array.from(told, ({ count }) => (sum += count));
-  const isReached = (at: number) => (upTo[at] as number) + rowsUpTo(section, told[at] as Place) > rank;
-  // The first told place up to which there are more rows than the rank.
-  let [at, end] = [0, told.length];
+  // Stretches may tell of hundreds of thousands of places with few different values: only those of one value are sorted by row.
+  const counts = new Map<number, number>();
+  for (const each of section.told) {
+    const { value } = placeOfTold(each);
+    counts.set(value, (counts.get(value) ?? 0) + each.count);
+  }
+  const values = Array.from(Float64Array.from(counts.keys()).sort(), (value): CountedPlace => {
+    return { value, row: Infinity, count: counts.get(value) as number };
+  });
+  const reached = findReached(values, section, { rank, before: 0 });
+  const ofValue = section.told
+    .filter((each) => placeOfTold(each).value === reached.place?.value)
+    .map((each): CountedPlace => ({ ...placeOfTold(each), count: each.count }))
+    .sort(comparePlaces);
+  const { place: ofTold, before } = findReached(ofValue, section, { rank, before: reached.before });
+  const ofRead = placeOfRead(section, rank - before);
+  if (ofTold === undefined || ofRead === undefined) return (ofTold ?? ofRead) as Place;
+  return comparePlaces(ofTold, ofRead) < 0 ? ofTold : ofRead;
+}
+
+/** A place with so many told rows. */
+interface CountedPlace extends Place {
+  readonly count: number;
+}
+
+/**
+ * The first of these places, which ascend, up to which there are more rows than the rank, and how many told rows come before it. Before
+ * them all there are `before`.
+ */
+function findReached(
+  places: readonly CountedPlace[],
+  section: Section,
+  { rank, before }: { readonly rank: number; readonly before: number },
+): { place: CountedPlace | undefined; before: number } {
+  let sum = before;
+  const upTo = Float64Array.from(places, ({ count }) => (sum += count));
+  const isReached = (at: number) => (upTo[at] as number) + rowsUpTo(section, places[at] as Place) > rank;
+  let [at, end] = [0, places.length];
   while (at < end) {
     const middle = (at + end) >> 1;
     if (isReached(middle)) end = middle;
     else at = middle + 1;
   }
-  const ofTold = told[at];
-  const ofRead = placeOfRead(section, rank - (at === 0 ? 0 : (upTo[at - 1] as number)));
-  if (ofTold === undefined || ofRead === undefined) return (ofTold ?? ofRead) as Place;
-  return comparePlaces(ofTold, ofRead) < 0 ? ofTold : ofRead;
+  return { place: places[at], before: at === 0 ? before : (upTo[at - 1] as number) };
 }
 
 /** How many of the rows that were read are at this place or before. */
