@@ -7,7 +7,7 @@ import type { Cell } from '../columns/summary.ts';
 import { facetColumn, facetTest, type Span, tabulate } from './matching-rows.ts';
 import type { ToldRows } from './page-bounds.ts';
 import { planColumns } from './plan.ts';
-import type { ListQuery } from './query.ts';
+import type { Condition, ListQuery } from './query.ts';
 import { facetRank } from './select.ts';
 
 /** The summaries of a stretch, by the names of their columns; those that are missing are not there. */
@@ -26,10 +26,7 @@ export function teller(
   const { names } = planColumns(list, query);
   const facets = facetColumn(list);
   const ofFacets = conditions.filter((condition) => condition.kind === 'facet');
-  const ranges = Map.groupBy(
-    conditions.filter((condition) => condition.kind === 'range'),
-    ({ column }) => column,
-  );
+  const ranges = rangesOf(conditions);
   const orderColumn = order.kind === 'column' ? order.column : undefined;
   const test = facetTest(ofFacets, facets, dictionaries);
   const matches = tabulate(facets, dictionaries, (code) => (test(code) ? 1 : 0));
@@ -92,16 +89,13 @@ export function teller(
     return nulls > 0 ? [...kept, { rows, low: null, high: null, count: nulls }] : kept;
   }
 
-  /** Where a cell lies, seen from all ranges of its column. Null is outside of any. */
+  /** Where a cell lies, seen from the range of its column. Null is outside of any. */
   function sideOf({ low, high }: Cell, name: string): 'inside' | 'outside' | 'straddles' {
-    const ofColumn = ranges.get(name) ?? [];
-    if (low === null || high === null) return ofColumn.length === 0 ? 'inside' : 'outside';
-    const [from, to] = [
-      Math.max(...ofColumn.map((range) => range.from ?? -Infinity)),
-      Math.min(...ofColumn.map((range) => range.to ?? Infinity)),
-    ];
-    if (from <= low && high <= to) return 'inside';
-    return high < from || low > to ? 'outside' : 'straddles';
+    const range = ranges.get(name);
+    if (range === undefined) return 'inside';
+    if (low === null || high === null) return 'outside';
+    if (range.from <= low && high <= range.to) return 'inside';
+    return high < range.from || low > range.to || range.from > range.to ? 'outside' : 'straddles';
   }
 
   /** Whether a row has a value in the column, by its facets' code; undefined where they do not tell. */
@@ -115,6 +109,18 @@ export function teller(
     const index = facet && indexOfFacet(facets, facet[0]);
     return index && ((code) => index(code) === 1);
   }
+}
+
+/** What all ranges of a column have in common, by its name. Nothing lies in a range whose `from` is greater than its `to`. */
+function rangesOf(conditions: readonly Condition[]): Map<string, { readonly from: number; readonly to: number }> {
+  const ranges = new Map<string, { readonly from: number; readonly to: number }>();
+  for (const condition of conditions) {
+    if (condition.kind !== 'range') continue;
+    const { column, from = -Infinity, to = Infinity } = condition;
+    const { from: least, to: most } = ranges.get(column) ?? { from, to };
+    ranges.set(column, { from: Math.max(from, least), to: Math.min(to, most) });
+  }
+  return ranges;
 }
 
 /** In creation order all rows have one value. */
