@@ -2,10 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { untilAnswered } from '../../functions/answered.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import { withRequestLog, writeRequestLog } from '../../functions/request-log.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -149,4 +151,121 @@ describe('a summary', () => {
     expect(sealed).toBeGreaterThan(30);
     expect(opened).toBeGreaterThan(10);
   }, 300_000);
+});
+
+const cancellations = [
+  'a lost race',
+  'a conflicting transaction',
+  'a throttled item',
+  'an exceeded throughput of an item',
+];
+
+describe('a creation', () => {
+  /** So many jobs that two more make the oldest ones be sealed. */
+  const fill = async (userId: string) => {
+    await lifecycle(client, tables, { rowsPerBlock, seals: false }).createBatch(
+      userId,
+      newBatch(0, { open: true, jobs: jobs(0, 6) }),
+    );
+    expect(summariesIn(await columnsOf(userId))).toEqual([]);
+  };
+  const create = (userId: string, through: Through = client) =>
+    writer(through).addJobs(userId, newBatch(0).id, jobs(6, 2));
+  const isOfSealing = ({ name, input }: Call) =>
+    name === 'TransactWriteCommand'
+      ? JSON.stringify(input).includes('#s#0000000"')
+      : /"j#.#s#|:from":"j#f#/.test(JSON.stringify(input));
+
+  it('seals what has become old', async () => {
+    const userId = 'becomes old';
+    await fill(userId);
+    await create(userId);
+    const columns = await columnsOf(userId);
+    expect(summariesIn(columns)).toEqual(['e', 'f', 'o', 'r', 's', 'u'].map((column) => `j#${column}#s#0000000`));
+    expect(wrongSummaries(lists, columns)).toEqual([]);
+  });
+
+  it.each(Object.entries({ ...contention, ...failures }))(
+    'is made also where sealing meets %s, which is logged',
+    async (name, fault) => {
+      const userId = `sealing meets ${name}`;
+      await fill(userId);
+      const log = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+      vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+      let struck = 0;
+      const faulty = interceptedClient(client, (call) => {
+        if (!isOfSealing(call) || !fault.commands.includes(call.name)) return call.send();
+        struck += 1;
+        return fault.strike(call);
+      });
+      await withRequestLog({}, async () => {
+        await create(userId, faulty);
+        writeRequestLog('INFO');
+      });
+      const [line] = log.mock.calls.map(([text]) => JSON.parse(String(text)));
+      vi.unstubAllEnvs();
+      log.mockRestore();
+      expect(struck).toBeGreaterThan(0);
+      // A transaction that was canceled may have met another writer: nothing is wrong.
+      if (cancellations.includes(name)) expect(line).not.toHaveProperty('sealing_fault');
+      else expect(line).toHaveProperty('sealing_fault.name');
+      expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+      await writer().addJobs(userId, newBatch(0).id, jobs(8, 2));
+      expect(summariesIn(await columnsOf(userId))).toHaveLength(6);
+    },
+  );
+
+  it('seals nothing once the request has its answer', async () => {
+    const userId = 'answered';
+    await fill(userId);
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let creation: Promise<void> | undefined;
+    const slow = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      if (isOfSealing(call)) {
+        answer();
+        await new Promise((wake) => setTimeout(wake, 20));
+      }
+      return output;
+    });
+    await untilAnswered(async () => {
+      creation = create(userId, slow);
+      await answered;
+    });
+    await creation;
+    expect(summariesIn(await columnsOf(userId))).toEqual([]);
+  });
+
+  it('begins no column more than a second after the first', async () => {
+    const userId = 'slow';
+    await fill(userId);
+    let sealed = 0;
+    const slow = interceptedClient(client, async (call) => {
+      const output = await call.send();
+      if (isOfSealing(call) && call.name === 'TransactWriteCommand' && ++sealed === 2) {
+        const now = performance.now() + 1_001;
+        vi.spyOn(performance, 'now').mockImplementation(() => now);
+      }
+      return output;
+    });
+    await create(userId, slow);
+    vi.restoreAllMocks();
+    expect(summariesIn(await columnsOf(userId))).toHaveLength(2);
+  });
+
+  it('seals nothing after more than ten seconds', async () => {
+    const userId = 'late';
+    await fill(userId);
+    const slow = interceptedClient(client, async (call) => {
+      const now = performance.now() + 10_001;
+      vi.spyOn(performance, 'now').mockImplementation(() => now);
+      return call.send();
+    });
+    await create(userId, slow);
+    vi.restoreAllMocks();
+    expect(summariesIn(await columnsOf(userId))).toEqual([]);
+  });
 });

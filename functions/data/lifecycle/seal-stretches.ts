@@ -28,14 +28,17 @@ interface Growth {
   readonly after: number;
 }
 
-/** No column is begun later than this after the first one. */
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
+
+/** In milliseconds: no column is begun later than this after the first one. */
 const longestStep = 1_000;
 
 /**
- * Seals what has become old by the creation of rows, in these drafts of one call. Never throws: it is logged when it fails. It takes one step for each list, where the
- * number of rows has passed a multiple of a block's rows (256): it looks at no more than two stretches (planSealing), and begins no
- * column more than a second after the first. A step costs 6 read units where nothing is to seal; 16 read and 75 to 135 write units for
- * each column.
+ * Seals what has become old by the creations in these drafts of one call: at most two stretches of each list (planSealing), and no column
+ * is begun later than a second after the first. Never throws: a failure is logged.
+ *
+ * Most calls pass no multiple of a block's rows: nothing is read then. A look at a stretch costs 6 read units, or more for large
+ * summaries; a column that is sealed 8 read units, and 38 to 68 write units.
  */
 export async function sealAfterCreations(context: SealingContext, drafts: readonly Draft[]): Promise<void> {
   const [first, last] = [drafts.at(0), drafts.at(-1)];
@@ -57,16 +60,18 @@ export async function sealAfterCreations(context: SealingContext, drafts: readon
 }
 
 /**
- * The stretches to look at: the newest that may be sealed, once it may; and each in turn, since changes of their rows have deleted
- * summaries. No stretch has its turn again before so many rows are created as it has, so that sealing costs little beside creations.
+ * The stretches to look at once the number of rows has passed a multiple of a block's rows: the newest that may be sealed, if it may only
+ * since the multiple before; and each in turn, since changes of their rows have deleted summaries. A stretch has its turn about once for
+ * as many new rows as it has, or more rarely where there are many: sealing costs little beside creations.
  */
 export function planSealing(list: ListDescription, { before, after }: Growth): number[] {
   const rowsPerStep = Math.max(...Object.values(list.columns).map(({ rowsPerBlock }) => rowsPerBlock));
-  const steps = (rows: number) => Math.floor(rows / rowsPerStep);
-  if (steps(after) === steps(before)) return [];
+  const [stepsBefore, steps] = [Math.floor(before / rowsPerStep), Math.floor(after / rowsPerStep)];
+  if (steps === stepsBefore) return [];
   const sealable = (next_seq: number) => sealableStretches(list, tailStart(list, { next_seq }));
-  const [had, has] = [sealable(before), sealable(after)];
-  const turn = steps(after) % Math.max(has, list.rowsPerStretch / rowsPerStep);
+  const [had, has] = [sealable(stepsBefore * rowsPerStep), sealable(after)];
+  // Multiples of the golden ratio reach every stretch, also while their number grows. A remainder of steps does not: it grows with them.
+  const turn = Math.floor(((steps * goldenRatio) % 1) * Math.max(has, list.rowsPerStretch / rowsPerStep));
   return [...new Set([...(has > had ? [has - 1] : []), ...(turn < has ? [turn] : [])])];
 }
 

@@ -283,9 +283,11 @@ describe('what is stored', () => {
   ];
 
   /** What the head says, and all blocks in hexadecimal: the first two rows are in blocks, the others in the tail. */
+  const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
   function storedItems(list: ListDescription, rows: readonly Row[]): Record<string, unknown> {
     const hex = (bytes: Iterable<readonly [string, Uint8Array]>) =>
-      Object.fromEntries(Array.from(bytes, ([key, block]) => [key, Buffer.from(block).toString('hex')]));
+      Object.fromEntries(Array.from(bytes, ([key, block]) => [key, hexOf(block)]));
     const { head, blocks } = storedColumns({ ...list, rowsInTail: 2 }, rows);
     return {
       [headKey(list)]: { ...head, format: emptyHead(list).format, tail: hex(Object.entries(head.tail)) },
@@ -354,6 +356,24 @@ describe('what is stored', () => {
       'j#s#0000000': '00021201064beb26d672d080',
       'j#u#0000000': '00021201064beb26c36000c0',
     });
+  });
+
+  it('of rows that are sealed is this', () => {
+    const rows = [...batches, ...batches].map((row, seq) => ({ ...row, seq }));
+    const list = withRowsPerBlock(batchList, 2);
+    const { blocks } = storedColumns(list, rows, () => true);
+    const expected = {
+      'b#f#0000000': '00022011000000000000380000d06480',
+      'b#f#0000001': '00022011000000000000470000d01880',
+      // Of the next stretch, which is not old.
+      'b#f#0000002': '00021011000000000000380000d06480',
+      'b#f#s#0000000': '01040038010f01e1800501a10201',
+      'b#n#s#0000000': '010300000203019d8d0601',
+      'b#s#s#0000000': '010103c0c4cab6b2fd920301',
+      'b#u#s#0000000': '02010080c08db6b2fd9203c0e493e6e20304',
+    };
+    const keys = Object.keys(expected);
+    expect(Object.fromEntries(keys.map((key) => [key, hexOf(blocks.get(key)!)])), howTo).toEqual(expected);
   });
 
   it('of more texts than a block holds is this', () => {
