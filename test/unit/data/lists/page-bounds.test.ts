@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { placeTold, type ToldRows } from '../../../../functions/data/lists/page-bounds.ts';
+
+interface Place {
+  readonly value: number;
+  readonly row: number;
+}
+
+const ascending = (a: Place, b: Place) => a.value - b.value || a.row - b.row;
+const firstOf = ({ low, rows }: ToldRows): Place => ({ value: low ?? 0, row: rows.from });
+const lastOf = ({ high, rows }: ToldRows): Place => ({ value: high ?? 0, row: rows.to });
+
+/** Each told row at its first or last place, beside the rows that were read: all sorted. */
+const spread = (read: readonly Place[], told: readonly ToldRows[], placeOf: (told: ToldRows) => Place) =>
+  [...read, ...told.flatMap((each) => Array.from({ length: each.count }, () => placeOf(each)))].sort(ascending);
+
+/** Stretches of 10 rows: of each either rows with their values, which were read, or what was told of it. */
+const stretches = fc.array(
+  fc.oneof(
+    fc.array(fc.nat(5), { maxLength: 10 }).map((values) => ({ values, cells: [] })),
+    fc
+      .array(
+        fc.record({ low: fc.nat(5), spread: fc.constantFrom(0, 0, 0, 1, 3), count: fc.integer({ min: 1, max: 4 }) }),
+        {
+          maxLength: 3,
+        },
+      )
+      .map((cells) => ({ values: [], cells })),
+  ),
+  { maxLength: 12 },
+);
+
+function sectionOf(of: typeof stretches extends fc.Arbitrary<infer Value> ? Value : never) {
+  const read = of.flatMap(({ values }, stretch) => values.map((value, at) => ({ value, row: stretch * 10 + at })));
+  const told = of.flatMap(({ cells }, stretch) =>
+    cells.map(({ low, spread: width, count }): ToldRows => {
+      return { rows: { from: stretch * 10, to: stretch * 10 + 9 }, low, high: low + width, count };
+    }),
+  );
+  return { read, told, length: told.reduce((sum, { count }) => sum + count, read.length) };
+}
+
+describe('placeTold', () => {
+  it('asks for just those stretches whose rows may be in the window, and counts the rows before it', () => {
+    let [settled, asked] = [0, 0];
+    fc.assert(
+      fc.property(stretches, fc.nat(40), fc.integer({ min: 1, max: 5 }), (of, from, limit) => {
+        const { read, told, length } = sectionOf(of);
+        fc.pre(from < length);
+        const to = Math.min(from + limit, length);
+        const values = {
+          rows: Int32Array.from(read, ({ row }) => row),
+          values: Float64Array.from(read, ({ value }) => value),
+        };
+        const first = spread(read, told, firstOf)[from] as Place;
+        const last = spread(read, told, lastOf)[to - 1] as Place;
+        const wanted = told.filter(
+          (each) => ascending(lastOf(each), first) >= 0 && ascending(firstOf(each), last) <= 0,
+        );
+        const found = placeTold({ ...values, told }, { from, to });
+        expect(found.wanted).toEqual(wanted.map(({ rows }) => rows));
+        if (wanted.length > 0) {
+          asked++;
+          return;
+        }
+        if (told.length > 0) settled++;
+        const before = told.filter((each) => ascending(lastOf(each), first) < 0);
+        expect(found.before).toBe(before.reduce((sum, { count }) => sum + count, 0));
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(settled).toBeGreaterThan(100);
+    expect(asked).toBeGreaterThan(1_000);
+  });
+
+  it('takes rows without a value as alike, in the order of their stretches', () => {
+    const told = [0, 10, 20].map(
+      (from): ToldRows => ({ rows: { from, to: from + 9 }, low: null, high: null, count: 2 }),
+    );
+    const section = { rows: Int32Array.of(30, 31), values: new Float64Array(2), told };
+    expect(placeTold(section, { from: 2, to: 4 })).toMatchObject({ wanted: [{ from: 10, to: 19 }] });
+    expect(placeTold(section, { from: 6, to: 8 })).toEqual({ before: 6, wanted: [] });
+  });
+
+  it('knows the places of all rows where none is told', () => {
+    const section = { rows: Int32Array.of(3), values: Float64Array.of(1), told: [] };
+    expect(placeTold(section, { from: 0, to: 1 })).toEqual({ before: 0, wanted: [] });
+  });
+});
