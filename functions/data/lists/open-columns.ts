@@ -20,7 +20,10 @@ interface BlockReads {
   newest(column: Column, count: number): Promise<Item[]>;
 }
 
-/** The columns of one answer. Their blocks are read as they are needed, none twice. */
+/** More queries at a time would have to open more connections than a function has. A list reads at most six columns. */
+const mostRuns = 8;
+
+/** The columns of one answer. Their blocks are read as they are needed. */
 export interface OpenColumns {
   /** Reads all blocks. The head need not be known. */
   readWhole(): Promise<void>;
@@ -54,7 +57,7 @@ export function openColumnsOf(
     async read(head, spans) {
       const { next_seq: rowCount, tail } = head;
       const missing = columns.flatMap((opened) =>
-        spans.flatMap((rows) => missingRuns(opened, head, rows)).map((run) => ({ opened, run })),
+        joinRuns(spans.flatMap((rows) => missingRuns(opened, head, rows))).map((run) => ({ opened, run })),
       );
       await Promise.all(missing.map(async ({ opened, run }) => keep(opened, await reads.run(opened.column, run))));
       values ??= columns.map(({ name, column }) => [name, emptyColumn(column, rowCount)]);
@@ -86,4 +89,18 @@ export function openColumnsOf(
     }
     return runs;
   }
+}
+
+/** These runs, which ascend, joined across the narrowest gaps wherever they are more than `mostRuns`. */
+function joinRuns(runs: readonly Span[]): readonly Span[] {
+  if (runs.length <= mostRuns) return runs;
+  const gapBefore = (at: number) => (runs[at] as Span).from - (runs[at - 1] as Span).to;
+  const byGap = Array.from(runs.keys())
+    .slice(1)
+    .sort((a, b) => gapBefore(b) - gapBefore(a));
+  const starts = [0, ...byGap.slice(0, mostRuns - 1).sort((a, b) => a - b)];
+  return starts.map((start, at) => ({
+    from: (runs[start] as Span).from,
+    to: (runs[(starts[at + 1] ?? runs.length) - 1] as Span).to,
+  }));
 }

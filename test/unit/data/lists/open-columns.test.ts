@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { blockKey, columnPrefix, packColumn } from '../../../../functions/data/columns/column-items.ts';
+import { emptyHead } from '../../../../functions/data/columns/head.ts';
+import { type Column, withRowsPerBlock } from '../../../../functions/data/columns/list-description.ts';
+import { batchList } from '../../../../functions/data/columns/lists.ts';
+import { StaleRead } from '../../../../functions/data/lists/join-blocks.ts';
+import type { Span } from '../../../../functions/data/lists/matching-rows.ts';
+import { openColumnsOf } from '../../../../functions/data/lists/open-columns.ts';
+
+// Stretches of 8 rows, tails of up to 3.
+const list = withRowsPerBlock(batchList, 4);
+const { jobs_count, updated_at } = list.columns;
+const named = Object.entries({ jobs_count, updated_at });
+
+/** Column values of row n are n and 1,000 + n. */
+const valueAt = (column: Column, row: number) => (column === jobs_count ? row : 1_000 + row);
+const valuesOf = (column: Column, { from, to }: Span) =>
+  Array.from({ length: Math.max(to - from + 1, 0) }, (_, at) => valueAt(column, from + at));
+
+const headOf = (next_seq: number) => {
+  const start = Math.floor((next_seq - 1) / 3) * 3;
+  const tail = Object.fromEntries(
+    named.map(([, column]) => [column.key, packColumn(column, valuesOf(column, { from: start, to: next_seq - 1 }))]),
+  );
+  return { ...emptyHead(list), next_seq, tail };
+};
+
+describe('the open columns of a list', () => {
+  let asked: string[];
+  beforeEach(() => {
+    asked = [];
+  });
+
+  /** With the blocks of a list of so many rows before the tail. */
+  const open = (rowsInBlocks: number) => {
+    const blocks = (column: Column) =>
+      Array.from({ length: Math.ceil(rowsInBlocks / 4) }, (_, block) => ({
+        key: blockKey(columnPrefix(list, column), block),
+        v: packColumn(column, valuesOf(column, { from: block * 4, to: Math.min(block * 4 + 4, rowsInBlocks) - 1 })),
+      }));
+    return openColumnsOf(list, named, {
+      async whole(column) {
+        asked.push(`${column.key} whole`);
+        return blocks(column);
+      },
+      async run(column, { from, to }) {
+        asked.push(`${column.key} ${from}-${to}`);
+        return blocks(column).slice(from, to + 1);
+      },
+      async newest(column, count) {
+        asked.push(`${column.key} newest ${count}`);
+        return blocks(column).slice(-count).reverse();
+      },
+    });
+  };
+
+  async function readOf(columns: ReturnType<typeof open>, next_seq: number, ...spans: Span[]) {
+    const { numbers } = await columns.read(headOf(next_seq), spans);
+    for (const [name, column] of named)
+      for (const { from, to } of spans)
+        expect(Array.from(numbers.get(name)!.slice(from, to + 1))).toEqual(valuesOf(column, { from, to }));
+    return numbers;
+  }
+
+  it('are read from the newest blocks of one and a half stretches, and from the tail', async () => {
+    const columns = open(21);
+    await columns.readNewest();
+    expect(asked).toEqual(['n newest 3', 'u newest 3']);
+    // The last of the three blocks has one row, 20.
+    expect(columns.hasRead(headOf(23), { from: 12, to: 22 })).toBe(true);
+    expect(columns.hasRead(headOf(23), { from: 11, to: 22 })).toBe(false);
+    expect(columns.hasRead(headOf(23), { from: 0, to: 7 })).toBe(false);
+    await readOf(columns, 23, { from: 12, to: 22 });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('are read in the blocks that are missing only, each once', async () => {
+    const columns = open(21);
+    await columns.readNewest();
+    asked = [];
+    await readOf(columns, 23, { from: 8, to: 15 });
+    expect(asked).toEqual(['n 2-2', 'u 2-2']);
+    expect(columns.hasRead(headOf(23), { from: 8, to: 22 })).toBe(true);
+    asked = [];
+    const numbers = await readOf(columns, 23, { from: 0, to: 3 }, { from: 6, to: 7 });
+    expect(asked).toEqual(['n 0-0', 'n 1-1', 'u 0-0', 'u 1-1']);
+    // What was read before is still there.
+    expect(Array.from(numbers.get('jobs_count')!.slice(8, 16))).toEqual(valuesOf(jobs_count, { from: 8, to: 15 }));
+    asked = [];
+    await readOf(columns, 23, { from: 0, to: 22 });
+    expect(asked).toEqual([]);
+  });
+
+  it('are whole once they were read whole, and have no blocks where all rows are in the tail', async () => {
+    const columns = open(21);
+    await columns.readWhole();
+    await readOf(columns, 23, { from: 0, to: 22 });
+    await readOf(open(0), 2, { from: 0, to: 1 });
+    expect(asked).toEqual(['n whole', 'u whole']);
+  });
+
+  it('have no blocks after those that the head says', async () => {
+    const columns = open(60);
+    await readOf(columns, 22, { from: 14, to: 21 });
+    expect(asked).toEqual(['n 3-5', 'u 3-5']);
+  });
+
+  it('are stale where a block is missing or too short for the head', async () => {
+    const head = headOf(23);
+    await expect(open(20).read(head, [{ from: 20, to: 22 }])).rejects.toThrow(StaleRead);
+    await expect(open(19).read(head, [{ from: 16, to: 22 }])).rejects.toThrow(StaleRead);
+    await expect(open(20).read(head, [{ from: 16, to: 19 }])).resolves.toBeDefined();
+  });
+
+  it('are read by 8 queries a column at most, which bridge the narrowest gaps', async () => {
+    const starts = [0, 16, 32, 56, 80, 104, 128, 152, 176, 200];
+    const spans = starts.map((from) => ({ from, to: from + 7 }));
+    await readOf(open(210), 212, ...spans.slice(0, 8));
+    expect(asked.filter((run) => run.startsWith('n'))).toHaveLength(8);
+    asked = [];
+    await readOf(open(210), 212, ...spans);
+    expect(asked.filter((run) => run.startsWith('n'))).toEqual([
+      'n 0-9',
+      ...[14, 20, 26, 32, 38, 44, 50].map((block) => `n ${block}-${block + 1}`),
+    ]);
+  });
+
+  it('fail as a whole when one read fails', async () => {
+    const failing = openColumnsOf(list, named, {
+      whole: async () => [],
+      newest: async () => [],
+      run: (column) => Promise.reject(new Error(`no ${column.key}`)),
+    });
+    await expect(failing.read(headOf(23), [{ from: 0, to: 7 }])).rejects.toThrow('no n');
+  });
+});
