@@ -38,10 +38,11 @@ async function columnsOf(userId: string) {
 }
 const summariesIn = (columns: object) => Object.keys(columns).filter((key) => /^[bj]#.#s#/.test(key));
 
-/** A user of 9 batches, the first of them open and with 9 jobs. */
+/** A user of 9 batches, the first of them open and with 9 jobs: a stretch of both lists is old, and not sealed yet. */
 async function newUser(userId: string): Promise<string> {
   const others = Array.from({ length: 8 }, (_, at) => newBatch(at + 1));
-  await writer().createBatches(userId, [newBatch(0, { open: true, jobs: jobs(0, 9) }), ...others]);
+  const unsealing = lifecycle(client, tables, { rowsPerBlock, seals: false });
+  await unsealing.createBatches(userId, [newBatch(0, { open: true, jobs: jobs(0, 9) }), ...others]);
   return userId;
 }
 
@@ -51,13 +52,14 @@ interface Work {
 }
 
 const work = (text: string, perform: Work['perform']): Work => ({ perform, toString: () => text });
-const rows = fc.nat(8);
+/** Mostly of the stretches that are old from the start. */
+const rows = fc.nat(5);
 const times = fc.constantFrom('2026-03-01T00:00:00.000000Z', '2026-03-02T00:00:00.500000Z');
 let created = 1_000;
 
 const someWork: fc.Arbitrary<Work> = fc.oneof(
   fc
-    .tuple(fc.constantFrom('batch' as const, 'job' as const), fc.nat(2))
+    .tuple(fc.constantFrom('batch' as const, 'job' as const), fc.constantFrom(0, 0, 1))
     .map(([name, stretch]) =>
       work(`seal(${name}, ${stretch})`, (through, userId) =>
         sealStretch({ client: through, tables, userId, lists }, { list: lists[name], stretch }),
@@ -151,6 +153,47 @@ describe('a summary', () => {
     expect(sealed).toBeGreaterThan(30);
     expect(opened).toBeGreaterThan(10);
   }, 300_000);
+});
+
+describe('sealing and a change of one of its rows', () => {
+  const change = (through: Through, userId: string) =>
+    writer(through).recordJobStatus(userId, newJob(1).id, {
+      status: 'RUNNING',
+      start_timestamp: '2026-03-01T00:00:00.000000Z',
+    });
+  const sealJobs = (through: Through, userId: string) =>
+    sealStretch({ client: through, tables, userId, lists }, { list: lists.job, stretch: 0 });
+  /** Makes `other` come between the reads and the first transaction. */
+  const comingBetween = (other: () => Promise<unknown>) => {
+    let isFirst = true;
+    return interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand' && isFirst) {
+        isFirst = false;
+        await other();
+      }
+      return call.send();
+    });
+  };
+
+  it('leave a column open whose blocks are changed between being read and being sealed', async () => {
+    const userId = await newUser('changed while it is sealed');
+    const disturbed = comingBetween(() => change(client, userId));
+    expect(await sealJobs(disturbed, userId)).toBe(5);
+    const columns = await columnsOf(userId);
+    expect(summariesIn(columns)).not.toContain('j#f#s#0000000');
+    expect(wrongSummaries(lists, columns)).toEqual([]);
+    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
+
+  it('delete the summaries of blocks that are sealed between being read and being changed', async () => {
+    const userId = await newUser('sealed while it is changed');
+    const disturbed = comingBetween(() => sealJobs(client, userId));
+    await change(disturbed, userId);
+    const columns = await columnsOf(userId);
+    expect(summariesIn(columns)).toEqual(['e', 'o', 'r'].map((column) => `j#${column}#s#0000000`));
+    expect(wrongSummaries(lists, columns)).toEqual([]);
+    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  });
 });
 
 const cancellations = [
