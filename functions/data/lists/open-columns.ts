@@ -20,8 +20,8 @@ interface BlockReads {
   newest(column: Column, count: number): Promise<Item[]>;
 }
 
-/** More queries at a time would have to open more connections than a function has. A list reads at most six columns. */
-const mostRuns = 8;
+/** A function opens 50 connections at most, and most lists name one to three columns. */
+const mostRuns = 16;
 
 /** The columns of one answer. Their blocks are read as they are needed. */
 export interface OpenColumns {

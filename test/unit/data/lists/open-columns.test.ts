@@ -112,17 +112,17 @@ describe('the open columns of a list', () => {
     await expect(open(20).read(head, [{ from: 16, to: 19 }])).resolves.toBeDefined();
   });
 
-  it('are read by 8 queries a column at most, which bridge the narrowest gaps', async () => {
-    const starts = [0, 16, 32, 56, 80, 104, 128, 152, 176, 200];
+  it('are read by 16 queries a column at most, which bridge the narrowest gaps', async () => {
+    // Two gaps of two blocks, then gaps of four.
+    const starts = [0, 16, 32, ...Array.from({ length: 15 }, (_, at) => 56 + at * 24)];
     const spans = starts.map((from) => ({ from, to: from + 7 }));
-    await readOf(open(210), 212, ...spans.slice(0, 8));
-    expect(asked.filter((run) => run.startsWith('n'))).toHaveLength(8);
+    const runs = starts.map((from) => `n ${from / 4}-${from / 4 + 1}`);
+    const ofJobsCount = () => asked.filter((run) => run.startsWith('n'));
+    await readOf(open(500), 502, ...spans.slice(2));
+    expect(ofJobsCount()).toEqual(runs.slice(2));
     asked = [];
-    await readOf(open(210), 212, ...spans);
-    expect(asked.filter((run) => run.startsWith('n'))).toEqual([
-      'n 0-9',
-      ...[14, 20, 26, 32, 38, 44, 50].map((block) => `n ${block}-${block + 1}`),
-    ]);
+    await readOf(open(500), 502, ...spans);
+    expect(ofJobsCount()).toEqual(['n 0-9', ...runs.slice(3)]);
   });
 
   it('fail as a whole when one read fails', async () => {
