@@ -18,6 +18,7 @@ export interface ToldRows {
 
 /** The rows with a value, or those without: the latter follow the former, in either direction. */
 export interface Section extends ValuedRows {
+  /** Ascending by their rows. */
   readonly told: readonly ToldRows[];
 }
 
@@ -49,7 +50,7 @@ export function placeTold(section: Section, { from, to }: Window): { before: num
 
 /** The place at this rank, if all told rows were where `placeOfTold` says. */
 function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) => Place): Place {
-  // Stretches may tell of hundreds of thousands of places with few different values: only those of one value are sorted by row.
+  // Stretches may tell of hundreds of thousands of places with few different values: these alone are sorted.
   const counts = new Map<number, number>();
   for (const each of section.told) {
     const { value } = placeOfTold(each);
@@ -61,8 +62,7 @@ function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) =
   const reached = findReached(values, section, { rank, before: 0 });
   const ofValue = section.told
     .filter((each) => placeOfTold(each).value === reached.place?.value)
-    .map((each): CountedPlace => ({ ...placeOfTold(each), count: each.count }))
-    .sort(comparePlaces);
+    .map((each): CountedPlace => ({ ...placeOfTold(each), count: each.count }));
   const { place: ofTold, before } = findReached(ofValue, section, { rank, before: reached.before });
   const ofRead = placeOfRead(section, rank - before);
   if (ofTold === undefined || ofRead === undefined) return (ofTold ?? ofRead) as Place;

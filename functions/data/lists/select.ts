@@ -26,7 +26,7 @@ export interface Selection {
   readonly wanted: readonly Span[];
 }
 
-/** `told` are the matching rows outside of those that were read. */
+/** `told` are the matching rows outside of those that were read, ascending. */
 export function select(
   list: ListDescription,
   query: ListQuery,

@@ -74,6 +74,24 @@ describe('the open columns of a list', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('have been read only if each of them has', async () => {
+    const longer = { ...updated_at, rowsPerBlock: 8 };
+    const columns = openColumnsOf(list, Object.entries({ jobs_count, longer }), {
+      whole: async () => [],
+      run: async () => [],
+      // Blocks 3 to 5, and 1 to 2: rows from 12 and from 8 on.
+      newest: async (column, count) =>
+        Array.from({ length: count }, (_, at) => {
+          const block = (column === longer ? 2 : 5) - at;
+          const rows = { from: block * column.rowsPerBlock, to: (block + 1) * column.rowsPerBlock - 1 };
+          return { key: blockKey(columnPrefix(list, column), block), v: packColumn(column, valuesOf(column, rows)) };
+        }),
+    });
+    await columns.readNewest();
+    expect(columns.hasRead(headOf(23), { from: 12, to: 22 })).toBe(true);
+    expect(columns.hasRead(headOf(23), { from: 8, to: 22 })).toBe(false);
+  });
+
   it('are read in the blocks that are missing only, each once', async () => {
     const columns = open(21);
     await columns.readNewest();
