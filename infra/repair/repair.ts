@@ -21,7 +21,7 @@ const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack 
 
 Recounts sequence numbers, counts, columns and sets from the rows, compares the devices' queues with the batches, and reports
 what differs.
-  --fix         mend what differs, also while writers are at work
+  --fix         mend what differs and write the summaries of old rows, also while writers are at work
   --user ID     only this user
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials

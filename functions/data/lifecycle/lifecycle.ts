@@ -80,6 +80,9 @@ export interface CallOptions {
  * - a batch: 6, and 2 for each tag;
  * - the jobs of one call: 4 together, and 6 for each; from 16 on up to 32 together;
  * - with every 16th batch 12 more, with every 16th job 16 more, to move the tail to the blocks.
+ * - a change of an old row 2 or 4 more for each column whose block is sealed, to delete the summary: 6 to 8 for a status with a time;
+ * - about 280 for each 4,608 batches and 310 for as many jobs, to seal them (0.06 and 0.07 a row), and as much again where changes of old
+ *   rows have deleted all summaries of a stretch since. The call that does it takes longer by that (sealAfterCreations).
  * Changes made together share what they have in common.
  */
 export function lifecycle(
