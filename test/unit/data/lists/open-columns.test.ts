@@ -109,6 +109,14 @@ describe('the open columns of a list', () => {
     expect(asked).toEqual([]);
   });
 
+  it('are read around blocks that have been read', async () => {
+    const columns = open(40);
+    await readOf(columns, 41, { from: 8, to: 11 });
+    asked = [];
+    await readOf(columns, 41, { from: 0, to: 19 });
+    expect(asked).toEqual(['n 0-1', 'n 3-4', 'u 0-1', 'u 3-4']);
+  });
+
   it('are whole once they were read whole, and have no blocks where all rows are in the tail', async () => {
     const columns = open(21);
     await columns.readWhole();

@@ -44,6 +44,8 @@ describe('the cells of one column', () => {
     ['is after the range', [range('start_datetime', undefined, 4)], 0],
     ['is in one range and before another', [range('start_datetime', 5), range('start_datetime', 10)], 0],
     ['is in one range and straddles another', [range('start_datetime', 5), range('start_datetime', 6)], undefined],
+    ['is in one range and after another', [range('start_datetime', 5), range('start_datetime', undefined, 4)], 0],
+    ['goes on after one of two', [range('start_datetime', 5), range('start_datetime', undefined, 8)], undefined],
     ['is in both ranges', [range('start_datetime', 5), range('start_datetime', 1, 9)], 3],
     ['is cut by a range that nothing lies in', [range('start_datetime', 8, 6)], 0],
   ])('count its rows, but not those without a value, where it %s', (_, conditions, count) => {
