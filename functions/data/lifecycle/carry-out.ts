@@ -96,7 +96,7 @@ export async function carryOut(
   const { client } = context;
   const start = performance.now();
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
-  const carriedOut: Draft[] = [];
+  let drafts: { readonly first: Draft; readonly last: Draft } | undefined;
   const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
@@ -114,7 +114,7 @@ export async function carryOut(
       );
       const { done, replacedBy, refusals } = progress;
       context.onCarriedOut?.(progress.draft);
-      carriedOut.push(progress.draft);
+      drafts = { first: drafts?.first ?? progress.draft, last: progress.draft };
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
@@ -132,7 +132,7 @@ export async function carryOut(
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
   const hasTime = performance.now() - start < longestBeforeSealing && !errors.some(isUnavailable);
-  if (hasTime && context.seals !== false) await sealAfterCreations(context, carriedOut);
+  if (drafts !== undefined && hasTime && context.seals !== false) await sealAfterCreations(context, drafts);
   return errors;
 }
 

@@ -34,15 +34,16 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
 const longestStep = 1_000;
 
 /**
- * Seals what has become old by the creations in these drafts of one call: at most two stretches of each list (planSealing), and no column
- * is begun later than a second after the first. Never throws: a failure is logged.
+ * Seals what has become old by the creations of one call, between its first and its last draft: at most two stretches of each list
+ * (planSealing), and no column is begun later than a second after the first. Never throws: a failure is logged.
  *
- * Most calls pass no multiple of a block's rows: nothing is read then. A look at a stretch costs 6 read units, or more for large
- * summaries; a column that is sealed 8 read units, and 38 to 68 write units.
+ * Most calls pass no multiple of a block's rows: nothing is read then. A look at a stretch costs 5 or 6 read units, or more for large
+ * summaries; a column that is sealed about 3 read units, and 38 to 68 write units.
  */
-export async function sealAfterCreations(context: SealingContext, drafts: readonly Draft[]): Promise<void> {
-  const [first, last] = [drafts.at(0), drafts.at(-1)];
-  if (first === undefined || last === undefined) return;
+export async function sealAfterCreations(
+  context: SealingContext,
+  { first, last }: { readonly first: Draft; readonly last: Draft },
+): Promise<void> {
   const end = performance.now() + longestStep;
   const hasTime = () => performance.now() < end && !isAnswered();
   try {
