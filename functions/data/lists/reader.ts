@@ -49,7 +49,9 @@ export interface ListOptions {
  *   column that the query names the values of the newest rows, 2,300 to 6,900 of them, and of those
  *   stretches of 4,608 old rows that may hold the page or straddle a bound (at most 7 bytes a row); and
  *   a summary of each older stretch (80 bytes for times, 0.7 to 1.3 KB for the others). Stretches that are not sealed
- *   are read whole, and so are all columns for a filter on a tag and for orders by ids (16 bytes a row);
+ *   are read whole, with some of those between them if they are many. So are those whose facets have more than 1,024
+ *   different codes, for conditions on facets and orders by them. All columns are read whole for a filter on a tag and for
+ *   orders by ids (16 bytes a row);
  * - where facets are named, also the texts that have left the head: 21 for 4,096 projects.
  *
  * Sequential calls: 1 to 3 up to some 6,900 rows, then 2 to 6; one more beyond 1 MB a column, and one

@@ -1,7 +1,6 @@
 /** What summaries tell of a query, a stretch at a time, without the values themselves. Pure. */
 
-import type { Dictionaries } from '../columns/facets.ts';
-import { indexOfFacet } from '../columns/facets.ts';
+import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Cell } from '../columns/summary.ts';
 import { facetColumn, facetTest, type Span, tabulate } from './matching-rows.ts';
@@ -66,8 +65,8 @@ export function teller(
       present.push(isPresent);
     }
     const ordered = orderColumn === undefined ? undefined : summaries.get(orderColumn);
-    const isOrdered = ordered && presence(ordered, orderColumn as string);
-    if (orderColumn !== undefined && isOrdered === undefined) return undefined;
+    const hasPlace = ordered && presence(ordered, orderColumn as string);
+    if (orderColumn !== undefined && hasPlace === undefined) return undefined;
     const codes = summaries.get('facets');
     if (codes === undefined) return undefined;
     const byRank = new Map<number, number>();
@@ -76,7 +75,7 @@ export function teller(
       if (code === null || code !== high) return undefined;
       if (matches(code) === 0 || !present.every((isPresent) => isPresent(code))) continue;
       const place = rank?.(code) ?? 0;
-      if (Number.isNaN(place) || isOrdered?.(code) === false) nulls += count;
+      if (Number.isNaN(place) || hasPlace?.(code) === false) nulls += count;
       else if (rank === undefined) valued += count;
       else byRank.set(place, (byRank.get(place) ?? 0) + count);
     }
