@@ -32,8 +32,6 @@ export interface OpenColumns {
    * need not be known.
    */
   readNewest(): Promise<void>;
-  /** Whether all blocks of these rows have been read. */
-  hasRead(head: StoredHead, rows: Span): boolean;
   /**
    * The columns at full length, with the values of the rows in these spans and in those that were asked for before. Throws StaleRead when
    * a block is not as the head says.
@@ -53,7 +51,6 @@ export function openColumnsOf(
     readWhole: () => readEach((column) => reads.whole(column)),
     readNewest: () =>
       readEach((column) => reads.newest(column, Math.ceil((1.5 * list.rowsPerStretch) / column.rowsPerBlock))),
-    hasRead: (head, rows) => columns.every((opened) => missingRuns(opened, head, rows).length === 0),
     async read(head, spans) {
       const { next_seq: rowCount, tail } = head;
       const missing = columns.flatMap((opened) =>

@@ -8,7 +8,6 @@ import { tailStart } from '../columns/tail.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { StaleRead } from './join-blocks.ts';
 import type { ColumnData, Span } from './matching-rows.ts';
-import type { OpenColumns } from './open-columns.ts';
 import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
 import type { ToldRows } from './page-bounds.ts';
 import { pageOfRows } from './page-of-rows.ts';
@@ -175,7 +174,7 @@ async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: Column
   } else {
     await Promise.all([reading, plan.summaries.length === 0 ? columns.readWhole() : columns.readNewest()]);
     const [, , dictionaries] = await reading;
-    ({ read, told } = await tellStretches(reads, query, { plan, columns, dictionaries }));
+    ({ read, told } = await tellStretches(reads, query, { plan, dictionaries }));
   }
   const [head, sets, dictionaries] = await reading;
   for (let further: readonly Span[] = read; ; read = joinSpans([...read, ...further])) {
@@ -199,19 +198,19 @@ async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: Column
 async function tellStretches(
   reads: OwnerReads,
   query: ListQuery,
-  { plan, columns, dictionaries }: { plan: ColumnsPlan; columns: OpenColumns; dictionaries: Dictionaries },
+  { plan, dictionaries }: { plan: ColumnsPlan; dictionaries: Dictionaries },
 ): Promise<{ read: Span[]; told: ToldRows[] }> {
   const { list } = reads;
   const head = await reads.columnsHead();
   const all = { from: 0, to: head.next_seq - 1 };
   const stretches = plan.summaries.length === 0 ? 0 : sealableStretches(list, tailStart(list, head));
-  if (stretches === 0 || columns.hasRead(head, all)) return { read: joinSpans([all]), told: [] };
+  if (stretches === 0) return { read: joinSpans([all]), told: [] };
   const tell = teller(list, query, dictionaries);
   const read: Span[] = [];
   const told: ToldRows[] = [];
   for (const [stretch, summaries] of (await reads.readSummaries(plan.summaries, stretches)).entries()) {
     const rows = { from: stretch * list.rowsPerStretch, to: (stretch + 1) * list.rowsPerStretch - 1 };
-    const ofStretch = columns.hasRead(head, rows) ? undefined : tell(summaries, rows);
+    const ofStretch = tell(summaries, rows);
     if (ofStretch === undefined) read.push(rows);
     else told.push(...ofStretch);
   }

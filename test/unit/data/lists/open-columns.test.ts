@@ -67,29 +67,8 @@ describe('the open columns of a list', () => {
     await columns.readNewest();
     expect(asked).toEqual(['n newest 3', 'u newest 3']);
     // The last of the three blocks has one row, 20.
-    expect(columns.hasRead(headOf(23), { from: 12, to: 22 })).toBe(true);
-    expect(columns.hasRead(headOf(23), { from: 11, to: 22 })).toBe(false);
-    expect(columns.hasRead(headOf(23), { from: 0, to: 7 })).toBe(false);
     await readOf(columns, 23, { from: 12, to: 22 });
     expect(asked).toHaveLength(2);
-  });
-
-  it('have been read only if each of them has', async () => {
-    const longer = { ...updated_at, rowsPerBlock: 8 };
-    const columns = openColumnsOf(list, Object.entries({ jobs_count, longer }), {
-      whole: async () => [],
-      run: async () => [],
-      // Blocks 3 to 5, and 1 to 2: rows from 12 and from 8 on.
-      newest: async (column, count) =>
-        Array.from({ length: count }, (_, at) => {
-          const block = (column === longer ? 2 : 5) - at;
-          const rows = { from: block * column.rowsPerBlock, to: (block + 1) * column.rowsPerBlock - 1 };
-          return { key: blockKey(columnPrefix(list, column), block), v: packColumn(column, valuesOf(column, rows)) };
-        }),
-    });
-    await columns.readNewest();
-    expect(columns.hasRead(headOf(23), { from: 12, to: 22 })).toBe(true);
-    expect(columns.hasRead(headOf(23), { from: 8, to: 22 })).toBe(false);
   });
 
   it('are read in the blocks that are missing only, each once', async () => {
@@ -98,7 +77,6 @@ describe('the open columns of a list', () => {
     asked = [];
     await readOf(columns, 23, { from: 8, to: 15 });
     expect(asked).toEqual(['n 2-2', 'u 2-2']);
-    expect(columns.hasRead(headOf(23), { from: 8, to: 22 })).toBe(true);
     asked = [];
     const numbers = await readOf(columns, 23, { from: 0, to: 3 }, { from: 6, to: 7 });
     expect(asked).toEqual(['n 0-0', 'n 1-1', 'u 0-0', 'u 1-1']);
