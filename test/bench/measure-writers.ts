@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { batchList } from '../../functions/data/columns/lists.ts';
 import type { BatchRow, NewBatch } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
@@ -47,9 +48,9 @@ const settings: readonly Writers[] = [0, 20].flatMap((heldMilliseconds) =>
   [1, 4, 16].map((writers) => ({ writers, heldMilliseconds })),
 );
 
-/** Of so many rows two stretches can be sealed. */
+/** Of so many rows four stretches can be sealed. */
 const size = 24_000;
-const rowsOfStretches = 2 * 9_216;
+const rowsOfStretches = 4 * batchList.rowsPerStretch;
 /** Owns as many rows; another user creates. */
 const oldUser = 'owner of old batches';
 
@@ -103,11 +104,11 @@ function oldBatches(): BatchRow[] {
 
 /** Loads the rows into tables of their own, and returns the function that measures writers there. */
 async function loadOwner({ name, root, sealed }: Variant, rows: readonly BatchRow[]) {
-  const { documentClient, createTables, loadList, batchList, createBatch, lifecycle } = await partsOf(root);
+  const { documentClient, createTables, createBatch, lifecycle, ...parts } = await partsOf(root);
   const plain = documentClient(60_000);
   const tables = await createTables(plain, `${name.replaceAll(' ', '-')}-`);
   const load = (only?: ReadonlySet<number>) =>
-    loadList(plain, tables, { list: batchList, userId: oldUser, rows, only, sealed: () => sealed });
+    parts.loadList(plain, tables, { list: parts.batchList, userId: oldUser, rows, only, sealed: () => sealed });
   await load();
   const waiting = rows.filter(({ seq, status }) => seq < rowsOfStretches && status === 'PENDING').map(({ id }) => id);
   const random = waiting.map((id) => ({ id, place: Math.random() })).sort((a, b) => a.place - b.place);
