@@ -1,0 +1,118 @@
+/** Lists are read while a writer changes old rows, and while stretches are sealed. */
+
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { listBatches } from '../../functions/data/batches.ts';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
+import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { createTables } from '../support/create-tables.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { listOf } from '../support/list-oracle.ts';
+import { loadList } from '../support/load-list.ts';
+import { ownerRows } from '../support/owner-rows.ts';
+import { batchRows } from '../support/random-rows.ts';
+import { seed } from '../support/seed.ts';
+import { testClient } from '../support/test-client.ts';
+
+/** Stretches of eight rows: seven of them are old. */
+const rowsPerBlock = 4;
+const rowCount = 64;
+const stretches = 7;
+const lists = ownerLists(rowsPerBlock);
+const client = testClient(dynamodbEndpoint);
+let tables: TableNames;
+
+beforeAll(async () => {
+  tables = await createTables(client, `list-sealing-${randomUUID()}-`);
+});
+
+/** Nothing has begun, so that everything may. */
+async function newUser(userId: string): Promise<string> {
+  const [rows = []] = fc.sample(batchRows(userId, rowCount), { numRuns: 1, seed });
+  const pending = rows.map((row) => ({
+    ...row,
+    ...({ status: 'PENDING', open: true, jobs_count: 0, start_datetime: null, end_datetime: null } as const),
+    written_at: {},
+  }));
+  await loadList(client, tables, { list: lists.batch, userId, rows: pending, sealed: (stretch) => stretch % 3 > 0 });
+  return userId;
+}
+
+const queries: readonly Record<string, string[]>[] = [
+  { status: ['RUNNING'] },
+  { status: ['PENDING'], offset: ['10'], limit: ['5'] },
+  { start_date: ['2026-03-01T00:00:20Z'] },
+  { start_date: ['2026-03-01T00:00:10Z'], end_date: ['2026-03-01T00:00:40Z'] },
+  { order_by: ['start_datetime'], limit: ['6'] },
+  { order_by: ['start_datetime'], order_by_direction: ['ASC'], limit: ['6'] },
+  { order_by: ['updated_at'], limit: ['4'], offset: ['30'] },
+  { order_by: ['status'], limit: ['7'], offset: ['20'] },
+  { status: ['DONE'], order_by: ['end_datetime'] },
+];
+
+/** One change of one row. */
+interface Change {
+  readonly row: number;
+  readonly status: 'RUNNING' | 'PAUSED' | 'DONE';
+  readonly second: number;
+}
+
+const scene = fc.record({
+  query: fc.constantFrom(...queries),
+  change: fc.record<Change>({
+    row: fc.nat(rowCount - 1),
+    status: fc.constantFrom('RUNNING', 'PAUSED', 'DONE'),
+    second: fc.nat(59),
+  }),
+  /** Before which of the list's calls the writer comes. */
+  call: fc.nat(7),
+  sealedBefore: fc.nat(stretches - 1),
+  sealedAfter: fc.nat(stretches - 1),
+});
+
+async function carryOut(userId: string, { row, status, second }: Change) {
+  const batch = (await ownerRows(client, tables, userId)).batches[row];
+  if (batch === undefined || batch.status === 'DONE') return;
+  const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
+  const times = { start_datetime: time, ...(status === 'DONE' && { end_datetime: time }) };
+  await lifecycle(client, tables, { rowsPerBlock }).recordBatchStatus(userId, batch.id, { status, ...times });
+}
+
+describe('a list of rows of which some are sealed', () => {
+  it('is the list before or after a change that comes while it is read', { timeout: 240_000 }, async () => {
+    const userId = await newUser('one');
+    let [during, changed] = [0, 0];
+    for (const { query: parameters, change, call, ...sealed } of fc.sample(scene, { numRuns: 120, seed })) {
+      const sealAt = (stretch: number) =>
+        sealStretch({ client, tables, userId, lists }, { list: lists.batch, stretch });
+      const query = BatchListQuery.parse(parameters);
+      const before = listOf((await ownerRows(client, tables, userId)).batches, query as never);
+      let calls = 0;
+      const reader = interceptedClient(client, async ({ send }) => {
+        if (calls++ === call) {
+          await sealAt(sealed.sealedBefore);
+          await carryOut(userId, change);
+          await sealAt(sealed.sealedAfter);
+        }
+        return send();
+      });
+      const { items, total } = await listBatches(reader, tables, { rowsPerBlock })(userId, query);
+      const after = listOf((await ownerRows(client, tables, userId)).batches, query as never);
+      const answer = { ids: items.map(({ id }) => id), total };
+      if (calls > call) during++;
+      if (JSON.stringify(before) !== JSON.stringify(after)) changed++;
+      expect([before, after], `seed ${seed}: ${JSON.stringify({ parameters, change, call, sealed })}`).toContainEqual(
+        answer,
+      );
+      const quiet = await listBatches(client, tables, { rowsPerBlock })(userId, query);
+      expect({ ids: quiet.items.map(({ id }) => id), total: quiet.total }).toEqual(after);
+    }
+    expect(during).toBeGreaterThan(20);
+    expect(changed).toBeGreaterThan(5);
+  });
+});
