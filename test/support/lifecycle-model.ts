@@ -32,7 +32,10 @@ interface ModelBatch {
 interface ModelJob {
   readonly batch: string;
   readonly runs: number | null;
+  /** As users see it: what was said, or what follows from the batch. */
   readonly status: string;
+  readonly saidStatus: string;
+  readonly saidErrors: readonly string[] | null;
   readonly start: string | null;
   readonly end: string | null;
   readonly errors: readonly string[] | null;
@@ -99,6 +102,8 @@ function modelJob(row: JobRow): ModelJob {
     batch: row.batch_id,
     runs: row.runs,
     status: row.status,
+    saidStatus: row.unsettled?.status ?? row.status,
+    saidErrors: row.unsettled === undefined ? row.errors : row.unsettled.errors,
     start: row.start_timestamp,
     end: row.end_timestamp,
     errors: row.errors,
@@ -130,8 +135,11 @@ function endJobs({ batches, jobs }: Model): Model {
     batches,
     jobs: jobs.map(([id, job]) => {
       const errors = reasons[saidStatus.get(job.batch)!];
-      if (errors === undefined || finalJob.includes(job.status)) return [id, job];
-      return [id, { ...job, status: 'CANCELED', errors: job.errors?.length || !errors.length ? job.errors : errors }];
+      const said = job.saidErrors;
+      if (errors === undefined || finalJob.includes(job.saidStatus)) {
+        return [id, { ...job, status: job.saidStatus, errors: said }];
+      }
+      return [id, { ...job, status: 'CANCELED', errors: said?.length || !errors.length ? said : errors }];
     }),
   };
 }
@@ -215,7 +223,13 @@ function withJobs(state: Model, batchId: string, added: readonly Pick<NewJob, 'i
   batches.set(batchId, { ...batch, jobs: [...batch.jobs, ...added.map((job) => job.id)] });
   const jobs = added.map(
     ({ id, runs }) =>
-      [id, { batch: batchId, runs, status: 'PENDING', start: null, end: null, errors: null, results: null }] as const,
+      [
+        id,
+        {
+          ...{ batch: batchId, runs, status: 'PENDING', saidStatus: 'PENDING' },
+          ...{ start: null, end: null, errors: null, saidErrors: null, results: null },
+        },
+      ] as const,
   );
   return done({ batches: [...batches], jobs: [...state.jobs, ...jobs] });
 }
@@ -333,7 +347,8 @@ const recordJob = fc
         const job = jobs.get(id);
         if (job === undefined) return refuse(state, 'NotFound');
         if (!may(jobMoves, job.status, status)) return refuse(state, 'IllegalTransition');
-        jobs.set(id, { ...job, ...given({ status, start, end, errors, results: key(owner) }) });
+        const said = { saidStatus: status, saidErrors: errors, start, end, results: key(owner) };
+        jobs.set(id, { ...job, ...given(said) });
         return done({ ...state, jobs: [...jobs] });
       },
       toString: () => `recordJob(${number}, ${status}, ${start}, ${end}, ${errors}, ${result})`,
@@ -341,7 +356,7 @@ const recordJob = fc
   });
 
 function cancel(job: ModelJob): ModelJob {
-  return finalJob.includes(job.status) ? job : { ...job, status: 'CANCELED', end: now };
+  return finalJob.includes(job.status) ? job : { ...job, status: 'CANCELED', saidStatus: 'CANCELED', end: now };
 }
 
 const cancelWhole = batchNumbers.map((number): Operation => {
