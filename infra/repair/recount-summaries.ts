@@ -1,10 +1,11 @@
 /** Which summaries may be among an owner's items, and which blocks they tell about. */
 
-import { blockKey, columnPrefix, columnValue, type Row } from '../../functions/data/columns/column-items.ts';
+import { columnPrefix, columnValue, type Row } from '../../functions/data/columns/column-items.ts';
 import type { Dictionaries } from '../../functions/data/columns/facets.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { isSealed } from '../../functions/data/columns/packed-integers.ts';
 import {
+  blocksOfStretch,
   isSummarized,
   packSummary,
   stretchOfBlock,
@@ -39,10 +40,7 @@ export function* rightSummaries(
   for (const column of Object.values(list.columns).filter(isSummarized)) {
     for (let stretch = 0; (stretch + 1) * rowsPerStretch <= rows.length; stretch++) {
       const key = summaryKey(list, column, stretch);
-      const count = rowsPerStretch / column.rowsPerBlock;
-      const blocks = Array.from({ length: count }, (_, at) =>
-        blockKey(columnPrefix(list, column), stretch * count + at),
-      );
+      const blocks = blocksOfStretch(list, column, stretch);
       if (!items.has(key) || !blocks.every((block) => isSealedItem(items.get(block)))) continue;
       const values = rows
         .slice(stretch * rowsPerStretch, (stretch + 1) * rowsPerStretch)

@@ -1,16 +1,17 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { blockKey, columnPrefix, type Row } from '../../functions/data/columns/column-items.ts';
+import type { Row } from '../../functions/data/columns/column-items.ts';
 import { storedHead } from '../../functions/data/columns/dictionaries.ts';
 import { type Dictionaries, withTextsOf } from '../../functions/data/columns/facets.ts';
 import { emptyHead, type Head, headKey } from '../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
 import { packedCount, seal, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
 import {
+  blocksOfStretch,
   isSummarized,
   packSummary,
   sealableStretches,
   summarize,
-  summaryPrefix,
+  summaryKey,
 } from '../../functions/data/columns/summary.ts';
 import { columnChanges, tailStart } from '../../functions/data/columns/tail.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -85,15 +86,13 @@ export function storedColumns(
 
 function sealStretch(list: ListDescription, column: Column, stretch: number, blocks: Map<string, Uint8Array>) {
   const values = new Float64Array(list.rowsPerStretch);
-  const first = (stretch * list.rowsPerStretch) / column.rowsPerBlock;
-  for (let at = 0; at < values.length; at += column.rowsPerBlock) {
-    const key = blockKey(columnPrefix(list, column), first + at / column.rowsPerBlock);
+  for (const [at, key] of blocksOfStretch(list, column, stretch).entries()) {
     const block = blocks.get(key);
     if (block === undefined || packedCount(block) !== column.rowsPerBlock) throw new RangeError(`Cannot seal ${key}.`);
-    unpackIntegers(block, values, at);
+    unpackIntegers(block, values, at * column.rowsPerBlock);
     blocks.set(key, seal(block));
   }
-  blocks.set(blockKey(summaryPrefix(list, column), stretch), packSummary(summarize(column, values)));
+  blocks.set(summaryKey(list, column, stretch), packSummary(summarize(column, values)));
 }
 
 async function writeAll(

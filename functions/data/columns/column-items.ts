@@ -21,6 +21,20 @@ export function blockKey(prefix: string, block: number): string {
   return prefix + String(block).padStart(7, '0');
 }
 
+/** An item of the table: a block, or a summary of blocks. */
+type StoredItem = Readonly<Record<string, unknown>>;
+
+/** The number that ends the key. */
+export function blockNumber({ key }: StoredItem): number {
+  return Number(String(key).slice(-7));
+}
+
+/** Throws CorruptData when the item holds no bytes. */
+export function blockBytes({ key, v }: StoredItem): Uint8Array {
+  if (v instanceof Uint8Array) return v;
+  throw new CorruptData(`The block ${String(key)} holds no bytes.`);
+}
+
 export function columnPrefix(list: ListDescription, column: Column): string {
   return `${list.key}#${column.key}#`;
 }

@@ -117,6 +117,12 @@ export function summaryKey(list: ListDescription, column: Column, stretch: numbe
   return blockKey(summaryPrefix(list, column), stretch);
 }
 
+/** The keys of the column's blocks in a stretch, ascending. */
+export function blocksOfStretch(list: ListDescription, column: Column, stretch: number): string[] {
+  const length = list.rowsPerStretch / column.rowsPerBlock;
+  return Array.from({ length }, (_, at) => blockKey(columnPrefix(list, column), stretch * length + at));
+}
+
 /** The stretch of a block of the column. */
 export function stretchOfBlock(list: ListDescription, column: Column, block: number): number {
   return Math.floor((block * column.rowsPerBlock) / list.rowsPerStretch);

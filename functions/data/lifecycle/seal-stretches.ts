@@ -5,13 +5,19 @@
 
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { isAnswered } from '../../answered.ts';
-import { CorruptData } from '../../errors.ts';
 import { addToRequestLog, countInRequestLog, describeError } from '../../request-log.ts';
 import type { TableNames } from '../../tables.ts';
-import { blockKey, columnPrefix } from '../columns/column-items.ts';
+import { blockBytes } from '../columns/column-items.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
 import { packedCount, seal, unpackIntegers } from '../columns/packed-integers.ts';
-import { isSummarized, packSummary, sealableStretches, summarize, summaryKey } from '../columns/summary.ts';
+import {
+  blocksOfStretch,
+  isSummarized,
+  packSummary,
+  sealableStretches,
+  summarize,
+  summaryKey,
+} from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
@@ -110,24 +116,23 @@ async function sealColumn(
   { list, column, stretch, hasTime }: Required<StretchToSeal> & { readonly column: Column },
 ): Promise<boolean> {
   const TableName = tables.Columns;
-  const count = list.rowsPerStretch / column.rowsPerBlock;
-  const keyOf = (block: number) => blockKey(columnPrefix(list, column), block);
+  const keys = blocksOfStretch(list, column, stretch);
   const blocks = await queryAll(client, {
     table: TableName,
     partition: { user_id: userId },
     sortKey: 'key',
-    range: { between: [keyOf(stretch * count), keyOf((stretch + 1) * count - 1)] },
+    range: { between: [String(keys.at(0)), String(keys.at(-1))] },
     consistent: true,
   });
   const values = new Float64Array(list.rowsPerStretch);
-  const writes = blocks.map(({ key, v }, at) => {
-    if (!(v instanceof Uint8Array)) throw new CorruptData(`The block ${String(key)} holds no bytes.`);
+  const writes = blocks.map((block, at) => {
+    const v = blockBytes(block);
     const isFull = packedCount(v) === column.rowsPerBlock;
     if (isFull) unpackIntegers(v, values, at * column.rowsPerBlock);
     const condition = { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': v } };
-    return { isFull, Put: { TableName, Item: { user_id: userId, key, v: seal(v) }, ...condition } };
+    return { isFull, Put: { TableName, Item: { user_id: userId, key: block.key, v: seal(v) }, ...condition } };
   });
-  if (writes.length < count || !writes.every(({ isFull }) => isFull) || !hasTime()) return false;
+  if (writes.length < keys.length || !writes.every(({ isFull }) => isFull) || !hasTime()) return false;
   const summary = { key: summaryKey(list, column, stretch), v: packSummary(summarize(column, values)) };
   const TransactItems = [
     ...writes.map(({ Put }) => ({ Put })),

@@ -5,6 +5,7 @@ import { CorruptData } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
+import { blockBytes } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
@@ -65,12 +66,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     /** The bytes of those blocks that exist, by their keys. */
     async readBlocks(keys: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
       const items = await readColumns([...keys]);
-      return new Map(
-        Array.from(items, ([key, { v }]) => {
-          if (!(v instanceof Uint8Array)) throw new CorruptData(`The block ${key} holds no bytes.`);
-          return [key, v];
-        }),
-      );
+      return new Map(Array.from(items, ([key, item]) => [key, blockBytes(item)]));
     },
   };
 

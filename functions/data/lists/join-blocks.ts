@@ -4,7 +4,6 @@ import { CorruptData } from '../../errors.ts';
 import type { Column } from '../columns/list-description.ts';
 import { unpackIntegers } from '../columns/packed-integers.ts';
 import { uuidCount } from '../columns/packed-uuids.ts';
-import type { Item } from '../dynamodb/reads.ts';
 import type { ColumnData, Span } from './matching-rows.ts';
 
 /** Reads contradict each other because a write came between them or an index lags. Reading again helps. */
@@ -82,15 +81,4 @@ export function splitByKind(
     numbers: new Map(columns.flatMap(([name, values]) => (values instanceof Float64Array ? [[name, values]] : []))),
     uuids: new Map(columns.flatMap(([name, values]) => (Buffer.isBuffer(values) ? [[name, values]] : []))),
   };
-}
-
-/** The number that ends a block's key. */
-export function blockNumber(item: Item): number {
-  return Number(String(item.key).slice(-7));
-}
-
-/** Throws CorruptData when the item holds no bytes. */
-export function blockBytes(item: Item): Uint8Array {
-  if (item.v instanceof Uint8Array) return item.v;
-  throw new CorruptData(`The block ${String(item.key)} holds no bytes.`);
 }

@@ -1,16 +1,9 @@
+import { blockBytes, blockNumber } from '../columns/column-items.ts';
 import type { StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
 import { tailStart } from '../columns/tail.ts';
 import type { Item } from '../dynamodb/reads.ts';
-import {
-  blockBytes,
-  blockNumber,
-  blocksWith,
-  type ColumnValues,
-  emptyColumn,
-  fillColumn,
-  splitByKind,
-} from './join-blocks.ts';
+import { blocksWith, type ColumnValues, emptyColumn, fillColumn, splitByKind } from './join-blocks.ts';
 import type { ColumnData, Span } from './matching-rows.ts';
 
 /** How blocks of a column are read. A run of blocks is given by their numbers, both inclusive. */

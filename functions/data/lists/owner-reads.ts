@@ -3,7 +3,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { TableNames } from '../../tables.ts';
-import { blockKey, columnPrefix, type Row, setPrefix } from '../columns/column-items.ts';
+import { blockBytes, blockKey, blockNumber, columnPrefix, type Row, setPrefix } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import type { Dictionaries } from '../columns/facets.ts';
 import { formatOf, headKey, headOf, requireFormat, type StoredHead } from '../columns/head.ts';
@@ -22,7 +22,7 @@ import {
   queryFirstPage,
   queryLast,
 } from '../dynamodb/reads.ts';
-import { blockBytes, blockNumber, StaleRead } from './join-blocks.ts';
+import { StaleRead } from './join-blocks.ts';
 import type { Span } from './matching-rows.ts';
 import { type OpenColumns, openColumnsOf } from './open-columns.ts';
 import { planIdBlockReads, planRowReads } from './plan.ts';

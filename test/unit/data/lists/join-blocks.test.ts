@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { blockBytes, blockNumber } from '../../../../functions/data/columns/column-items.ts';
 import type { Column } from '../../../../functions/data/columns/list-description.ts';
 import { packIntegers } from '../../../../functions/data/columns/packed-integers.ts';
 import { packUuids, uuidAt } from '../../../../functions/data/columns/packed-uuids.ts';
 import {
-  blockBytes,
-  blockNumber,
   type ColumnExtent,
   emptyColumn,
   fillColumn,
