@@ -14,7 +14,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
-import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
@@ -25,11 +25,6 @@ const finish = finishBatch(client, names, { now });
 const seconds = (number: number) => {
   clock.now += number * 1000;
 };
-
-function fresh() {
-  const mark = randomUUID();
-  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
-}
 
 const idempotencyKey = 'key';
 const many = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({})));
@@ -57,7 +52,7 @@ async function claimed(device: string): Promise<Claim> {
 }
 
 /** The batch's jobs in their order. Rows, columns and queue agree. */
-async function jobsOf({ device, user }: ReturnType<typeof fresh>) {
+async function jobsOf({ device, user }: ReturnType<typeof newNames>) {
   expect(await recountOf(client, names, user)).toEqual([]);
   const { batches, jobs } = await ownerRows(client, names, user);
   const inQueue = batches.flatMap(({ queue_key }) => (typeof queue_key === 'string' ? [queue_key] : []));
@@ -71,7 +66,7 @@ const ended = { job: null, done: true, retry_after: null };
 
 describe('an addition to a batch that has no other jobs', () => {
   it('brings the batch to its device once it is complete', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const { id } = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 0 });
     await addInPart(whose.user, id);
     expect(await keysInQueue(client, names, whose.device)).toEqual([]);
@@ -81,7 +76,7 @@ describe('an addition to a batch that has no other jobs', () => {
   });
 
   it('is canceled as a whole where it is not, and the next one brings the batch there', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const { id } = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 0 });
     expect(await finish(await addInPart(whose.user, id))).toBe('canceled');
     const cut = await jobsOf(whose);
@@ -92,7 +87,7 @@ describe('an addition to a batch that has no other jobs', () => {
   });
 
   it('holds up jobs that were added after it until it is over', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const { id } = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 0 });
     const cut = await addInPart(whose.user, id);
     const other = await addInPart(whose.user, id, 'another');
@@ -113,7 +108,7 @@ describe('an addition to a batch that has no other jobs', () => {
 describe('an addition to a batch at a device', () => {
   /** A batch with two jobs, of which the device runs the first. */
   async function running() {
-    const whose = fresh();
+    const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true, jobs: 2 });
     const claim = await claimed(whose.device);
     const [first, second] = batch.jobs!.map((job) => job.id) as [string, string];
@@ -144,7 +139,7 @@ describe('an addition to a batch at a device', () => {
     expect(await stack.next(lease)).toEqual(ended);
     // The device has other work, however often it looks at this batch.
     for (let times = 0; times < 4; times++) {
-      const other = await stack.create(fresh().user, { device_type: whose.device });
+      const other = await stack.create(newNames().user, { device_type: whose.device });
       expect((await claimed(whose.device)).batch.id).toBe(other.id);
       seconds(61);
       const again = await claimed(whose.device);
@@ -198,11 +193,11 @@ describe('an addition to a batch at a device', () => {
 
 describe('an addition to a batch that waits', () => {
   it('stands in nobody’s way where the jobs before it are canceled', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
     await addInPart(whose.user, batch.id);
     await stack.cancelJob(whose.user, batch.jobs![0]!.id);
-    const other = await stack.create(fresh().user, { device_type: whose.device });
+    const other = await stack.create(newNames().user, { device_type: whose.device });
     const held = await claimed(whose.device);
     expect(held.batch.id).toBe(other.id);
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
@@ -228,7 +223,7 @@ describe('an addition to a batch that waits', () => {
   });
 
   it('lets the jobs before it be run', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
     const cut = await addInPart(whose.user, batch.id);
     const claim = await claimed(whose.device);

@@ -16,17 +16,12 @@ import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
-import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const sound = workerStack(client, names, clock);
-
-function fresh() {
-  const mark = randomUUID();
-  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
-}
 
 /** A stack whose calls are counted, and may fail once: at the call of this number, before or after its effect. */
 function failing(at: number, when: 'before' | 'after', error: () => Error) {
@@ -62,7 +57,7 @@ async function expectSound(user: string, device: string) {
 describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
   it('leaves a claim to be repeated: no batch is lost, none is at two workers', async () => {
     for (let at = 1; ; at++) {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, jobs: 2 });
       const { stack, calls } = failing(at, when, error);
       const claim = await stack.claim(device, 'worker').catch(() => undefined);
@@ -79,7 +74,7 @@ describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
 
   it('leaves a report to be repeated, which answers what it would have answered', async () => {
     for (let at = 1; ; at++) {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, jobs: 2 });
       const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
       const lease = leaseFrom((await sound.claim(device, 'worker'))!);
@@ -100,7 +95,7 @@ describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
 
   it('leaves heartbeats, questions for the next job and releases to be repeated', async () => {
     for (let at = 1; ; at++) {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, open: true });
       const claim = await sound.claim(device, 'worker');
       const lease = leaseFrom(claim!);
@@ -124,7 +119,7 @@ describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
 
   it('leaves the creation and the end of a batch in agreement with the queue', async () => {
     for (let at = 1; ; at++) {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const creation = failing(at, when, error);
       await creation.stack.create(user, { device_type: device }).catch(() => undefined);
       await expectSound(user, device);
@@ -149,7 +144,7 @@ describe('what events change of a batch that a device has', () => {
   const events = lifecycle(client, names, { now: () => clock.now });
 
   it('holds: a job that an event has ended is passed over, and its report refused unless it says the same', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await sound.create(user, { device_type: device, jobs: 3 });
     const [first, second, third] = batch.jobs!.map(({ id }) => id) as [string, string, string];
     const lease = leaseFrom((await sound.claim(device, 'worker'))!);
@@ -164,7 +159,7 @@ describe('what events change of a batch that a device has', () => {
   });
 
   it('holds: a batch that an event has ended leaves the queue, and its jobs end', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await sound.create(user, { device_type: device, jobs: 2 });
     const claim = await sound.claim(device, 'worker');
     await events.recordBatchStatus(user, batch.id, { status: 'ERROR' });
@@ -175,7 +170,7 @@ describe('what events change of a batch that a device has', () => {
   });
 
   it('holds: jobs that an event adds to an ended batch bring it back into the queue, under another key', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await sound.create(user, { device_type: device, open: true });
     const claim = await sound.claim(device, 'worker');
     await sound.report(leaseFrom(claim!), claim!.job.id);
@@ -198,7 +193,7 @@ describe('an open batch with a job that is about to be canceled', () => {
   const events = lifecycle(client, names, { now: () => clock.now });
 
   it('is timed out only two minutes after the job has ended', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await sound.create(user, { device_type: device, open: true });
     const claim = await sound.claim(device, 'worker');
     const lease = leaseFrom(claim!);
@@ -223,18 +218,18 @@ describe('an open batch with a job that is about to be canceled', () => {
 
 describe('a batch that cannot begin', () => {
   it('keeps its device from no other: a claim goes on, and fails only where nothing else begins', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const broken = await sound.create(user, { device_type: device, priority: 'HIGH' });
     const Item = { user_id: user, id: broken.id, v: new Uint8Array() };
     await client.send(new PutCommand({ TableName: names.Sequences, Item }));
-    const batch = await sound.create(fresh().user, { device_type: device });
+    const batch = await sound.create(newNames().user, { device_type: device });
     expect((await sound.claim(device, 'worker'))?.batch.id).toBe(batch.id);
     await expect(sound.claim(device, 'another')).rejects.toThrow(CorruptData);
   });
 
   it('takes up no more time than a claim has: further ones are left to the next claim, and none is leased', async () => {
-    const { device } = fresh();
-    for (let at = 0; at < 4; at++) await sound.create(fresh().user, { device_type: device });
+    const { device } = newNames();
+    for (let at = 0; at < 4; at++) await sound.create(newNames().user, { device_type: device });
     let begun = 0;
     const intercepted = interceptedClient(client, async (call: Call) => {
       if (call.name !== 'TransactWriteCommand') return call.send();
@@ -261,7 +256,7 @@ describe('a transaction that is at a batch', () => {
   }
 
   it('sends a claim on to the next batch, and leaves this one to the next claim', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const [first, second] = [
       await sound.create(user, { device_type: device }),
       await sound.create(user, { device_type: device }),
@@ -272,7 +267,7 @@ describe('a transaction that is at a batch', () => {
   });
 
   it('is waited for by heartbeats, questions for the next job and releases', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     await sound.create(user, { device_type: device });
     const claim = await sound.claim(device, 'worker');
     const lease = leaseFrom(claim!);
@@ -288,7 +283,7 @@ describe('calls that meet', () => {
   it.each(['QueryCommand', 'BatchGetCommand', 'TransactWriteCommand'])(
     'refuse a report whose lease is lost after it was found valid, just before a %s',
     async (name) => {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, jobs: 2 });
       const lost = await sound.claim(device, 'lost');
       let isTaken = false;
@@ -308,7 +303,7 @@ describe('calls that meet', () => {
   );
 
   it('start no job, and end no batch, under a lease that was lost just before', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await sound.create(user, { device_type: device, open: true });
     const key = async () => ({ device_type: device, key: (await keysInQueue(client, names, device))[0] });
     /** A stack that loses its lease just before its transaction. */
@@ -338,7 +333,7 @@ describe('calls that meet', () => {
 
   it('end one job once: reports, cancellations and a claim at the same time', async () => {
     for (let round = 0; round < 8; round++) {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, jobs: 2 });
       const claim = await sound.claim(device, 'worker');
       const lease = leaseFrom(claim!);
@@ -358,7 +353,7 @@ describe('calls that meet', () => {
 
   it('lose no job that is added while its device finds none', async () => {
     for (let round = 0; round < 8; round++) {
-      const { device, user } = fresh();
+      const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, open: true });
       const claim = await sound.claim(device, 'worker');
       const lease = leaseFrom(claim!);
@@ -425,7 +420,7 @@ describe('any calls in any order', () => {
   it('leave queue and rows in agreement, and no job ends twice', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
-        const { device, user } = fresh();
+        const { device, user } = newNames();
         const batches: string[] = [];
         const claims: { claim: ReturnType<typeof leaseFrom>; job: string }[] = [];
         const ends = new Map<string, number>();

@@ -11,7 +11,7 @@ import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { testClient } from '../support/test-client.ts';
-import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
@@ -20,12 +20,6 @@ const stack = workerStack(client, names, clock);
 const seconds = (number: number) => {
   clock.now += number * 1000;
 };
-
-/** A device and a user of its own for each test. */
-function fresh() {
-  const mark = randomUUID();
-  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
-}
 
 async function claimed(device: string, worker = 'worker'): Promise<Claim> {
   const claim = await stack.claim(device, worker);
@@ -42,7 +36,7 @@ async function claimedAndSeen(device: string): Promise<Claim> {
 
 describe('a claim', () => {
   it('gives a batch with its first job, and both are running', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const claim = await claimed(device);
     expect(claim).toMatchObject({
@@ -64,7 +58,7 @@ describe('a claim', () => {
   });
 
   it('gives nothing where there is nothing, to another device, or what somebody has', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     await stack.create(user, { device_type: device });
     expect(await stack.claim(`${device} `, 'worker')).toBeUndefined();
@@ -73,7 +67,7 @@ describe('a claim', () => {
   });
 
   it('gives an open batch only once it has a job', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true, jobs: 0 });
     expect(await stack.claim(device, 'worker')).toBeUndefined();
     const { jobs } = await stack.add(user, batch.id, 1);
@@ -81,7 +75,7 @@ describe('a claim', () => {
   });
 
   it('passes over a batch that is canceled, and one whose jobs all are', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const first = await stack.create(user, { device_type: device });
     await stack.cancel(user, first.id);
     const second = await stack.create(user, { device_type: device, open: true });
@@ -92,7 +86,7 @@ describe('a claim', () => {
   });
 
   it('takes what two claims at once want for one of them, and the next for the other', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batches = [];
     for (let at = 0; at < 3; at++) batches.push(await stack.create(user, { device_type: device }));
     const claims = await Promise.all(Array.from({ length: 5 }, (_, at) => stack.claim(device, `worker ${at}`)));
@@ -100,7 +94,7 @@ describe('a claim', () => {
   });
 
   it('goes on to further batches where many are leased', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batches = [];
     for (let at = 0; at < 30; at++) batches.push(await stack.create(user, { device_type: device }));
     const ids = [];
@@ -112,7 +106,7 @@ describe('a claim', () => {
 
 describe('a batch whose first jobs have ended, very many', () => {
   it('is begun by a later claim where one does not get to the first that is left', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 130 });
     await cancelJobs(client, names, { now: () => clock.now })(
       user,
@@ -141,7 +135,7 @@ describe('a batch whose first jobs have ended, very many', () => {
 
 describe('a batch that is missing', () => {
   it('stands in nobody’s way, and comes back without a loss', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const missing = await stack.create(user, { device_type: device });
     const sound = await stack.create(user, { device_type: device });
     const key = { user_id: user, id: missing.id };
@@ -158,7 +152,7 @@ describe('a batch that is missing', () => {
 
 describe('a batch that has another place than the lease', () => {
   it('is not changed under the lease', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const claim = await claimed(device);
     const input = { TableName: names.Batches, Key: { user_id: user, id: batch.id } };
@@ -176,7 +170,7 @@ describe('a batch that has another place than the lease', () => {
 
 describe('reports', () => {
   it('run the jobs in their order, and end the batch with the last', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 3 });
     const claim = await claimed(device);
     const lease = leaseFrom(claim);
@@ -208,7 +202,7 @@ describe('reports', () => {
   });
 
   it('can be repeated, the last one too', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const lease = leaseFrom(await claimed(device));
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
@@ -222,7 +216,7 @@ describe('reports', () => {
   });
 
   it('name the results that were uploaded under this lease', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     await stack.create(user, { device_type: device });
     const claim = await claimed(device);
     const key = await stack.uploadKey(leaseFrom(claim), claim.job.id);
@@ -232,7 +226,7 @@ describe('reports', () => {
   });
 
   it('are refused for jobs that the batch does not have, that do not run, or that ended otherwise', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 3 });
     const other = await stack.create(user, { device_type: device });
     const lease = leaseFrom(await claimed(device));
@@ -256,7 +250,7 @@ describe('reports', () => {
 
 describe('a lease', () => {
   it('lives as long as heartbeats come', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     await stack.create(user, { device_type: device });
     const claim = await claimed(device);
     for (let beats = 0; beats < 5; beats++) {
@@ -268,7 +262,7 @@ describe('a lease', () => {
   });
 
   it('ends a minute after the last one, and the next claim goes on where the device was lost', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 3 });
     const lost = await claimed(device);
     await stack.report(leaseFrom(lost), lost.job.id);
@@ -295,7 +289,7 @@ describe('a lease', () => {
   });
 
   it('that is released can be claimed at once, and is lost', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     await stack.create(user, { device_type: device });
     const first = await claimed(device);
     await stack.release(leaseFrom(first));
@@ -308,7 +302,7 @@ describe('a lease', () => {
   });
 
   it('that is lost three times on one job makes the job an error, and the batch goes on', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
     for (let losses = 0; losses < 3; losses++) {
@@ -331,7 +325,7 @@ describe('a lease', () => {
   });
 
   it('that nobody was heard under is no loss, but ten of them make the job an error', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
     for (let claims = 0; claims < 10; claims++) {
@@ -364,7 +358,7 @@ describe('a lease', () => {
     ['a question for the next job', (claim) => stack.next(leaseFrom(claim))],
     ['a link for results', (claim) => stack.uploadKey(leaseFrom(claim), claim.job.id)],
   ])('counts as lost once %s has come under it', async (_, call) => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device });
     for (let losses = 0; losses < 3; losses++) {
       await call(await claimed(device));
@@ -375,7 +369,7 @@ describe('a lease', () => {
   });
 
   it('counts as lost while it runs the job that came with a report', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const claim = await claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
@@ -389,7 +383,7 @@ describe('a lease', () => {
   });
 
   it('of an earlier release, which no call has marked, counts as one that nobody was heard under', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device });
     const { deviceType, key } = leaseFrom(await claimed(device));
     const UpdateExpression = 'SET losses = :two REMOVE unseen_losses, seen';
@@ -402,7 +396,7 @@ describe('a lease', () => {
   });
 
   it('that is released is no loss, and each job counts its own', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     for (let releases = 0; releases < 5; releases++) await stack.release(leaseFrom(await claimed(device)));
     for (let losses = 0; losses < 2; losses++) {
@@ -418,7 +412,7 @@ describe('a lease', () => {
   });
 
   it('names the owner: with another name it is none', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device });
     const claim = await claimed(device);
     const forged = { ...leaseFrom(claim), userId: 'auth0|somebody' };
@@ -434,7 +428,7 @@ describe('a lease', () => {
 
 describe('a cancellation', () => {
   it('is heard by the next heartbeat, and stands', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const claim = await claimed(device);
     await stack.cancel(user, batch.id);
@@ -451,7 +445,7 @@ describe('a cancellation', () => {
 
 describe('an open batch', () => {
   it('stays with its device, which waits for jobs', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });
     const claim = await claimed(device);
     const lease = leaseFrom(claim);
@@ -476,7 +470,7 @@ describe('an open batch', () => {
   });
 
   it('that waits for two minutes is timed out by its device', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });
     const claim = await claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
@@ -490,7 +484,7 @@ describe('an open batch', () => {
   });
 
   it('that lost its device while it waited is looked at now and then, and timed out by a claim', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });
     const claim = await claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);

@@ -102,6 +102,19 @@ async function readsOf(list: (intercepted: typeof client) => Promise<Page<{ read
   return { answer: { ids: items.map(({ id }) => id), total }, reads: reads.sort(), steps };
 }
 
+const bothTimes = { start_date: ['2026-01-01'], end_date: ['2026-04-01'] };
+const readsForBothTimes = [
+  'Batches/by_creation 40..47',
+  'Columns b#e#0..b#e#9999999 limit 3',
+  'Columns b#e#2..b#e#3',
+  'Columns b#e#s#0..b#e#s#1',
+  'Columns b#f#s#0..b#f#s#1',
+  'Columns b#head',
+  'Columns b#s#0..b#s#9999999 limit 3',
+  'Columns b#s#2..b#s#3',
+  'Columns b#s#s#0..b#s#s#1',
+];
+
 describe('a list of batches', () => {
   it.each<[string, Record<string, string[]>, string[], number]>([
     ['the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head'], 1],
@@ -144,22 +157,7 @@ describe('a list of batches', () => {
       ],
       4,
     ],
-    [
-      'two times, with the facets that tell which rows have both',
-      { start_date: ['2026-01-01'], end_date: ['2026-04-01'] },
-      [
-        'Batches/by_creation 40..47',
-        'Columns b#e#0..b#e#9999999 limit 3',
-        'Columns b#e#2..b#e#3',
-        'Columns b#e#s#0..b#e#s#1',
-        'Columns b#f#s#0..b#f#s#1',
-        'Columns b#head',
-        'Columns b#s#0..b#s#9999999 limit 3',
-        'Columns b#s#2..b#s#3',
-        'Columns b#s#s#0..b#s#s#1',
-      ],
-      4,
-    ],
+    ['two times, with the facets that tell which rows have both', bothTimes, readsForBothTimes, 4],
     [
       'a time that no old row has',
       { start_date: ['2026-04-01'] },
@@ -287,21 +285,7 @@ describe('a list of batches of many projects', () => {
 
   it.each<[string, Record<string, string[]>, string[]]>([
     ['no texts for the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head']],
-    [
-      'no texts for times, also where facets tell which rows have both',
-      { start_date: ['2026-01-01'], end_date: ['2026-04-01'] },
-      [
-        'Batches/by_creation 40..47',
-        'Columns b#e#0..b#e#9999999 limit 3',
-        'Columns b#e#2..b#e#3',
-        'Columns b#e#s#0..b#e#s#1',
-        'Columns b#f#s#0..b#f#s#1',
-        'Columns b#head',
-        'Columns b#s#0..b#s#9999999 limit 3',
-        'Columns b#s#2..b#s#3',
-        'Columns b#s#s#0..b#s#s#1',
-      ],
-    ],
+    ['no texts for times, also where facets tell which rows have both', bothTimes, readsForBothTimes],
     [
       'the texts for a facet',
       { project_id: [uuid('c', 5)], queue_priority: ['HIGH'] },

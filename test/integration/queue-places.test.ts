@@ -15,19 +15,14 @@ import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
-import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 
-function fresh() {
-  const mark = randomUUID();
-  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
-}
-
-type Whose = ReturnType<typeof fresh>;
+type Whose = ReturnType<typeof newNames>;
 
 async function tagsOf({ device, user }: Whose): Promise<number[]> {
   return (await keysInQueue(client, names, device, user)).map(tagOfKey);
@@ -52,7 +47,7 @@ describe('a batch that leaves the queue before a device took it', () => {
   };
 
   it.each(Object.entries(ways))('by %s gives its place back, the last one first', async (_, leave) => {
-    const whose = fresh();
+    const whose = newNames();
     const [, , third, fourth] = await createMany(whose, 4);
     expect(await tagsOf(whose)).toEqual([0, 8, 16, 24]);
     // There is one behind it still.
@@ -67,7 +62,7 @@ describe('a batch that leaves the queue before a device took it', () => {
   });
 
   it('gives all places back with all batches, in whatever order they leave', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const batches = await createMany(whose, 6);
     for (const at of [1, 3, 2, 0, 5, 4]) await stack.cancel(whose.user, batches[at]!.id);
     expect(await clocksOf(client, names, whose)).toMatchObject(new Map([['MEDIUM', { tag: 0, withdrawn: [] }]]));
@@ -76,7 +71,7 @@ describe('a batch that leaves the queue before a device took it', () => {
   });
 
   it('gives its place back again where jobs bring it back, and it leaves once more', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });
     for (let times = 0; times < 3; times++) {
       const { jobs } = times === 0 ? batch : await stack.add(user, batch.id, 1);
@@ -88,7 +83,7 @@ describe('a batch that leaves the queue before a device took it', () => {
 
 describe('a batch that a device took', () => {
   it('keeps its place, however it ends', async () => {
-    const whose = fresh();
+    const whose = newNames();
     const [first, second] = await createMany(whose, 2);
     const claim = await stack.claim(whose.device, 'worker');
     expect(claim?.batch.id).toBe(first!.id);
@@ -102,7 +97,7 @@ describe('a batch that a device took', () => {
   it('keeps its place where the claim meets the cancellation, and gives it back where that came first', async () => {
     for (const name of ['UpdateCommand', 'TransactWriteCommand']) {
       for (const who of ['claim', 'cancellation']) {
-        const whose = fresh();
+        const whose = newNames();
         const [batch] = await createMany(whose, 1);
         let isMet = false;
         const meet = async (call: { readonly name: string; send(): Promise<unknown> }) => {
@@ -125,7 +120,7 @@ describe('a batch that a device took', () => {
 
 describe('a clock of an earlier release', () => {
   it('goes on, and goes back', async () => {
-    const { device, user } = fresh();
+    const { device, user } = newNames();
     const Item = { user_id: user, key: `clock#MEDIUM#${device}`, tag: 48 };
     await client.send(new PutCommand({ TableName: names.Columns, Item }));
     const batch = await stack.create(user, { device_type: device });
@@ -141,7 +136,7 @@ describe('creations, cancellations and claims at the same time', () => {
     const step = fc.constantFrom('create', 'create', 'cancel', 'cancel', 'claim');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), async (rounds) => {
-        const whose = fresh();
+        const whose = newNames();
         const { device, user } = whose;
         const other = await stack.create('auth0|another', { device_type: device, priority: 'LOW' });
         const batches = new Set((await createMany(whose, 3)).map(({ id }) => id));

@@ -1,5 +1,6 @@
 /** The service as users and workers see it, below HTTP: on tables of its own, at a time that the test chooses. */
 
+import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { closeBatch } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
@@ -66,6 +67,12 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
     next: nextJob(client, names, options),
     release: releaseLease(client, names, options),
   };
+}
+
+/** A device and a user that no other test has. */
+export function newNames() {
+  const mark = randomUUID();
+  return { device: `DEVICE ${mark}`, user: `auth0|${mark}` };
 }
 
 /** What the text of a lease names. */
