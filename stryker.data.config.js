@@ -1,6 +1,6 @@
 /**
- * Mutation tests of code whose tests need DynamoDB Local (`npm run test:mutation:data`). AREA names the
- * area: each runs its own tests only, so that a mutant takes a second or two.
+ * Mutation tests of code whose tests need DynamoDB Local (`npm run test:mutation:data`). AREA names
+ * the area: each runs its own tests only, so that a mutant takes a second or two.
  */
 
 const areas = {

@@ -6,7 +6,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The functions' own log lines would bury the tests'. */
 const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
 
-/** The files that take longest. They start first, so that none of them is left over when all others are done. */
+/**
+ * The files that take longest. They start first, so that none of them is left over when all others
+ * are done.
+ */
 const longest = [
   // It keeps one DynamoDB Local busy. Every second file uses the other one.
   'test/integration/user-call-faults.test.ts',
@@ -46,7 +49,8 @@ const project = (name: string, options: object = {}) => ({
 
 export default defineConfig({
   test: {
-    // Most files wait for DynamoDB Local or for another process: one more than the usual number keeps every processor busy.
+    // Most files wait for DynamoDB Local or for another process: one more than the usual number
+    // keeps every processor busy.
     maxWorkers: availableParallelism(),
     sequence: { sequencer: LongestFirst },
     projects: [

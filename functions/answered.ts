@@ -1,13 +1,17 @@
 /**
- * Whether a request has its answer already. Lambda freezes a function when it answers, and thaws it for the next request: what was still
- * under way at a 504 would go on then, long after the caller has sent the request again.
+ * Whether a request has its answer already. Lambda freezes a function when it answers, and thaws it
+ * for the next request: what was still under way at a 504 would go on then, long after the caller
+ * has sent the request again.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const current = new AsyncLocalStorage<{ answered: boolean }>();
 
-/** Does the work of one request. Its result is the answer, whatever part of the work is still under way. */
+/**
+ * Does the work of one request. Its result is the answer, whatever part of the work is still under
+ * way.
+ */
 export function untilAnswered<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   const request = { answered: false };
   return current.run(request, async () => {

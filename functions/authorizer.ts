@@ -1,4 +1,7 @@
-/** Finds out who calls. API Gateway runs this before every function that is not public, and keeps the answer for a while. */
+/**
+ * Finds out who calls. API Gateway runs this before every function that is not public, and keeps
+ * the answer for a while.
+ */
 
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent, Context } from 'aws-lambda';
 import { requiredEnv } from './env.ts';
@@ -17,9 +20,10 @@ const keys = keySource(httpKeySet(requiredEnv('JWKS_URI')));
 const verify = tokenVerifier({ issuer: requiredEnv('ISSUER'), audiences, keys });
 
 /**
- * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`, for the whole stage: the gateway uses one
- * answer for every route. Throws `Unauthorized`, which the gateway answers with 401, for every bad token; any other error (500) when
- * the issuer's keys are not known.
+ * Answers with the caller (`principalId`), the token's expiry (`exp`) and its `scope`, for the
+ * whole stage: the gateway uses one answer for every route. Throws `Unauthorized`, which the
+ * gateway answers with 401, for every bad token; any other error (500) when the issuer's keys are
+ * not known.
  */
 export function handler(event: APIGatewayTokenAuthorizerEvent, context: Context): Promise<APIGatewayAuthorizerResult> {
   return withRequestLog({ request_id: context.awsRequestId }, async () => {

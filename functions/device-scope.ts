@@ -1,6 +1,7 @@
 /**
- * What makes a token a device's: a scope that names its type, `device:FRESNEL`, or all types, `device:*`. Such a token owns nothing:
- * the paths of users refuse it, and those of devices refuse every other.
+ * What makes a token a device's: a scope that names its type, `device:FRESNEL`, or all types,
+ * `device:*`. Such a token owns nothing: the paths of users refuse it, and those of devices refuse
+ * every other.
  */
 
 const prefix = 'device:';
@@ -15,7 +16,10 @@ export function isDeviceScope(scope: string): boolean {
 /** The characters of scopes (RFC 6749, section 3.3). */
 const scopeCharacters = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** The least scope that allows to act for devices of this type. No scope can name a type with spaces or of other letters than ASCII's. */
+/**
+ * The least scope that allows to act for devices of this type. No scope can name a type with spaces
+ * or of other letters than ASCII's.
+ */
 export function scopeFor(deviceType: string): string {
   return scopeCharacters.test(deviceType) ? prefix + deviceType : anyDevice;
 }

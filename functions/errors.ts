@@ -1,11 +1,15 @@
 /**
- * Every error this service raises on purpose. `status` is the status that a request is answered with. Anything else that is
- * thrown is a bug or a dependency's failure, and is answered with a bare 500.
+ * Every error this service raises on purpose. `status` is the status that a request is answered
+ * with. Anything else that is thrown is a bug or a dependency's failure, and is answered with a
+ * bare 500.
  */
 
 import type { ErrorStatus } from './statuses.ts';
 
-/** One fault of the input, in pydantic v2's vocabulary. `loc` names the place: `['query', 'status', 0]`. */
+/**
+ * One fault of the input, in pydantic v2's vocabulary. `loc` names the place: `['query', 'status',
+ * 0]`.
+ */
 export interface InputFault {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
@@ -76,7 +80,10 @@ export class MethodNotAllowed extends ServiceError {
   }
 }
 
-/** DynamoDB throttled the request, or concurrent writes kept it from a consistent answer, through all attempts. */
+/**
+ * DynamoDB throttled the request, or concurrent writes kept it from a consistent answer, through
+ * all attempts.
+ */
 export class TooBusy extends ServiceError {
   override readonly name = 'TooBusy';
   readonly status = 429;
@@ -89,31 +96,46 @@ export class TimedOut extends ServiceError {
   readonly status = 504;
 }
 
-/** A dependency failed inside or broke the connection: nobody knows whether it did what it was asked for. */
+/**
+ * A dependency failed inside or broke the connection: nobody knows whether it did what it was asked
+ * for.
+ */
 export class DependencyFailed extends ServiceError {
   override readonly name = 'DependencyFailed';
   readonly status = 500;
 }
 
-/** A stored item breaks its own schema, or stored parts contradict each other: ours, never the caller's. */
+/**
+ * A stored item breaks its own schema, or stored parts contradict each other: ours, never the
+ * caller's.
+ */
 export class CorruptData extends ServiceError {
   override readonly name = 'CorruptData';
   readonly status = 500;
 }
 
-/** An owner's columns were written by another description of the list, and no repair has moved them yet. */
+/**
+ * An owner's columns were written by another description of the list, and no repair has moved them
+ * yet.
+ */
 export class OutdatedColumns extends ServiceError {
   override readonly name = 'OutdatedColumns';
   readonly status = 500;
 }
 
-/** A batch or job would leave a final state, or move to a state that its present one does not lead to. */
+/**
+ * A batch or job would leave a final state, or move to a state that its present one does not lead
+ * to.
+ */
 export class IllegalTransition extends ServiceError {
   override readonly name = 'IllegalTransition';
   readonly status = 409;
 }
 
-/** Another device has the batch, or it has left the queue: what was to be done under the lease was not done. */
+/**
+ * Another device has the batch, or it has left the queue: what was to be done under the lease was
+ * not done.
+ */
 export class LeaseLost extends ServiceError {
   override readonly name = 'LeaseLost';
   readonly status = 409;

@@ -1,9 +1,13 @@
 /**
- * Cuts JSON into the texts of its parts, so that a part can be passed on exactly as it was sent: JSON.parse would reorder
- * keys that look like integers, and round numbers. Every function takes text that JSON.parse accepts.
+ * Cuts JSON into the texts of its parts, so that a part can be passed on exactly as it was sent:
+ * JSON.parse would reorder keys that look like integers, and round numbers. Every function takes
+ * text that JSON.parse accepts.
  */
 
-/** The text of each member's value by its name. If a name occurs twice, its first place and its last value count, as in JSON.parse. */
+/**
+ * The text of each member's value by its name. If a name occurs twice, its first place and its last
+ * value count, as in JSON.parse.
+ */
 export function jsonMembers(object: string): Map<string, string> {
   return new Map(memberTexts(object).map(({ name, value }) => [JSON.parse(name), value]));
 }
@@ -38,8 +42,9 @@ export function jsonDepth(text: string): number {
 }
 
 /**
- * The bytes that a value takes in an answer of a Lambda function, which is a JSON text in a JSON string: a quotation mark takes
- * four, a control character up to seven. The quotation marks around a text are not counted.
+ * The bytes that a value takes in an answer of a Lambda function, which is a JSON text in a JSON
+ * string: a quotation mark takes four, a control character up to seven. The quotation marks around
+ * a text are not counted.
  */
 export function escapedBytes(value: unknown): number {
   const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(value))) - 2;

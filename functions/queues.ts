@@ -1,15 +1,18 @@
 /**
- * The SQS queues: data only. The stack builds each of them with a queue for its dead letters. It does so before it builds
- * functions, so that every function may send to them. Functions read a queue's URL from the environment variable given here.
+ * The SQS queues: data only. The stack builds each of them with a queue for its dead letters. It
+ * does so before it builds functions, so that every function may send to them. Functions read a
+ * queue's URL from the environment variable given here.
  */
 
 /**
- * One queue. The variables hold the URLs of the queue and of its dead-letter queue at run time. Both are FIFO or both are not.
+ * One queue. The variables hold the URLs of the queue and of its dead-letter queue at run time.
+ * Both are FIFO or both are not.
  *
- * Senders to a FIFO queue give each message a group (`MessageGroupId`) and a `MessageDeduplicationId`. The queue delivers the
- * messages of a group in the order in which they were sent. While one of them is under way or failed, it delivers no later one:
- * a message that cannot be handled yet must leave the queue. It drops a message whose group and id it has seen in the last
- * five minutes.
+ * Senders to a FIFO queue give each message a group (`MessageGroupId`) and a
+ * `MessageDeduplicationId`. The queue delivers the messages of a group in the order in which they
+ * were sent. While one of them is under way or failed, it delivers no later one: a message that
+ * cannot be handled yet must leave the queue. It drops a message whose group and id it has seen in
+ * the last five minutes.
  */
 export interface QueueDescription {
   readonly fifo: boolean;
@@ -20,16 +23,22 @@ export interface QueueDescription {
   /** Deliveries of a message before SQS moves it to the dead-letter queue. */
   readonly maximumDeliveries: number;
   /**
-   * How long a delivered message stays hidden before it is delivered again. AWS asks for six times the consumer's timeout,
-   * so that a throttled invocation is retried first.
+   * How long a delivered message stays hidden before it is delivered again. AWS asks for six times
+   * the consumer's timeout, so that a throttled invocation is retried first.
    */
   readonly visibilitySeconds: number;
-  /** An alarm goes off when a message has waited this long, by SQS's metric or by the `EventAge` that its consumer logs. */
+  /**
+   * An alarm goes off when a message has waited this long, by SQS's metric or by the `EventAge`
+   * that its consumer logs.
+   */
   readonly alarmSeconds: number;
   readonly consumer: QueueConsumer;
 }
 
-/** The function that takes a queue's messages, by its name in `otherFunctions` of routes.ts. It may serve several queues. */
+/**
+ * The function that takes a queue's messages, by its name in `otherFunctions` of routes.ts. It may
+ * serve several queues.
+ */
 export interface QueueConsumer {
   readonly function: string;
   /** Messages in one call, at most; a FIFO queue allows 10. */
@@ -42,7 +51,10 @@ export interface QueueConsumer {
 export const deadLetterRetentionDays = 14;
 
 export const queues = {
-  /** Lifecycle events of batches and jobs, sent by the machines that run them. The message group is the owner. */
+  /**
+   * Lifecycle events of batches and jobs, sent by the machines that run them. The message group is
+   * the owner.
+   */
   Events: {
     fifo: true,
     environmentVariable: 'EVENTS_QUEUE_URL',
@@ -54,7 +66,10 @@ export const queues = {
     alarmSeconds: 900,
     consumer: { function: 'applyEvents', batchSize: 10, concurrency: 10 },
   },
-  /** Events put aside by applyEvents because what they need is missing: they wait here without blocking their owner. */
+  /**
+   * Events put aside by applyEvents because what they need is missing: they wait here without
+   * blocking their owner.
+   */
   WaitingEvents: {
     fifo: false,
     environmentVariable: 'WAITING_EVENTS_QUEUE_URL',
@@ -68,8 +83,8 @@ export const queues = {
     consumer: { function: 'applyWaitingEvents', batchSize: 10, concurrency: 2 },
   },
   /**
-   * Batches whose creation, cancellation or end takes several transactions: announced before the first of these, and looked at ten
-   * minutes later, in case the function that was at it died.
+   * Batches whose creation, cancellation or end takes several transactions: announced before the
+   * first of these, and looked at ten minutes later, in case the function that was at it died.
    */
   Unfinished: {
     fifo: false,
@@ -83,9 +98,11 @@ export const queues = {
     consumer: { function: 'finishBatches', batchSize: 1, concurrency: 2 },
   },
   /**
-   * Messages for the receivers of webhooks. A message that waits for its next try is sent anew, with a delay: hidden messages would
-   * count as in flight, of which a queue has 120,000 at most, and one dead receiver could fill it for all. The message group is the
-   * owner: in a standard queue it keeps no order, but an owner of very many messages does not delay the others (fair queues).
+   * Messages for the receivers of webhooks. A message that waits for its next try is sent anew,
+   * with a delay: hidden messages would count as in flight, of which a queue has 120,000 at most,
+   * and one dead receiver could fill it for all. The message group is the owner: in a standard
+   * queue it keeps no order, but an owner of very many messages does not delay the others (fair
+   * queues).
    */
   Webhooks: {
     fifo: false,

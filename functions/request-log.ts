@@ -1,4 +1,7 @@
-/** One JSON line for each request: who asked for what, what it took, what was answered. Never tokens, links or bodies. */
+/**
+ * One JSON line for each request: who asked for what, what it took, what was answered. Never
+ * tokens, links or bodies.
+ */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { withSourcePositions } from './source-positions.ts';
@@ -13,14 +16,18 @@ export function withRequestLog<Result>(facts: Facts, work: () => Result): Result
 }
 
 /**
- * Adds facts to the line of the request that is being served; outside of one, does nothing. A fact of the same name is
- * replaced. The stack's metric filters and saved queries read these lines by the names of their facts.
+ * Adds facts to the line of the request that is being served; outside of one, does nothing. A fact
+ * of the same name is replaced. The stack's metric filters and saved queries read these lines by
+ * the names of their facts.
  */
 export function addToRequestLog(facts: Facts): void {
   Object.assign(current.getStore() ?? {}, facts);
 }
 
-/** Adds numbers to those of the same names in the line: the sums of what the calls of one request consume. */
+/**
+ * Adds numbers to those of the same names in the line: the sums of what the calls of one request
+ * consume.
+ */
 export function countInRequestLog(numbers: Readonly<Record<string, number>>): void {
   const facts = current.getStore();
   if (facts === undefined) return;
@@ -31,8 +38,8 @@ export function countInRequestLog(numbers: Readonly<Record<string, number>>): vo
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /**
- * Writes the line, unless AWS_LAMBDA_LOG_LEVEL asks for more severe ones only. It goes to standard output as it is: `console`
- * would wrap it in Lambda's own format.
+ * Writes the line, unless AWS_LAMBDA_LOG_LEVEL asks for more severe ones only. It goes to standard
+ * output as it is: `console` would wrap it in Lambda's own format.
  */
 export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
   if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? level)) return;
@@ -40,7 +47,9 @@ export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** Describes a thrown value for the log, with its causes, and with the request id of an AWS error. */
+/**
+ * Describes a thrown value for the log, with its causes, and with the request id of an AWS error.
+ */
 export function describeError(thrown: unknown, depth = 0): unknown {
   if (!(thrown instanceof Error)) return String(thrown);
   const { name, message, stack, cause } = thrown;

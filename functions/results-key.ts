@@ -8,7 +8,10 @@ export function userResultsPrefix(userId: string): string {
   return `${resultsPrefix}${userId}/`;
 }
 
-/** Key of the results that a device uploads under a lease: of another lease it is another, so a late upload overwrites nothing. */
+/**
+ * Key of the results that a device uploads under a lease: of another lease it is another, so a late
+ * upload overwrites nothing.
+ */
 export function leasedResultsKey(userId: string, jobId: string, fence: number): string {
   return `${userResultsPrefix(userId)}${jobId}/${fence}.json`;
 }
@@ -17,8 +20,9 @@ export function leasedResultsKey(userId: string, jobId: string, fence: number): 
 const maximumKeyBytes = 1_024;
 
 /**
- * Whether the key names results of this user: a link is signed for such keys only. Below the user's own prefix it consists of plain
- * segments, which no client, proxy or browser takes for another path. A plain segment
+ * Whether the key names results of this user: a link is signed for such keys only. Below the user's
+ * own prefix it consists of plain segments, which no client, proxy or browser takes for another
+ * path. A plain segment
  * - is not empty, `.` or `..`;
  * - contains no backslash, control character or percent-encoded character.
  */

@@ -1,6 +1,6 @@
 /**
- * Every Lambda function and how it is reached: data only. The stack, the local gateway, the OpenAPI document and the
- * tests each loop over it.
+ * Every Lambda function and how it is reached: data only. The stack, the local gateway, the OpenAPI
+ * document and the tests each loop over it.
  */
 
 import type { ConsumerName, QueueOrDeadLetters } from './queues.ts';
@@ -21,9 +21,10 @@ type IndexOf<Name extends TableName> = keyof (typeof tables)[Name]['indexes'] & 
 type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[TableName];
 
 /**
- * What a function may do, and nothing more. It becomes the function's IAM policy and its environment: the names of the tables,
- * the URLs of the queues, the name of the results bucket. A transaction needs the actions of its parts. `Results` is the
- * bucket's prefix of results: a function that reads them or signs links to them must name it.
+ * What a function may do, and nothing more. It becomes the function's IAM policy and its
+ * environment: the names of the tables, the URLs of the queues, the name of the results bucket. A
+ * transaction needs the actions of its parts. `Results` is the bucket's prefix of results: a
+ * function that reads them or signs links to them must name it.
  */
 export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
   Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & {
@@ -37,7 +38,10 @@ export interface FunctionDescription {
   readonly uses: Uses;
   /** How long it may take; 15 by default. The gateway waits for 29. */
   readonly timeoutSeconds?: number;
-  /** Files that it reads when it runs, as `require.resolve` finds them from its entry. They are deployed with it. */
+  /**
+   * Files that it reads when it runs, as `require.resolve` finds them from its entry. They are
+   * deployed with it.
+   */
   readonly files?: readonly string[];
 }
 
@@ -53,10 +57,15 @@ export interface Route extends FunctionDescription {
 
 const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
-/** Of whoever writes rows: texts that have left the heads are read by a query, and a change of an old row may delete summaries. */
+/**
+ * Of whoever writes rows: texts that have left the heads are read by a query, and a change of an
+ * old row may delete summaries.
+ */
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
-/** Of whoever creates rows: a user's first ones are preceded by a query whether they are the first. */
+/**
+ * Of whoever creates rows: a user's first ones are preceded by a query whether they are the first.
+ */
 const creations = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
@@ -362,7 +371,10 @@ export type RouteWithToken = {
   [Name in RouteName]: (typeof routes)[Name] extends { readonly public: true } ? never : Name;
 }[RouteName];
 
-/** Functions that no route names: the gateway's own, the consumers of queues and streams, those that the clock calls, and the one that makes keys. */
+/**
+ * Functions that no route names: the gateway's own, the consumers of queues and streams, those that
+ * the clock calls, and the one that makes keys.
+ */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
   authorizer: { entry: 'authorizer', uses: {} },
@@ -428,7 +440,10 @@ export const otherFunctions = {
     },
     timeoutSeconds: 20,
   },
-  /** Makes the key that webhooks are signed with: Secrets Manager calls it at the deployment, once a year, and when an operator asks. */
+  /**
+   * Makes the key that webhooks are signed with: Secrets Manager calls it at the deployment, once a
+   * year, and when an operator asks.
+   */
   rotateWebhookKey: {
     entry: 'rotate-webhook-key',
     uses: { WebhookKey: ['DescribeSecret', 'GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'] },

@@ -3,9 +3,10 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The stack with positions in the sources; functions keep the names that they have in the bundle. A bundle without a source map beside
- * it keeps its own positions. The map is read only when something has failed: `--enable-source-maps` would read it at every cold start,
- * and take a sixth of its time.
+ * The stack with positions in the sources; functions keep the names that they have in the bundle. A
+ * bundle without a source map beside it keeps its own positions. The map is read only when
+ * something has failed: `--enable-source-maps` would read it at every cold start, and take a sixth
+ * of its time.
  */
 export function withSourcePositions(stack: string): string {
   return stack.replaceAll(/(file:\/\/[^\s()]+\.mjs):(\d+):(\d+)/g, (position, file: string, line, column) => {

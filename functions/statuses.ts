@@ -1,4 +1,6 @@
-/** Every status that this API answers with, its name in the envelope, and the envelope of errors. */
+/**
+ * Every status that this API answers with, its name in the envelope, and the envelope of errors.
+ */
 
 export const successNames = { 200: 'OK.', 201: 'Created.' } as const;
 
@@ -21,8 +23,9 @@ export const errorNames = {
 export type ErrorStatus = keyof typeof errorNames;
 
 /**
- * The body of every error, whoever answers it: a function, the gateway, or the examples of the OpenAPI document. `data` is
- * always an object, because clients read `data.description`; faults of the input stand in `detail` as well.
+ * The body of every error, whoever answers it: a function, the gateway, or the examples of the
+ * OpenAPI document. `data` is always an object, because clients read `data.description`; faults of
+ * the input stand in `detail` as well.
  */
 export function errorBody(status: ErrorStatus, description: string | readonly object[]) {
   return {

@@ -1,26 +1,33 @@
 /**
- * The DynamoDB tables, their keys and indexes: data only. The stack, the local stack and the tests create them; repositories
- * read their names from the environment variable given here.
+ * The DynamoDB tables, their keys and indexes: data only. The stack, the local stack and the tests
+ * create them; repositories read their names from the environment variable given here.
  *
  * `partition` says whose items a partition holds:
- * - `owner`: `user_id` comes first in the key of the table and of each index, so no read can reach another user's row. Any
- *   function may use the table.
- * - `device`: the key does not separate users. Only the functions in `usedBy` may name the table in their `uses`, and each must
- *   check what it reads.
- * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those in `writtenBy` may write it.
+ * - `owner`: `user_id` comes first in the key of the table and of each index, so no read can reach
+ *   another user's row. Any function may use the table.
+ * - `device`: the key does not separate users. Only the functions in `usedBy` may name the table in
+ *   their `uses`, and each must check what it reads.
+ * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those
+ *   in `writtenBy` may write it.
  */
 
 import type { QueueOrDeadLetters } from './queues.ts';
 
 type KeyType = 'S' | 'N' | 'B';
 
-/** A composite key: the attributes that form the partition key and, in their order, those of the sort key. */
+/**
+ * A composite key: the attributes that form the partition key and, in their order, those of the
+ * sort key.
+ */
 interface IndexKeys {
   readonly partitionKeys: readonly string[];
   readonly sortKeys: readonly string[];
 }
 
-/** Whose items a partition holds: its first key attribute is `user_id`, `device_type` or, in a public table, `kind`. */
+/**
+ * Whose items a partition holds: its first key attribute is `user_id`, `device_type` or, in a
+ * public table, `kind`.
+ */
 type Partition =
   | { readonly partition: 'owner' }
   | {
@@ -35,22 +42,31 @@ type Partition =
     };
 
 /**
- * A table's stream: each change of its rows, with the row before and after, for 24 hours. Lambda reads it for the function, at no
- * charge, and calls the function with the records that match.
+ * A table's stream: each change of its rows, with the row before and after, for 24 hours. Lambda
+ * reads it for the function, at no charge, and calls the function with the records that match.
  */
 export interface StreamDescription {
   /** The function, by its name in `otherFunctions` of routes.ts. It may serve several streams. */
   readonly consumer: string;
   /** Records in one call, at most. */
   readonly batchSize: number;
-  /** A record must match one of these patterns, in the language of Lambda's event filters, which allows five. */
+  /**
+   * A record must match one of these patterns, in the language of Lambda's event filters, which
+   * allows five.
+   */
   readonly patterns: readonly object[];
-  /** Records that fail are tried again for so long, alone in the end. Then only their place in the stream goes to `givenUp`. */
+  /**
+   * Records that fail are tried again for so long, alone in the end. Then only their place in the
+   * stream goes to `givenUp`.
+   */
   readonly maximumAgeHours: number;
   readonly givenUp: QueueOrDeadLetters;
 }
 
-/** One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key attribute. */
+/**
+ * One table. `environmentVariable` holds its physical name at run time; `keyTypes` types every key
+ * attribute.
+ */
 export type TableDescription = Partition & {
   readonly environmentVariable: string;
   readonly partitionKey: string;
@@ -58,7 +74,10 @@ export type TableDescription = Partition & {
   readonly keyTypes: Readonly<Record<string, KeyType>>;
   /** Indexes project all attributes, so that one query of an index returns a page in order. */
   readonly indexes: Readonly<Record<string, IndexKeys>>;
-  /** Attribute (epoch seconds) after which DynamoDB may delete an item. Rows of batches and jobs do not have it. */
+  /**
+   * Attribute (epoch seconds) after which DynamoDB may delete an item. Rows of batches and jobs do
+   * not have it.
+   */
   readonly timeToLive?: string;
   readonly stream?: StreamDescription;
 };
@@ -72,8 +91,9 @@ const ofEnds = {
 } as const;
 
 /**
- * Records by which a row reached one of these final statuses, coming from any other, or had one when it was first written. A pattern
- * cannot compare the two images, so that each status has its own. Lambda looks at nothing of a record but `dynamodb`, and at leaves.
+ * Records by which a row reached one of these final statuses, coming from any other, or had one
+ * when it was first written. A pattern cannot compare the two images, so that each status has its
+ * own. Lambda looks at nothing of a record but `dynamodb`, and at leaves.
  */
 function reaches<Status extends string>(statuses: readonly Status[], row: object) {
   return [
@@ -121,8 +141,8 @@ export const tables = {
     },
   },
   /**
-   * Per owner and list: the head (next sequence number, dictionaries), the packed column blocks and position sets; and for some
-   * time the events that were applied.
+   * Per owner and list: the head (next sequence number, dictionaries), the packed column blocks and
+   * position sets; and for some time the events that were applied.
    */
   Columns: {
     environmentVariable: 'COLUMNS_TABLE',
@@ -133,7 +153,10 @@ export const tables = {
     indexes: {},
     timeToLive: 'expires_at',
   },
-  /** The sequence of a batch, or a job's own, gzipped, under the id of its batch or job; written with its row, never changed. */
+  /**
+   * The sequence of a batch, or a job's own, gzipped, under the id of its batch or job; written
+   * with its row, never changed.
+   */
   Sequences: {
     environmentVariable: 'SEQUENCES_TABLE',
     partition: 'owner',
@@ -160,7 +183,10 @@ export const tables = {
     indexes: {},
     timeToLive: 'expires_at',
   },
-  /** The devices that have announced themselves, with their specifications: few, so all of them are in one partition. */
+  /**
+   * The devices that have announced themselves, with their specifications: few, so all of them are
+   * in one partition.
+   */
   Devices: {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
@@ -171,8 +197,9 @@ export const tables = {
     indexes: {},
   },
   /**
-   * The batches that wait for a device, or are at one, in the order in which it takes them: an item for each, which holds its lease; and
-   * the device's clock. Users' own clocks are in Columns: only their creations are at them.
+   * The batches that wait for a device, or are at one, in the order in which it takes them: an item
+   * for each, which holds its lease; and the device's clock. Users' own clocks are in Columns: only
+   * their creations are at them.
    */
   Queue: {
     environmentVariable: 'QUEUE_TABLE',

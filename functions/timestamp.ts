@@ -1,16 +1,17 @@
 /**
- * The one form of time in storage and responses: UTC, fixed width, microseconds (`2026-11-21T02:59:36.123000Z`), so that
- * strings sort as times. As a number a time is microseconds since 1970, exact from 1684 to 2255
- * (2^53 microseconds); what is stored lies between 1970 and 2255.
+ * The one form of time in storage and responses: UTC, fixed width, microseconds
+ * (`2026-11-21T02:59:36.123000Z`), so that strings sort as times. As a number a time is
+ * microseconds since 1970, exact from 1684 to 2255 (2^53 microseconds); what is stored lies between
+ * 1970 and 2255.
  */
 
 const dateTime =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,6}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Reads ISO 8601: with an offset, `Z` or neither (then UTC), 0 to 6 fraction digits, a bare date as midnight. An offset
- * sign that arrived as a space was a `+`. Returns the canonical form, or undefined when it is no time of the years
- * 0001 to 9999.
+ * Reads ISO 8601: with an offset, `Z` or neither (then UTC), 0 to 6 fraction digits, a bare date as
+ * midnight. An offset sign that arrived as a space was a `+`. Returns the canonical form, or
+ * undefined when it is no time of the years 0001 to 9999.
  */
 export function parseTimestamp(text: string): string | undefined {
   const match = dateTime.exec(text.trim());

@@ -3,8 +3,9 @@ import { escapedBytes } from './json-text.ts';
 const mostCharacters = 256;
 
 /**
- * Whether a text can be a user's id: the `sub` of their tokens, and the partition key of their rows. 1 to 256 characters, and at most
- * three bytes of escaped JSON for each: the id stands in every row of a list.
+ * Whether a text can be a user's id: the `sub` of their tokens, and the partition key of their
+ * rows. 1 to 256 characters, and at most three bytes of escaped JSON for each: the id stands in
+ * every row of a list.
  */
 export function isUserId(value: unknown): value is string {
   return (

@@ -6,8 +6,8 @@ import type { Construct } from 'constructs';
 import type { StageSettings } from './stages.ts';
 
 /**
- * The topic for alarms. Only CloudWatch of this account can publish to it. The topic needs its own key, because the policy of
- * the key that AWS keeps for SNS does not let CloudWatch use it.
+ * The topic for alarms. Only CloudWatch of this account can publish to it. The topic needs its own
+ * key, because the policy of the key that AWS keeps for SNS does not let CloudWatch use it.
  */
 export function createAlarmTopic(scope: Construct, settings: StageSettings): Topic {
   const cloudWatch = new ServicePrincipal('cloudwatch.amazonaws.com');

@@ -13,7 +13,10 @@ export interface SavedQuery {
   readonly text: string;
 }
 
-/** The alarm goes off when `metric` is at `threshold` or above in each of `periods` successive periods. */
+/**
+ * The alarm goes off when `metric` is at `threshold` or above in each of `periods` successive
+ * periods.
+ */
 export interface AlarmDescription {
   readonly metric: IMetric;
   readonly threshold: number;

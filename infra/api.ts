@@ -31,10 +31,16 @@ interface ApiProps {
   readonly tokenIssuer: TokenIssuer;
 }
 
-/** The first segment of every path: one of the public clients puts it behind the base URL, others have it in theirs. */
+/**
+ * The first segment of every path: one of the public clients puts it behind the base URL, others
+ * have it in theirs.
+ */
 const stageName = 'core-fast';
 
-/** How long the gateway keeps the authorizer's answer for a token. Functions check the token's expiry themselves. */
+/**
+ * How long the gateway keeps the authorizer's answer for a token. Functions check the token's
+ * expiry themselves.
+ */
 const authorizerCacheTime = Duration.seconds(60);
 
 /** How long a link to a job's results is valid. */
@@ -43,8 +49,8 @@ const resultsLinkValidity = Duration.minutes(5);
 type FunctionName = RouteName | 'authorizer' | 'methodNotAllowed';
 
 /**
- * The REST API: a method and a function for each route, the authorizer in front of those that are not public, and the
- * gateway's own answers.
+ * The REST API: a method and a function for each route, the authorizer in front of those that are
+ * not public, and the gateway's own answers.
  */
 export class Api extends Construct {
   readonly restApi: RestApi;
@@ -83,8 +89,9 @@ export class Api extends Construct {
   }
 
   /**
-   * Requests that match no route go to one function, those to unknown paths included: API Gateway itself would take the
-   * bearer token of such a request for a broken AWS signature and answer 403 instead of 404.
+   * Requests that match no route go to one function, those to unknown paths included: API Gateway
+   * itself would take the bearer token of such a request for a broken AWS signature and answer 403
+   * instead of 404.
    */
   #addMethods() {
     const { authorizer, methodNotAllowed } = this.functions;
@@ -116,7 +123,8 @@ export class Api extends Construct {
         allowHeaders: ['Authorization', 'Content-Type', 'Content-Encoding', 'Idempotency-Key'],
         maxAge: Duration.hours(1),
       });
-      // A mock integration reads its request by a template, which fails on a binary body, also on an empty one.
+      // A mock integration reads its request by a template, which fails on a binary body, also on
+      // an empty one.
       const method = preflight.node.defaultChild as CfnMethod;
       method.addPropertyOverride('Integration.ContentHandling', ContentHandling.CONVERT_TO_TEXT);
     }
@@ -135,15 +143,18 @@ function createRestApi(scope: Construct, settings: StageSettings, accessLog: Log
     endpointTypes: [EndpointType.REGIONAL],
     // A request body smaller than this would reach the function as it was sent: still compressed.
     minCompressionSize: Size.bytes(0),
-    // Bodies reach the functions as bytes: text would arrive with U+FFFD in place of what is not UTF-8.
+    // Bodies reach the functions as bytes: text would arrive with U+FFFD in place of what is not
+    // UTF-8.
     binaryMediaTypes: ['*/*'],
-    // API Gateway needs one role for the whole account and region to write logs. It outlives the stack, as others may rely on it.
+    // API Gateway needs one role for the whole account and region to write logs. It outlives the
+    // stack, as others may rely on it.
     cloudWatchRole: true,
     cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
     deployOptions: {
       stageName,
       tracingEnabled: true,
-      // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing reads them.
+      // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing
+      // reads them.
       metricsEnabled: false,
       // Errors only, never data. Nothing else records why an authorizer or an integration failed.
       loggingLevel: MethodLoggingLevel.ERROR,
@@ -155,7 +166,8 @@ function createRestApi(scope: Construct, settings: StageSettings, accessLog: Log
     },
   });
   restApi.node.tryRemoveChild('Endpoint');
-  // Without these a regional endpoint accepts TLS 1.0. Strict: the name in the TLS handshake must be the endpoint's own.
+  // Without these a regional endpoint accepts TLS 1.0. Strict: the name in the TLS handshake must
+  // be the endpoint's own.
   const cfnRestApi = restApi.node.defaultChild as CfnRestApi;
   cfnRestApi.securityPolicy = SecurityPolicy.TLS13_1_2_PQ_2025_09;
   cfnRestApi.endpointAccessMode = EndpointAccessMode.STRICT;
@@ -218,9 +230,10 @@ function addGatewayResponse(restApi: RestApi, type: string, answer: GatewayAnswe
 }
 
 /**
- * One line of the access log: who asked for what, the answer, how long it took and, where the gateway itself failed, why.
- * The gateway escapes nothing, so texts that callers choose stay out: a quote in the user agent would make the line
- * unreadable. Clients can choose `requestId`; `extendedRequestId` is always the gateway's own.
+ * One line of the access log: who asked for what, the answer, how long it took and, where the
+ * gateway itself failed, why. The gateway escapes nothing, so texts that callers choose stay out: a
+ * quote in the user agent would make the line unreadable. Clients can choose `requestId`;
+ * `extendedRequestId` is always the gateway's own.
  */
 const accessLogEntry = {
   requestId: '$context.requestId',

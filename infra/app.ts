@@ -56,7 +56,8 @@ function devicesFromContext(): readonly string[] | undefined {
   if (text === undefined) return undefined;
   if (text === '') return [];
   const devices = text.split(',');
-  // The names of scopes in Cognito are printable ASCII without spaces, quotation marks, slashes and backslashes.
+  // The names of scopes in Cognito are printable ASCII without spaces, quotation marks, slashes and
+  // backslashes.
   const unfit = devices.find((device) => !/^[\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/.test(device));
   if (unfit !== undefined) throw new SetupProblem(`-c devices=${text}: no scope can name the device type "${unfit}".`);
   const letters = devices.map((device) => device.replace(/[^A-Za-z0-9]/g, ''));

@@ -1,7 +1,8 @@
 /**
- * The bundles of all functions, each made by esbuild from its entry: a small ES module that contains everything it needs, and its
- * source map. One run of esbuild makes all of them, since it then reads what they share once: a third of the CPU time of a run for
- * each, for the same bytes. `npm start`, each end-to-end test and each deployment need all of them.
+ * The bundles of all functions, each made by esbuild from its entry: a small ES module that
+ * contains everything it needs, and its source map. One run of esbuild makes all of them, since it
+ * then reads what they share once: a third of the CPU time of a run for each, for the same bytes.
+ * `npm start`, each end-to-end test and each deployment need all of them.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -32,14 +33,18 @@ const alias = {
 };
 
 /**
- * What the SDK imports when an operation streams events. DynamoDB and SQS have no such operation; only the client of S3 loads it at
- * the start. Bundled, it keeps esbuild from leaving out and joining the SDK's modules: an eighth of the start.
+ * What the SDK imports when an operation streams events. DynamoDB and SQS have no such operation;
+ * only the client of S3 loads it at the start. Bundled, it keeps esbuild from leaving out and
+ * joining the SDK's modules: an eighth of the start.
  */
 const eventStreams = ['@smithy/core/event-streams'];
 
 const ofStack: readonly string[] = Object.values({ ...routes, ...otherFunctions }).map(({ entry }) => entry);
 
-/** The entries that are bundled together with this one: all of the stack. Any other, as the benchmark has, is bundled by itself. */
+/**
+ * The entries that are bundled together with this one: all of the stack. Any other, as the
+ * benchmark has, is bundled by itself.
+ */
 function entriesWith(entry: string): readonly string[] {
   return ofStack.includes(entry) ? ofStack : [entry];
 }
@@ -47,7 +52,9 @@ function entriesWith(entry: string): readonly string[] {
 /** By entry, once that was found out. */
 const loadsS3 = new Map<string, boolean>();
 
-/** Whether the function's code, or anything of functions/ that it imports, imports the client of S3. */
+/**
+ * Whether the function's code, or anything of functions/ that it imports, imports the client of S3.
+ */
 export function importsS3(entry: string): boolean {
   if (!loadsS3.has(entry)) {
     const entries = entriesWith(entry);
@@ -91,7 +98,10 @@ export function writeBundle(entry: string, directory: string) {
   for (const name of fileNames) writeFileSync(join(directory, name), built.get(pathOf(name))!);
 }
 
-/** Each is built for a folder of its own in `parent`, as deep as the folder that it gets to: its source map names sources relative to it. */
+/**
+ * Each is built for a folder of its own in `parent`, as deep as the folder that it gets to: its
+ * source map names sources relative to it.
+ */
 function buildBeside(parent: string, entries: readonly string[]) {
   for (const withS3 of [true, false]) {
     const chosen = entries.filter((entry) => importsS3(entry) === withS3);

@@ -25,7 +25,10 @@ interface ConsumersProps {
 
 type Consumer = ConsumerName | StreamConsumerName;
 
-/** The functions that queues and streams feed, each with the rights and the event source mappings for them. */
+/**
+ * The functions that queues and streams feed, each with the rights and the event source mappings
+ * for them.
+ */
 export class Consumers extends Construct {
   readonly functions: Readonly<Record<Consumer, ServiceFunction>>;
 
@@ -80,7 +83,9 @@ export class Consumers extends Construct {
     });
   }
 
-  /** From the oldest record on. Records that fail are halved, until the one at fault stands alone. */
+  /**
+   * From the oldest record on. Records that fail are halved, until the one at fault stands alone.
+   */
   #stream(id: string, { streamArn, givenUp, description }: Stream) {
     const target = this.functions[description.consumer as StreamConsumerName];
     target.addToRolePolicy(

@@ -1,6 +1,8 @@
 import { type ErrorStatus, errorBody } from '../functions/statuses.ts';
 
-/** An answer that API Gateway gives itself, before a function is called or in place of its answer. */
+/**
+ * An answer that API Gateway gives itself, before a function is called or in place of its answer.
+ */
 export interface GatewayAnswer {
   readonly status: ErrorStatus;
   readonly description: string;
@@ -21,7 +23,10 @@ const badRequest: GatewayAnswer = { status: 422, description: 'The request could
 const throttled: GatewayAnswer = { status: 429, description: 'Too many requests, try again later.', headers: retry };
 const failure: GatewayAnswer = { status: 500, description: 'The request could not be served.' };
 
-/** One answer for every gateway response type, since the default bodies, `{"message": …}`, lack the envelope. */
+/**
+ * One answer for every gateway response type, since the default bodies, `{"message": …}`, lack the
+ * envelope.
+ */
 export const gatewayAnswers = {
   ACCESS_DENIED: forbidden,
   API_CONFIGURATION_ERROR: failure,
@@ -47,7 +52,10 @@ export const gatewayAnswers = {
   WAF_FILTERED: forbidden,
 } as const satisfies Record<string, GatewayAnswer>;
 
-/** The body of an answer, in the envelope of all errors of this API; a 422 carries its list of faults twice. */
+/**
+ * The body of an answer, in the envelope of all errors of this API; a 422 carries its list of
+ * faults twice.
+ */
 export function gatewayBody({ status, description }: GatewayAnswer) {
   return errorBody(status, status === 422 ? [{ loc: ['body'], msg: description, type: 'value_error' }] : description);
 }

@@ -10,7 +10,10 @@ import {
 import { Construct } from 'constructs';
 import type { StageSettings } from './stages.ts';
 
-/** The OpenID Connect issuer whose tokens are accepted, the audiences (with commas between) of which they must name one, and the URL of its keys. */
+/**
+ * The OpenID Connect issuer whose tokens are accepted, the audiences (with commas between) of which
+ * they must name one, and the URL of its keys.
+ */
 export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
@@ -23,13 +26,17 @@ interface IdentityProps {
   readonly devices: readonly string[];
 }
 
-/** How long a machine's token serves. Each costs money, so machines keep theirs; none can be taken back. */
+/**
+ * How long a machine's token serves. Each costs money, so machines keep theirs; none can be taken
+ * back.
+ */
 const machineTokenValidity = Duration.hours(12);
 
 /**
- * The default issuer: a Cognito user pool with a public client for people and a confidential one for machines. An administrator
- * creates the accounts; a person gets a token with the AWS CLI (`aws cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`), a
- * machine at the token endpoint, by the grant `client_credentials`. There are no pages to sign in at, because the API needs tokens,
+ * The default issuer: a Cognito user pool with a public client for people and a confidential one
+ * for machines. An administrator creates the accounts; a person gets a token with the AWS CLI (`aws
+ * cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`), a machine at the token endpoint, by
+ * the grant `client_credentials`. There are no pages to sign in at, because the API needs tokens,
  * not a web login.
  */
 export class Identity extends Construct {
@@ -65,7 +72,10 @@ export class Identity extends Construct {
     };
   }
 
-  /** In Cognito's tokens the scope of a type is `device/TYPE`; the authorizer reads it as `device:TYPE`. */
+  /**
+   * In Cognito's tokens the scope of a type is `device/TYPE`; the authorizer reads it as
+   * `device:TYPE`.
+   */
   #addMachines(devices: readonly string[]): Readonly<Record<string, UserPoolClient>> {
     if (devices.length === 0) return {};
     const scopes = devices.map(

@@ -27,7 +27,10 @@ interface MonitoringProps extends WatchedParts {
   readonly alarmEmail?: string;
 }
 
-/** Reports to an operator what is wrong (alarms, through a topic) and shows where (saved queries, a dashboard). */
+/**
+ * Reports to an operator what is wrong (alarms, through a topic) and shows where (saved queries, a
+ * dashboard).
+ */
 export class Monitoring extends Construct {
   readonly topic: Topic;
 
@@ -71,7 +74,10 @@ function saveQueries(scope: Construct, alarmName: string, queries: AlarmDescript
   }
 }
 
-/** Rows of the dashboard: alarms, the API, its functions, the database and the keys, the devices, a row for each queue. */
+/**
+ * Rows of the dashboard: alarms, the API, its functions, the database and the keys, the devices, a
+ * row for each queue.
+ */
 function widgets(
   { storage, api, consumers, schedules, webhookKey }: WatchedParts,
   metrics: WatchedMetrics,

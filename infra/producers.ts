@@ -11,7 +11,10 @@ interface ProducersProps {
   readonly storage: Storage;
 }
 
-/** Rights for the machines that run the jobs: managed policies that an administrator attaches to their roles. */
+/**
+ * Rights for the machines that run the jobs: managed policies that an administrator attaches to
+ * their roles.
+ */
 export class Producers extends Construct {
   readonly sendEvents: ManagedPolicy;
   readonly uploadResults: ManagedPolicy;

@@ -10,7 +10,10 @@ interface QueuePair {
   readonly deadLetters: Queue;
 }
 
-/** The queues of functions/queues.ts, each with its dead-letter queue: `Events` and `EventsDeadLetters`. */
+/**
+ * The queues of functions/queues.ts, each with its dead-letter queue: `Events` and
+ * `EventsDeadLetters`.
+ */
 export class Queues extends Construct {
   readonly queues: Readonly<Record<QueueName, QueuePair>>;
   /** Each queue and each dead-letter queue as functions may use them. */
@@ -47,7 +50,10 @@ function createQueue(scope: Construct, name: string, description: QueueDescripti
   return { queue, deadLetters };
 }
 
-/** Groups have their own order, memory of ids and throughput: 300 calls a second each instead of for the whole queue. */
+/**
+ * Groups have their own order, memory of ids and throughput: 300 calls a second each instead of for
+ * the whole queue.
+ */
 const highThroughputFifo: QueueProps = {
   fifo: true,
   contentBasedDeduplication: false,

@@ -1,4 +1,7 @@
-/** `node infra/run.mjs FILE …` runs FILE, once it is certain that this Node can: an older one fails in words of its own. */
+/**
+ * `node infra/run.mjs FILE …` runs FILE, once it is certain that this Node can: an older one fails
+ * in words of its own.
+ */
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -25,7 +25,10 @@ import type { FunctionDescription, Uses } from '../functions/routes.ts';
 import { functionsDirectory, importsS3, writeBundle } from './bundles.ts';
 import type { StageSettings } from './stages.ts';
 
-/** Something that `uses` can name: the service of its actions, its ARN, and the environment that says where it is. */
+/**
+ * Something that `uses` can name: the service of its actions, its ARN, and the environment that
+ * says where it is.
+ */
 interface UsableResource {
   readonly service: 'dynamodb' | 's3' | 'secretsmanager' | 'sqs';
   readonly arn: string;
@@ -46,8 +49,9 @@ export interface ServiceFunctionProps {
 }
 
 /**
- * One function of functions/, bundled as an ES module with the AWS SDK in the version that was tested. Its role allows what
- * `uses` says, writing its own log and sending traces; its environment names what it uses.
+ * One function of functions/, bundled as an ES module with the AWS SDK in the version that was
+ * tested. Its role allows what `uses` says, writing its own log and sending traces; its environment
+ * names what it uses.
  */
 export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -98,7 +102,10 @@ export class ServiceFunction extends LambdaFunction {
   }
 }
 
-/** A role that holds its policy itself: a resource of its own for each would exceed the 500 that a stack may have. */
+/**
+ * A role that holds its policy itself: a resource of its own for each would exceed the 500 that a
+ * stack may have.
+ */
 class FunctionRole extends Role {
   readonly #policy: PolicyDocument;
 
@@ -118,12 +125,14 @@ class FunctionRole extends Role {
 }
 
 /**
- * The code of a function: its bundle and its `files`, where it finds them again: those of packages in `node_modules` beside it. CDK's
- * own NodejsFunction starts npx and esbuild anew for each function, which takes many times as long.
+ * The code of a function: its bundle and its `files`, where it finds them again: those of packages
+ * in `node_modules` beside it. CDK's own NodejsFunction starts npx and esbuild anew for each
+ * function, which takes many times as long.
  */
 function codeOf({ entry, files = [] }: FunctionDescription): Code {
   const bundling: BundlingOptions = {
-    // What CDK would run where esbuild cannot. Esbuild always can, but CDK also tells bundles apart by the command.
+    // What CDK would run where esbuild cannot. Esbuild always can, but CDK also tells bundles apart
+    // by the command.
     image: DockerImage.fromRegistry('none'),
     command: [entry],
     local: {
@@ -141,7 +150,9 @@ function codeOf({ entry, files = [] }: FunctionDescription): Code {
   return Code.fromAsset(functionsDirectory, { assetHashType: AssetHashType.OUTPUT, bundling });
 }
 
-/** Throws when there is no such file. A file of a package is there once the package is installed. */
+/**
+ * Throws when there is no such file. A file of a package is there once the package is installed.
+ */
 function resolveFile(file: string, entry: string): string {
   try {
     return createRequire(entry).resolve(file);

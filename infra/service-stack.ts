@@ -16,7 +16,10 @@ export interface ServiceStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Replaces the stack's own user pool. */
   readonly tokenIssuer?: TokenIssuer;
-  /** The types of devices, or `*` (the default) for any, whose machines get clients in the stack's own user pool. */
+  /**
+   * The types of devices, or `*` (the default) for any, whose machines get clients in the stack's
+   * own user pool.
+   */
   readonly devices?: readonly string[];
   readonly alarmEmail?: string;
 }

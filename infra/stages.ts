@@ -3,12 +3,18 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 
 /** How the stages differ. Nothing else in the stack asks which stage it is. */
 export interface StageSettings {
-  /** Whether the stack, its tables and its user pool refuse deletion until someone switches the protection off. */
+  /**
+   * Whether the stack, its tables and its user pool refuse deletion until someone switches the
+   * protection off.
+   */
   readonly deletionProtection: boolean;
   /** What happens to tables, buckets, users, keys and logs when the stack is deleted. */
   readonly removalPolicy: RemovalPolicy;
   readonly logRetention: RetentionDays;
-  /** Requests per second that each method serves, and the burst above it; beyond them the answer is 429. */
+  /**
+   * Requests per second that each method serves, and the burst above it; beyond them the answer is
+   * 429.
+   */
   readonly throttle: { readonly rate: number; readonly burst: number };
 }
 

@@ -17,7 +17,10 @@ import { type TableDescription, type TableName, tables } from '../functions/tabl
 import type { UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
-/** The bucket refuses requests that were signed longer ago, even where the link says that it is still valid. */
+/**
+ * The bucket refuses requests that were signed longer ago, even where the link says that it is
+ * still valid.
+ */
 const maximumSignatureAge = Duration.minutes(10);
 
 /** The tables and the results bucket. */
@@ -59,7 +62,10 @@ interface TableSettings {
   readonly settings: StageSettings;
 }
 
-/** A table encrypted with a key that AWS owns: no KMS calls, and no key policy that could lock the data away. */
+/**
+ * A table encrypted with a key that AWS owns: no KMS calls, and no key policy that could lock the
+ * data away.
+ */
 function createTable(scope: Construct, { name, description, settings }: TableSettings): Table {
   const attribute = (key: string): Attribute => ({ name: key, type: AttributeType[keyType(description, key)] });
   const table = new Table(scope, name, {
@@ -102,8 +108,8 @@ function tableResources(name: string, description: TableDescription, table: Tabl
 }
 
 /**
- * A private bucket that takes TLS only. Versions protect results from being overwritten by mistake. The access log is the
- * only record of downloads, since a signed link bypasses the API.
+ * A private bucket that takes TLS only. Versions protect results from being overwritten by mistake.
+ * The access log is the only record of downloads, since a signed link bypasses the API.
  */
 function createResultsBucket(scope: Construct, settings: StageSettings): Bucket {
   const common: BucketProps = {

@@ -27,8 +27,9 @@ export type WatchedMetrics = ReturnType<typeof watchMetrics>;
 export const period = Duration.minutes(5);
 
 /**
- * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take them from the logs, into a
- * namespace named after the stack. Such a metric costs 0.30 $ a month, so each of them is read by an alarm or a graph.
+ * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take
+ * them from the logs, into a namespace named after the stack. Such a metric costs 0.30 $ a month,
+ * so each of them is read by an alarm or a graph.
  */
 export function watchMetrics({ storage, api, queues, consumers, schedules, webhookKey }: WatchedParts) {
   const authorizerLog = api.functions.authorizer.logGroup;
@@ -39,7 +40,8 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     p50: api.restApi.metricLatency({ statistic: 'p50', period }),
     p99: api.restApi.metricLatency({ statistic: 'p99', period }),
     throttled: countLines(api.accessLog, 'Throttled', '{ $.status = "429" }'),
-    // The authorizer must answer a bad token with an error, so Lambda's count of its errors says nothing.
+    // The authorizer must answer a bad token with an error, so Lambda's count of its errors says
+    // nothing.
     authorizerFailures: countLines(api.accessLog, 'AuthorizerFailures', '{ $.responseType = "AUTHORIZER_*" }'),
     jwksAge: readField({ log: authorizerLog, name: 'JwksAge', field: 'JwksAge' }),
     readUnits: Object.entries({ listBatches: api.functions.listBatches, listJobs: api.functions.listJobs }).map(
@@ -78,7 +80,10 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
   };
 }
 
-/** Of each device type, by the dimension `DeviceType`; and what an alarm asks of all, since it can search for none. */
+/**
+ * Of each device type, by the dimension `DeviceType`; and what an alarm asks of all, since it can
+ * search for none.
+ */
 function watchDevices(api: Api, schedules: Schedules) {
   const queues = schedules.functions.measureQueues.logGroup;
   const claims = api.functions.claimBatch.logGroup;
@@ -128,7 +133,10 @@ function readField({ log, name, field }: LoggedField): Metric {
   return addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}` });
 }
 
-/** A numeric field for each device type that lines name. Types are not known before they come, so graphs search for them. */
+/**
+ * A numeric field for each device type that lines name. Types are not known before they come, so
+ * graphs search for them.
+ */
 function readOfEachDevice({ log, name, field }: LoggedField, statistic: string): MathExpression {
   const dimensions = { DeviceType: '$.device_type' };
   addFilter(log, { name, pattern: `{ $.${field} >= 0 }`, value: `$.${field}`, dimensions });
@@ -162,8 +170,8 @@ function addFilter(log: ILogGroup, { name, pattern, value, defaultValue, dimensi
 }
 
 /**
- * The age of a queue's oldest message in seconds. SQS's own metric leaves out a message that was received three times, so the
- * age of the messages that the consumer receives counts as well.
+ * The age of a queue's oldest message in seconds. SQS's own metric leaves out a message that was
+ * received three times, so the age of the messages that the consumer receives counts as well.
  */
 function measureAge(ofQueue: Metric, consumer: { log: ILogGroup; name: QueueName }): IMetric {
   const received = readField({ log: consumer.log, name: `EventAge-${consumer.name}`, field: 'EventAge' });
@@ -175,7 +183,10 @@ function measureAge(ofQueue: Metric, consumer: { log: ILogGroup; name: QueueName
   });
 }
 
-/** Reads and writes of a table and its indexes that DynamoDB throttled. An alarm's expression may have ten metrics. */
+/**
+ * Reads and writes of a table and its indexes that DynamoDB throttled. An alarm's expression may
+ * have ten metrics.
+ */
 function countThrottles(table: Table, { indexes }: TableDescription): IMetric {
   const TableName = table.tableName;
   const dimensions = [

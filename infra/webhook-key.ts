@@ -6,12 +6,16 @@ import { otherFunctions } from '../functions/routes.ts';
 import { ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
-/** A receiver that knows a key can rely on it for so long at least: the key before signs as well until the next rotation. */
+/**
+ * A receiver that knows a key can rely on it for so long at least: the key before signs as well
+ * until the next rotation.
+ */
 const rotationInterval = Duration.days(365);
 
 /**
- * The secret that webhooks are signed with, and the function that makes its versions. Secrets Manager rotates it for the first time
- * when it is deployed: until then it holds a text that is no key.
+ * The secret that webhooks are signed with, and the function that makes its versions. Secrets
+ * Manager rotates it for the first time when it is deployed: until then it holds a text that is no
+ * key.
  */
 export class WebhookKey extends Construct {
   readonly secret: Secret;

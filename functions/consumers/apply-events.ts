@@ -3,5 +3,8 @@ import { queueUrl } from '../env.ts';
 import { queues } from '../queues.ts';
 import { eventConsumer } from './event-consumer.ts';
 
-/** Applies the lifecycle events that senders send. Those that have to wait make room for their owner's other events. */
+/**
+ * Applies the lifecycle events that senders send. Those that have to wait make room for their
+ * owner's other events.
+ */
 export const handler = eventConsumer({ queue: queues.Events, waiting: messageSender(queueUrl('WaitingEvents')) });

@@ -40,8 +40,9 @@ const reservedMilliseconds = 3_000;
 type Disposition = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead letter';
 
 /**
- * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again is sent anew, with its delay. After
- * the last attempt it becomes a dead letter, with the reason. A message that fails for a reason of ours is delivered again by the queue.
+ * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again
+ * is sent anew, with its delay. After the last attempt it becomes a dead letter, with the reason. A
+ * message that fails for a reason of ours is delivered again by the queue.
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {

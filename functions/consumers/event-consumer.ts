@@ -1,4 +1,7 @@
-/** Applies the lifecycle events of a queue, and decides what becomes of those that cannot be applied. */
+/**
+ * Applies the lifecycle events of a queue, and decides what becomes of those that cannot be
+ * applied.
+ */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -44,19 +47,22 @@ const reservedMilliseconds = 1_500;
 const firstWaitSeconds = 10;
 
 /**
- * A handler of the queue's messages. Owners are served side by side, the events of one owner in the order of their messages.
+ * A handler of the queue's messages. Owners are served side by side, the events of one owner in the
+ * order of their messages.
  *
  * - An event that is applied, or was before, is done with.
- * - An event that is refused for good (bad JSON, another event under its id, a move out of a final status) goes to the dead letters
- *   with the reason.
- * - An event that fails for a reason of its own (its batch or job does not exist yet, or is corrupt) is put aside, and its owner's
- *   other events go on. Where events already wait, it is delivered again.
- * - When nothing of an owner can be written (DynamoDB throttles or fails), the owner's events are delivered again. Those of an owner
- *   that is just busy are tried again first, for half of the function's time.
+ * - An event that is refused for good (bad JSON, another event under its id, a move out of a final
+ *   status) goes to the dead letters with the reason.
+ * - An event that fails for a reason of its own (its batch or job does not exist yet, or is
+ *   corrupt) is put aside, and its owner's other events go on. Where events already wait, it is
+ *   delivered again.
+ * - When nothing of an owner can be written (DynamoDB throttles or fails), the owner's events are
+ *   delivered again. Those of an owner that is just busy are tried again first, for half of the
+ *   function's time.
  * - At its last delivery a failing message goes to the dead letters with the reason.
  *
- * In a FIFO queue an owner's messages after one that is delivered again are delivered again too, so that SQS keeps their order.
- * Those of them that were applied change nothing then.
+ * In a FIFO queue an owner's messages after one that is delivered again are delivered again too, so
+ * that SQS keeps their order. Those of them that were applied change nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
   const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
@@ -167,7 +173,10 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
   }
 }
 
-/** One list for each owner, in the order of the messages. A message without a readable event stands alone. */
+/**
+ * One list for each owner, in the order of the messages. A message without a readable event stands
+ * alone.
+ */
 function messagesByOwner(records: readonly SQSRecord[]): Message[][] {
   const messages = records.map((record): Message => ({ record, event: readEvent(record.body) }));
   const owners = Map.groupBy(messages, ({ record, event }) =>
@@ -191,7 +200,10 @@ function originOf({ messageId, attributes, messageAttributes }: SQSRecord) {
   };
 }
 
-/** What the service refuses on purpose stays refused. But what is missing may come, and what is busy may pass. */
+/**
+ * What the service refuses on purpose stays refused. But what is missing may come, and what is busy
+ * may pass.
+ */
 function isRefused(fault: Error): boolean {
   return (
     fault instanceof ServiceError && fault.status < 500 && !(fault instanceof NotFound) && !(fault instanceof TooBusy)

@@ -17,8 +17,9 @@ const deadLetters = messageSender(queueUrl('Unfinished/dead_letters'));
 const UnfinishedBody = jsonBody(UnfinishedBatch);
 
 /**
- * Finishes what was announced and did not come to its end. A message that fails is delivered again; one that cannot be read, or that
- * fails at its last delivery, goes to the dead letters with the reason.
+ * Finishes what was announced and did not come to its end. A message that fails is delivered again;
+ * one that cannot be read, or that fails at its last delivery, goes to the dead letters with the
+ * reason.
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {

@@ -24,9 +24,10 @@ interface Pick {
 }
 
 /**
- * Sends a message for each batch and job that has ended and whose batch has a webhook that messages can be delivered to. A record whose
- * message could not be sent comes again, and those after it: their messages are then sent again, under the same ids. A row that breaks
- * its schema becomes a dead letter.
+ * Sends a message for each batch and job that has ended and whose batch has a webhook that messages
+ * can be delivered to. A record whose message could not be sent comes again, and those after it:
+ * their messages are then sent again, under the same ids. A row that breaks its schema becomes a
+ * dead letter.
  */
 export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
   return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {

@@ -18,11 +18,13 @@ import { selectJobs } from './selected-jobs.ts';
 const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: true });
 
 /**
- * The function that finds the keys of the results of a batch's jobs, by job, in creation order; jobs without results are left out;
- * undefined when the user has no such batch. The jobs are read from an index, and again by their ids, strongly consistent, where the
- * index lags behind the batch's own counts: so whoever has seen that a job is DONE finds its results.
+ * The function that finds the keys of the results of a batch's jobs, by job, in creation order;
+ * jobs without results are left out; undefined when the user has no such batch. The jobs are read
+ * from an index, and again by their ids, strongly consistent, where the index lags behind the
+ * batch's own counts: so whoever has seen that a job is DONE finds its results.
  *
- * Read units: 1 for the batch, 0.1 for each KB of its jobs; where the index lags, one for each job besides.
+ * Read units: 1 for the batch, 0.1 for each KB of its jobs; where the index lags, one for each job
+ * besides.
  */
 export function listResultsKeys(
   client: DynamoDBDocumentClient,
@@ -63,12 +65,16 @@ export interface ResultsDocuments {
 /** Objects that are read at the same time: fewer than the SDK's connections. */
 const parallelReads = 32;
 
-/** How often an object is read whose content breaks off on its way. The SDK itself repeats only what fails before that. */
+/**
+ * How often an object is read whose content breaks off on its way. The SDK itself repeats only what
+ * fails before that.
+ */
 const bodyAttempts = 3;
 
 /**
- * The function that reads results documents from the bucket, by the keys of their jobs; undefined when together they have more than
- * `mostBytes`. Sizes come before contents: nothing beyond that limit is downloaded. One GET of S3 for each document.
+ * The function that reads results documents from the bucket, by the keys of their jobs; undefined
+ * when together they have more than `mostBytes`. Sizes come before contents: nothing beyond that
+ * limit is downloaded. One GET of S3 for each document.
  *
  * The returned function throws CorruptData for a key that is not below the user's own prefix.
  */
@@ -134,7 +140,10 @@ export function readResults(
 
 class TooManyBytes extends Error {}
 
-/** Answers with nothing for an object that does not exist. To a role that may not list the bucket, S3 calls it AccessDenied. */
+/**
+ * Answers with nothing for an object that does not exist. To a role that may not list the bucket,
+ * S3 calls it AccessDenied.
+ */
 async function unlessMissing<Answer extends object>(call: Promise<Answer>): Promise<Partial<Answer>> {
   try {
     return await translateErrors(call);
@@ -161,7 +170,10 @@ function documentText(content: Uint8Array): string | undefined {
   }
 }
 
-/** A read takes at most 3 attempts of 2 s each; so does the content of an object that stops on its way. */
+/**
+ * A read takes at most 3 attempts of 2 s each; so does the content of an object that stops on its
+ * way.
+ */
 function s3Client(): S3Client {
   return new S3Client({
     maxAttempts: 3,

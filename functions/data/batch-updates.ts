@@ -1,4 +1,7 @@
-/** What users change of a batch. Both calls may be repeated: then they change nothing and answer with the batch as it is. */
+/**
+ * What users change of a batch. Both calls may be repeated: then they change nothing and answer
+ * with the batch as it is.
+ */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NotFound } from '../errors.ts';
@@ -16,8 +19,9 @@ import type { BatchUpdate } from './lifecycle/update-row.ts';
 type Tables = TableNames<'Batches' | 'Columns'>;
 
 /**
- * The function that closes a batch for good, so that it takes no more jobs, and returns it. If none of its jobs is unfinished, it ends. Throws
- * NotFound when the user has no such batch. Write units: 8 for a row up to 1 KB.
+ * The function that closes a batch for good, so that it takes no more jobs, and returns it. If none
+ * of its jobs is unfinished, it ends. Throws NotFound when the user has no such batch. Write units:
+ * 8 for a row up to 1 KB.
  */
 export function closeBatch(
   client: DynamoDBDocumentClient,
@@ -29,8 +33,8 @@ export function closeBatch(
 }
 
 /**
- * The function that replaces the tags of a batch and returns it. Throws NotFound when the user has no such batch. Write units: 6, and
- * 2 for each tag that it gets or loses.
+ * The function that replaces the tags of a batch and returns it. Throws NotFound when the user has
+ * no such batch. Write units: 6, and 2 for each tag that it gets or loses.
  */
 export function setTags(
   client: DynamoDBDocumentClient,

@@ -1,4 +1,7 @@
-/** What users cancel in one call: several batches, or jobs of a batch. What cannot be canceled is reported, and stops nothing. */
+/**
+ * What users cancel in one call: several batches, or jobs of a batch. What cannot be canceled is
+ * reported, and stops nothing.
+ */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition, NotFound } from '../errors.ts';
@@ -28,10 +31,11 @@ export interface BatchesCancellationOptions extends LifecycleOptions {
 }
 
 /**
- * The function that cancels batches, each as cancelBatch does: first all as far as one transaction goes, so that each is closed and small
- * ones are canceled; then it completes the others, one after the other. Those that there is no time for are handed over. Reported are
- * batches that the user does not have, those that have ended otherwise, and those that are not canceled yet. Throws what else cancelBatch throws: then
- * some of them may be canceled, and the same call goes on.
+ * The function that cancels batches, each as cancelBatch does: first all as far as one transaction
+ * goes, so that each is closed and small ones are canceled; then it completes the others, one after
+ * the other. Those that there is no time for are handed over. Reported are batches that the user
+ * does not have, those that have ended otherwise, and those that are not canceled yet. Throws what
+ * else cancelBatch throws: then some of them may be canceled, and the same call goes on.
  */
 export function cancelBatches(
   client: DynamoDBDocumentClient,
@@ -75,9 +79,12 @@ export function cancelBatches(
 }
 
 /**
- * The function that cancels those jobs of a batch that a query selects, and returns all that are canceled now. Reported are ids of jobs
- * that the batch does not have, and jobs that have ended otherwise. `requireRoom` is given the jobs before any is canceled: it may throw
- * where an answer cannot hold them. Throws NotFound when the user has no such batch. Many jobs take several transactions: if the call dies on its way, the same call again completes it. Costs: selectJobs' reads, and cancelBatch's writes.
+ * The function that cancels those jobs of a batch that a query selects, and returns all that are
+ * canceled now. Reported are ids of jobs that the batch does not have, and jobs that have ended
+ * otherwise. `requireRoom` is given the jobs before any is canceled: it may throw where an answer
+ * cannot hold them. Throws NotFound when the user has no such batch. Many jobs take several
+ * transactions: if the call dies on its way, the same call again completes it. Costs: selectJobs'
+ * reads, and cancelBatch's writes.
  */
 export function cancelJobs(
   client: DynamoDBDocumentClient,

@@ -1,4 +1,6 @@
-/** The devices that have announced themselves. They belong to no user, and everybody may know them. */
+/**
+ * The devices that have announced themselves. They belong to no user, and everybody may know them.
+ */
 
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
@@ -11,7 +13,10 @@ import { storedRow } from './dynamodb/stored-row.ts';
 /** The one partition that they share. */
 const kind = 'device';
 
-/** The function that reads all devices, in the order of their types: half a read unit for each 4 KB of all specifications. */
+/**
+ * The function that reads all devices, in the order of their types: half a read unit for each 4 KB
+ * of all specifications.
+ */
 export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'Devices'>): () => Promise<DeviceRow[]> {
   return async () => {
     const items = await queryAll(client, {
@@ -25,7 +30,10 @@ export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'
   };
 }
 
-/** The function that reads one device; undefined when there is none of this type. 1 read unit for each 4 KB of its specification. */
+/**
+ * The function that reads one device; undefined when there is none of this type. 1 read unit for
+ * each 4 KB of its specification.
+ */
 export function getDevice(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Devices'>,
@@ -34,7 +42,10 @@ export function getDevice(
     getRow(client, { table: tables.Devices, key: { kind, device_type: deviceType }, schema: DeviceRow });
 }
 
-/** The function that stores what a device announces, in place of what it announced before. 1 write unit for each KB. */
+/**
+ * The function that stores what a device announces, in place of what it announced before. 1 write
+ * unit for each KB.
+ */
 export function putDevice(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Devices'>,
@@ -46,8 +57,9 @@ export function putDevice(
 }
 
 /**
- * The function that stores what a device announces, in place of what it announced before, and returns it. What it does not say of who may
- * read its specification stays. 1 write unit for each KB.
+ * The function that stores what a device announces, in place of what it announced before, and
+ * returns it. What it does not say of who may read its specification stays. 1 write unit for each
+ * KB.
  */
 export function announceDevice(
   client: DynamoDBDocumentClient,

@@ -12,8 +12,9 @@ import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 
 /**
- * The function that cancels a job and returns it; repeated, it changes nothing. Throws NotFound when the user has no such job,
- * IllegalTransition when it has ended otherwise. Write units for rows up to 1 KB: 16, 12 for one of the newest jobs.
+ * The function that cancels a job and returns it; repeated, it changes nothing. Throws NotFound
+ * when the user has no such job, IllegalTransition when it has ended otherwise. Write units for
+ * rows up to 1 KB: 16, 12 for one of the newest jobs.
  */
 export function cancelJob(
   client: DynamoDBDocumentClient,

@@ -1,7 +1,8 @@
 /**
- * Devices do the work: a worker claims a batch of its device, runs the jobs of it one after the other, and reports each. It keeps the
- * batch by a lease, which ends a minute after the last heartbeat: then the next claim takes the batch over. At least once, with fencing:
- * a worker may die at any moment, and whatever it does after it has lost its lease is refused.
+ * Devices do the work: a worker claims a batch of its device, runs the jobs of it one after the
+ * other, and reports each. It keeps the batch by a lease, which ends a minute after the last
+ * heartbeat: then the next claim takes the batch over. At least once, with fencing: a worker may
+ * die at any moment, and whatever it does after it has lost its lease is refused.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -60,7 +61,10 @@ const mostSearchMilliseconds = 8_000;
 /** How often the index is asked for a job that it may not have yet, or that lies further on. */
 const mostLooks = 5;
 
-/** After so many pages of jobs that have ended, up to 1 MB each, a look stops; the next one goes on there. */
+/**
+ * After so many pages of jobs that have ended, up to 1 MB each, a look stops; the next one goes on
+ * there.
+ */
 const mostPagesAtOnce = 20;
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue' | 'Sequences'>;
@@ -68,18 +72,24 @@ type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue' | 'Sequences'>
 export interface LeaseOptions extends Pick<LifecycleOptions, 'now' | 'rowsPerBlock'>, Pick<QueueOptions, 'pageLimit'> {}
 
 export interface ReportOptions extends LeaseOptions {
-  /** Whether results are under this key. Only asked under a valid lease: its answer tells nothing to whoever made a lease up. */
+  /**
+   * Whether results are under this key. Only asked under a valid lease: its answer tells nothing to
+   * whoever made a lease up.
+   */
   readonly hasResults: (key: string) => Promise<boolean>;
 }
 
 /**
- * The function that claims the first batch of a device that nobody holds, with its first unfinished job; both are RUNNING then. Undefined
- * when there is none. It passes over batches whose lease lives, and takes over those whose device was lost: a job that has lost three
- * devices, or that nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two minutes TIMED_OUT. A repeated claim gets another batch: two workers of
- * one name must not have the same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no other begins.
+ * The function that claims the first batch of a device that nobody holds, with its first unfinished
+ * job; both are RUNNING then. Undefined when there is none. It passes over batches whose lease
+ * lives, and takes over those whose device was lost: a job that has lost three devices, or that
+ * nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two
+ * minutes TIMED_OUT. A repeated claim gets another batch: two workers of one name must not have the
+ * same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no
+ * other begins.
  *
- * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write units, another one when the device's clock
- * moves, and the reads of batch, job and sequences.
+ * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write
+ * units, another one when the device's clock moves, and the reads of batch, job and sequences.
  */
 export function claimBatch(
   client: DynamoDBDocumentClient,
@@ -95,7 +105,8 @@ export function claimBatch(
     for await (const { items, clock } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
       for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
-        // Whoever lost a race has company, all of it at the same batches: it spreads over the next ones.
+        // Whoever lost a race has company, all of it at the same batches: it spreads over the next
+        // ones.
         const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
         const [item] = free.splice(at, 1) as [QueueItem];
         const taken = await queue.take(item, worker);
@@ -108,7 +119,8 @@ export function claimBatch(
           addToRequestLog({ lost_worker: item.worker });
           countInRequestLog({ LeasesLost: 1 });
         }
-        // A batch that cannot begin, such as one whose rows are broken, must not keep the device from those behind it.
+        // A batch that cannot begin, such as one whose rows are broken, must not keep the device
+        // from those behind it.
         const beginning = beginOrRelease(taken).catch((error: unknown) => {
           failure ??= { error };
           addToRequestLog({ failed_batch: batchIdOfKey(taken.key), begin_error: describeError(error) });
@@ -154,7 +166,8 @@ export function claimBatch(
           job: await leasedJob(progress.job),
         };
       case 'waits':
-        // It has lost its device. Jobs that a user adds are found soon, and that it waited for too long.
+        // It has lost its device. Jobs that a user adds are found soon, and that it waited for too
+        // long.
         await queue.release(lease, nextLookAt(progress.idleSince));
         return undefined;
       case 'looks':
@@ -171,7 +184,10 @@ export function claimBatch(
     return timedOutAt > now() ? Math.min(timedOutAt, again) : again;
   }
 
-  /** A clock that stands still costs a little fairness, never a batch: the claim is not given up for it. */
+  /**
+   * A clock that stands still costs a little fairness, never a batch: the claim is not given up for
+   * it.
+   */
   async function moveClock(deviceType: string, clock: number | undefined, tag: number): Promise<void> {
     if (clock !== undefined && tag <= clock) return;
     try {
@@ -183,8 +199,9 @@ export function claimBatch(
 }
 
 /**
- * The function that keeps a lease alive for another minute, and says whether to stop the job: it has ended, or its batch has. Throws
- * LeaseLost; NotFound when the batch has no such job. 1 write unit and 1 read unit for each 4 KB of the job.
+ * The function that keeps a lease alive for another minute, and says whether to stop the job: it
+ * has ended, or its batch has. Throws LeaseLost; NotFound when the batch has no such job. 1 write
+ * unit and 1 read unit for each 4 KB of the job.
  */
 export function extendLease(
   client: DynamoDBDocumentClient,
@@ -203,8 +220,9 @@ export function extendLease(
 }
 
 /**
- * The function that finds the key under which a job's results are uploaded. Throws LeaseLost; NotFound when the batch has no such job;
- * IllegalTransition when it is not the one that runs under this lease. 2 read units; 1 write unit where it is the first call under the lease.
+ * The function that finds the key under which a job's results are uploaded. Throws LeaseLost;
+ * NotFound when the batch has no such job; IllegalTransition when it is not the one that runs under
+ * this lease. 2 read units; 1 write unit where it is the first call under the lease.
  */
 export function getUploadKey(
   client: DynamoDBDocumentClient,
@@ -226,9 +244,10 @@ export function getUploadKey(
 }
 
 /**
- * The function that reports how a job ended, and starts the next one of the batch. A repeated report answers the same and changes nothing.
- * Throws LeaseLost; InvalidInput when the report has `results` that were not uploaded under this lease; NotFound when the batch has no
- * such job; IllegalTransition when it has ended in another way, or does not run under this lease.
+ * The function that reports how a job ended, and starts the next one of the batch. A repeated
+ * report answers the same and changes nothing. Throws LeaseLost; InvalidInput when the report has
+ * `results` that were not uploaded under this lease; NotFound when the batch has no such job;
+ * IllegalTransition when it has ended in another way, or does not run under this lease.
  *
  * Costs, beside the lifecycle's: 2 write units; 2.5 read units and those of the job's sequence.
  */
@@ -280,9 +299,11 @@ function noSuchResults(): InvalidInput {
 }
 
 /**
- * The function that gives the job that runs under a lease, or starts the next one; the lease lives for another minute. An open batch without
- * further jobs waits for two minutes, then it is TIMED_OUT. Where a call is adding jobs all that time, the lease ends instead, and the batch
- * is taken again once the call is complete. Throws LeaseLost. 1 write unit and 1 read unit while the batch waits.
+ * The function that gives the job that runs under a lease, or starts the next one; the lease lives
+ * for another minute. An open batch without further jobs waits for two minutes, then it is
+ * TIMED_OUT. Where a call is adding jobs all that time, the lease ends instead, and the batch is
+ * taken again once the call is complete. Throws LeaseLost. 1 write unit and 1 read unit while the
+ * batch waits.
  */
 export function nextJob(
   client: DynamoDBDocumentClient,
@@ -311,7 +332,8 @@ export function nextJob(
         now() - progress.idleSince >= mostIdleMilliseconds &&
         firstPlaceToCome(progress.batch) < Number.POSITIVE_INFINITY
       ) {
-        // The call that adds jobs may have died, and is ended in a while: until then the device has other work.
+        // The call that adds jobs may have died, and is ended in a while: until then the device has
+        // other work.
         await queue.release(lease, now() + idleAgainMilliseconds);
         return ended;
       }
@@ -325,7 +347,10 @@ export function nextJob(
 
 const ended: NextJob = { job: null, done: true, retry_after: null };
 
-/** The function that gives a lease up, so that its batch can be claimed at once. A lease that is lost stays lost. 1 write unit. */
+/**
+ * The function that gives a lease up, so that its batch can be claimed at once. A lease that is
+ * lost stays lost. 1 write unit.
+ */
 export function releaseLease(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Queue'>,
@@ -342,7 +367,10 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
   const sequenceOf = getSequence(client, tables);
   return { advance, findJobs, nextJob, sequenceOf, leasedJob };
 
-  /** Starts the first unfinished job from this place on. The index may not have it yet: then it is asked again. */
+  /**
+   * Starts the first unfinished job from this place on. The index may not have it yet: then it is
+   * asked again.
+   */
   async function advance(lease: LeaseReference, from: number): Promise<Progress> {
     let progress: Progress = { kind: 'looks', place: from };
     for (let looks = 1; looks <= mostLooks && progress.kind === 'looks'; looks++) {
@@ -355,8 +383,9 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
   }
 
   /**
-   * The ids of the first unfinished jobs from this place on, two at most, as an index knows them, and the place of the first, or the one
-   * where the look ended. Places have no gaps: where the index has one, it lags, and what lies behind the gap is not among the first.
+   * The ids of the first unfinished jobs from this place on, two at most, as an index knows them,
+   * and the place of the first, or the one where the look ended. Places have no gaps: where the
+   * index has one, it lags, and what lies behind the gap is not among the first.
    */
   async function findJobs(
     { userId, key }: LeaseReference,

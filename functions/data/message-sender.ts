@@ -3,11 +3,16 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 export interface OutgoingMessage {
   /** JSON, or a body that a queue has delivered. */
   readonly body: string;
-  /** Empty ones are left out, long ones are cut; all are left out where body and attributes together exceed SQS's limit. */
+  /**
+   * Empty ones are left out, long ones are cut; all are left out where body and attributes together
+   * exceed SQS's limit.
+   */
   readonly attributes: Readonly<Record<string, string>>;
   /** A FIFO queue asks for both. */
   readonly fifo?: { readonly groupId: string; readonly deduplicationId: string };
-  /** The owner, in a standard queue: those with many messages do not delay the others (fair queues). */
+  /**
+   * The owner, in a standard queue: those with many messages do not delay the others (fair queues).
+   */
   readonly groupId?: string;
   /** How long the queue hides the message at first. FIFO queues do not take it. */
   readonly delaySeconds?: number;
@@ -44,8 +49,8 @@ function sqsClient(): SQSClient {
 }
 
 /**
- * SQS refuses a body with any other character than those of XML 1.0. Of the others, JSON.stringify escapes all but these two; in JSON they
- * can only stand in texts.
+ * SQS refuses a body with any other character than those of XML 1.0. Of the others, JSON.stringify
+ * escapes all but these two; in JSON they can only stand in texts.
  */
 function bodyText(body: string): string {
   return body.replaceAll('\u{fffe}', '\\ufffe').replaceAll('\u{ffff}', '\\uffff');

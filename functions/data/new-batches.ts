@@ -25,14 +25,18 @@ export interface CreationCall {
 }
 
 /**
- * The function that creates a batch with its jobs and sequences, in the order of the body. The answer shows up to 100 jobs.
+ * The function that creates a batch with its jobs and sequences, in the order of the body. The
+ * answer shows up to 100 jobs.
  *
- * - Without a device type, the batch is for the device whose specification has the name that its sequence's device has. Throws
- *   InvalidInput when no device has announced itself by that name.
- * - Its priority is the lower one of the body's and the token's. Throws Forbidden for a project that the token does not name.
- * - The same idempotency key and body within 15 days answers with the same batch. Throws AlreadyExists for the key with another body.
+ * - Without a device type, the batch is for the device whose specification has the name that its
+ *   sequence's device has. Throws InvalidInput when no device has announced itself by that name.
+ * - Its priority is the lower one of the body's and the token's. Throws Forbidden for a project
+ *   that the token does not name.
+ * - The same idempotency key and body within 15 days answers with the same batch. Throws
+ *   AlreadyExists for the key with another body.
  *
- * Costs are those of requestCreation; half a read unit for each 4 KB of all specifications where the device type is not given.
+ * Costs are those of requestCreation; half a read unit for each 4 KB of all specifications where
+ * the device type is not given.
  */
 export function createBatch(
   client: DynamoDBDocumentClient,
@@ -85,9 +89,10 @@ export function createBatch(
 }
 
 /**
- * The function that adds jobs to a batch, after those it has, in the order of the body. The answer shows all its jobs where they are at
- * most 100. Throws NotFound when the user has no such batch; InvalidInput when a job has no sequence or variables that the batch's
- * sequence does not declare; IllegalTransition when the batch is closed or has ended. Idempotency keys are createBatch's.
+ * The function that adds jobs to a batch, after those it has, in the order of the body. The answer
+ * shows all its jobs where they are at most 100. Throws NotFound when the user has no such batch;
+ * InvalidInput when a job has no sequence or variables that the batch's sequence does not declare;
+ * IllegalTransition when the batch is closed or has ended. Idempotency keys are createBatch's.
  */
 export function addJobs(
   client: DynamoDBDocumentClient,
@@ -128,7 +133,10 @@ export function lowerPriority(most: QueuePriority, wanted: QueuePriority | null)
   return wanted !== null && rank(wanted) > rank(most) ? wanted : most;
 }
 
-/** What the ids of jobs follow from where a call may be repeated: a key that two operations are called with names two calls. */
+/**
+ * What the ids of jobs follow from where a call may be repeated: a key that two operations are
+ * called with names two calls.
+ */
 interface JobsOrigin {
   readonly operation: CreatingOperation;
   readonly batchId: string;
@@ -137,7 +145,10 @@ interface JobsOrigin {
 
 type CreatingOperation = 'create' | 'add';
 
-/** The jobs with ids of their own, and the gzipped sequences that some of them have. The same call gives the same ids. */
+/**
+ * The jobs with ids of their own, and the gzipped sequences that some of them have. The same call
+ * gives the same ids.
+ */
 function newJobs(requests: readonly JobRequest[], { operation, batchId, idempotencyKey }: JobsOrigin) {
   const sequences = new Map<string, Uint8Array>();
   const jobs = requests.map(({ runs, variables, sequence }, place): NewJob => {
@@ -149,7 +160,9 @@ function newJobs(requests: readonly JobRequest[], { operation, batchId, idempote
   return { jobs, sequences };
 }
 
-/** A call that may be repeated, as it is remembered: its key, and a digest that tells another body. */
+/**
+ * A call that may be repeated, as it is remembered: its key, and a digest that tells another body.
+ */
 function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }: CreationCall, body: unknown) {
   if (idempotencyKey === undefined) return undefined;
   const text = JSON.stringify(body, replaceForDigest);
@@ -159,7 +172,10 @@ function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }
   };
 }
 
-/** For JSON.stringify. How a sequence is compressed makes no other body; a Buffer is JSON before it is `value`. */
+/**
+ * For JSON.stringify. How a sequence is compressed makes no other body; a Buffer is JSON before it
+ * is `value`.
+ */
 function replaceForDigest(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   if (this[name] instanceof Uint8Array) return undefined;
   return value instanceof Set ? [...value] : value;

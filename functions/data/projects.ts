@@ -7,8 +7,9 @@ import { batchList } from './columns/lists.ts';
 import { getItem } from './dynamodb/reads.ts';
 
 /**
- * The function that lists a user's projects: those that the token names; where it names none, those that the user's batches are of, in
- * the order of their first use, with their ids for names. Read units: 1 for the head of the user's batches, and from 24 projects on another for each 96.
+ * The function that lists a user's projects: those that the token names; where it names none, those
+ * that the user's batches are of, in the order of their first use, with their ids for names. Read
+ * units: 1 for the head of the user's batches, and from 24 projects on another for each 96.
  */
 export function listProjects(
   client: DynamoDBDocumentClient,

@@ -14,8 +14,9 @@ const QueuedBatchOfRow = z.extend(BatchOfRow, {
 });
 
 /**
- * The function that reads a batch and, while it is PENDING in a queue, how many batches are before it: null beyond 1,000. Undefined when
- * the user has no such batch. 1 read unit, and half a one for about 16 batches that are before it.
+ * The function that reads a batch and, while it is PENDING in a queue, how many batches are before
+ * it: null beyond 1,000. Undefined when the user has no such batch. 1 read unit, and half a one for
+ * about 16 batches that are before it.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
@@ -40,8 +41,8 @@ export function getQueuedBatch(
 const secondsShown = 10;
 
 /**
- * The function that counts the batches in the queue of a device: null beyond 1,000. It counts anew after 10 s. Half a read unit for about
- * 16 batches.
+ * The function that counts the batches in the queue of a device: null beyond 1,000. It counts anew
+ * after 10 s. Half a read unit for about 16 batches.
  */
 export function countQueue(
   client: DynamoDBDocumentClient,

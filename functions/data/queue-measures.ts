@@ -17,8 +17,9 @@ export interface QueueMeasure {
 }
 
 /**
- * The function that measures the queue of a device type. A worker between two batches holds none for a moment: only measurements that
- * agree for a while show that nobody works. Half a read unit for about 16 batches, up to 128.
+ * The function that measures the queue of a device type. A worker between two batches holds none
+ * for a moment: only measurements that agree for a while show that nobody works. Half a read unit
+ * for about 16 batches, up to 128.
  */
 export function measureQueue(
   client: DynamoDBDocumentClient,

@@ -36,14 +36,15 @@ const maxJobs = 5_000;
 const sequencesAtOnce = 100;
 
 /**
- * The function that creates a batch of those jobs of a closed batch that a query selects, with their variables, runs and sequences; batch
- * and jobs name what they repeat (`parent_id`). All else is the source's, but for the priority, which the token bounds. The answer shows
- * up to 100 jobs.
+ * The function that creates a batch of those jobs of a closed batch that a query selects, with
+ * their variables, runs and sequences; batch and jobs name what they repeat (`parent_id`). All else
+ * is the source's, but for the priority, which the token bounds. The answer shows up to 100 jobs.
  *
- * Throws NotFound when the user has no such batch; IllegalTransition when it is open; InvalidInput when the query selects no job, or
- * more than 5,000; Forbidden when the token does not name its project. The same idempotency key for the same batch and query within 15
- * days answers with the same batch, whatever has become of the source's jobs; for another, it throws AlreadyExists. Costs: selectJobs' reads, one read unit for each 4 KB of
- * sequence, and requestCreation's writes.
+ * Throws NotFound when the user has no such batch; IllegalTransition when it is open; InvalidInput
+ * when the query selects no job, or more than 5,000; Forbidden when the token does not name its
+ * project. The same idempotency key for the same batch and query within 15 days answers with the
+ * same batch, whatever has become of the source's jobs; for another, it throws AlreadyExists.
+ * Costs: selectJobs' reads, one read unit for each 4 KB of sequence, and requestCreation's writes.
  */
 export function rebatch(
   client: DynamoDBDocumentClient,

@@ -64,7 +64,10 @@ const uploadSeconds = 300;
 /** Signed as headers: S3 ignores a checksum that stands in the query. */
 const signedHeaders = new Set(['content-length', 'x-amz-checksum-sha256']);
 
-/** The function that makes links for the upload of just this document: S3 refuses another length, and content of another SHA-256. */
+/**
+ * The function that makes links for the upload of just this document: S3 refuses another length,
+ * and content of another SHA-256.
+ */
 export function signUploadLink(
   bucket: string,
   client = s3Client(),
@@ -96,7 +99,10 @@ export function findObject(bucket: string, client = s3Client()): (key: string) =
   };
 }
 
-/** Without the checksum mode that the SDK otherwise adds to every GET: a plain download cannot use it. */
+/**
+ * Without the checksum mode that the SDK otherwise adds to every GET: a plain download cannot use
+ * it.
+ */
 function s3Client(): S3Client {
   return new S3Client({ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' });
 }

@@ -1,6 +1,6 @@
 /**
- * Calls of Secrets Manager, signed by the SDK's own signer. Its client is not a dependency: two functions make one call each a minute
- * at most, and it takes 162 kB of a bundle, this 34 kB.
+ * Calls of Secrets Manager, signed by the SDK's own signer. Its client is not a dependency: two
+ * functions make one call each a minute at most, and it takes 162 kB of a bundle, this 34 kB.
  */
 
 import { createHash, createHmac } from 'node:crypto';
@@ -32,8 +32,8 @@ const attempts = 3;
 const attemptMilliseconds = 1_500;
 
 /**
- * The function that calls Secrets Manager, up to three times where it fails. Throws SecretsManagerRefusal for what it refuses, and
- * DependencyFailed.
+ * The function that calls Secrets Manager, up to three times where it fails. Throws
+ * SecretsManagerRefusal for what it refuses, and DependencyFailed.
  */
 export function secretsManager(): CallSecretsManager {
   const region = requiredEnv('AWS_REGION');

@@ -18,8 +18,9 @@ export interface SelectedJobs {
 }
 
 /**
- * The function that reads those jobs of a batch that a query selects; times are those of creation. Strongly consistent. Read units:
- * those of listJobIds, and one for each 4 KB of each job that the query does not rule out by its id.
+ * The function that reads those jobs of a batch that a query selects; times are those of creation.
+ * Strongly consistent. Read units: those of listJobIds, and one for each 4 KB of each job that the
+ * query does not rule out by its id.
  */
 export function selectJobs(
   client: DynamoDBDocumentClient,

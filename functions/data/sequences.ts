@@ -1,6 +1,7 @@
 /**
- * The sequences of batches, and those that jobs have of their own, gzipped. They are not in the rows, because every index
- * would hold them again. They are written in the transaction of their row (lifecycle/transaction.ts) and never change.
+ * The sequences of batches, and those that jobs have of their own, gzipped. They are not in the
+ * rows, because every index would hold them again. They are written in the transaction of their row
+ * (lifecycle/transaction.ts) and never change.
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -15,8 +16,8 @@ export function sequenceItem(userId: string, id: string, gzipped: Uint8Array): I
 }
 
 /**
- * The function that reads the text of the sequence of a user's batch or job; null when it has none. Strongly consistent: 1 read unit
- * for each 4 KB of the gzipped sequence.
+ * The function that reads the text of the sequence of a user's batch or job; null when it has none.
+ * Strongly consistent: 1 read unit for each 4 KB of the gzipped sequence.
  */
 export function getSequence(
   client: DynamoDBDocumentClient,

@@ -1,6 +1,7 @@
 /**
- * What becomes of a batch whose creation, cancellation or end died on its way: it is announced on a queue before the first of several
- * transactions. Ten minutes later it is canceled where it is still unfinished, or its jobs are ended where it has ended otherwise.
+ * What becomes of a batch whose creation, cancellation or end died on its way: it is announced on a
+ * queue before the first of several transactions. Ten minutes later it is canceled where it is
+ * still unfinished, or its jobs are ended where it has ended otherwise.
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -22,8 +23,8 @@ import type { MessageSender } from './message-sender.ts';
 export const unfinishedDelaySeconds = 600;
 
 /**
- * The function that announces a batch, or a call that changes some of its jobs, to be finished after so many seconds. Throws when the
- * queue does not take the message.
+ * The function that announces a batch, or a call that changes some of its jobs, to be finished
+ * after so many seconds. Throws when the queue does not take the message.
  */
 export function announceUnfinished(
   sender: MessageSender,
@@ -36,7 +37,8 @@ export function announceUnfinished(
 }
 
 /**
- * The function that finishes what was announced, unless that was done since, or it was never begun. It
+ * The function that finishes what was announced, unless that was done since, or it was never begun.
+ * It
  * - cancels a batch that is half created or half canceled;
  * - ends the jobs of a batch that has ended;
  * - cancels the jobs that a call has added or canceled only in part.

@@ -1,4 +1,7 @@
-/** What became of the last attempt to deliver a webhook: an item for each batch that has one, kept for 30 days. */
+/**
+ * What became of the last attempt to deliver a webhook: an item for each batch that has one, kept
+ * for 30 days.
+ */
 
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { Batch } from '../schemas/batch.ts';
@@ -10,7 +13,10 @@ import { getRow } from './dynamodb/reads.ts';
 
 const keptSeconds = 30 * 24 * 3600;
 
-/** The function that reads the last attempt of a user's batch; undefined when there was none. 1 read unit. */
+/**
+ * The function that reads the last attempt of a user's batch; undefined when there was none. 1 read
+ * unit.
+ */
 export function getLastAttempt(
   client: DynamoDBDocumentClient,
   tables: TableNames<'WebhookAttempts'>,
@@ -25,8 +31,9 @@ export function getLastAttempt(
 }
 
 /**
- * The function that finds what users are shown of a batch's webhook: the last attempt to call it, or why it is never called; null where
- * there is none, or it was not called yet. 1 read unit where the batch has a webhook.
+ * The function that finds what users are shown of a batch's webhook: the last attempt to call it,
+ * or why it is never called; null where there is none, or it was not called yet. 1 read unit where
+ * the batch has a webhook.
  */
 export function getWebhookAttempt(
   client: DynamoDBDocumentClient,
@@ -55,8 +62,9 @@ function refused(reason: string): WebhookAttempt {
 }
 
 /**
- * The function that stores an attempt in place of the one before, unless that has stopped all. Messages of a batch are delivered side by
- * side: of attempts at the same time any other may stay. 1 write unit.
+ * The function that stores an attempt in place of the one before, unless that has stopped all.
+ * Messages of a batch are delivered side by side: of attempts at the same time any other may stay.
+ * 1 write unit.
  */
 export function putWebhookAttempt(
   client: DynamoDBDocumentClient,

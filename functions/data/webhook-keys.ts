@@ -1,4 +1,7 @@
-/** The keys that webhooks are signed with: versions of one secret, each a secret key of the Standard Webhooks specification. */
+/**
+ * The keys that webhooks are signed with: versions of one secret, each a secret key of the Standard
+ * Webhooks specification.
+ */
 
 import { DependencyFailed } from '../errors.ts';
 import { generateSecretKey, readSecretKey, type SigningKey, signatureHeaders } from '../webhooks/signing-key.ts';
@@ -8,9 +11,10 @@ import { type CallSecretsManager, SecretsManagerRefusal } from './secrets-manage
 const cacheMilliseconds = 60_000;
 
 /**
- * The function that reads the signing keys: the current one and, after a rotation, the one before. Keys that were read serve for a
- * minute, and for longer where Secrets Manager fails. Throws DependencyFailed while there is no key: within seconds of the first
- * deployment, the secret is rotated for the first time and holds one.
+ * The function that reads the signing keys: the current one and, after a rotation, the one before.
+ * Keys that were read serve for a minute, and for longer where Secrets Manager fails. Throws
+ * DependencyFailed while there is no key: within seconds of the first deployment, the secret is
+ * rotated for the first time and holds one.
  */
 export function getWebhookKeys(
   call: CallSecretsManager,
@@ -49,8 +53,9 @@ export interface RotationStep {
 }
 
 /**
- * The function that carries out the steps of a rotation: it makes a new key, checks that it signs, and makes it the current one. The
- * key before stays, as AWSPREVIOUS, until the next rotation. Each step can be repeated.
+ * The function that carries out the steps of a rotation: it makes a new key, checks that it signs,
+ * and makes it the current one. The key before stays, as AWSPREVIOUS, until the next rotation. Each
+ * step can be repeated.
  */
 export function rotateWebhookKey(call: CallSecretsManager): (step: RotationStep) => Promise<void> {
   return async ({ SecretId, ClientRequestToken, Step }) => {

@@ -12,8 +12,8 @@ export interface BatchKey {
 const keysAtOnce = 100;
 
 /**
- * The function that reads the webhooks of batches of any owners; null for those that have none. Strongly consistent: 1 read unit for
- * each 4 KB of each batch's row.
+ * The function that reads the webhooks of batches of any owners; null for those that have none.
+ * Strongly consistent: 1 read unit for each 4 KB of each batch's row.
  */
 export function getWebhooksOfBatches(
   client: DynamoDBDocumentClient,

@@ -1,4 +1,6 @@
-/** The way of a request through a function: authorize, read the input, answer; one line in the log. */
+/**
+ * The way of a request through a function: authorize, read the input, answer; one line in the log.
+ */
 
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
@@ -15,16 +17,19 @@ import { fitsLambdaResponse, type HttpReply, proxyResult, type Reply, successRep
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** What an endpoint is given: the caller (unless its route is public), the input, and the event itself. */
+/**
+ * What an endpoint is given: the caller (unless its route is public), the input, and the event
+ * itself.
+ */
 export type EndpointRequest<Served extends Route, Described extends Operation> = Input<Described> &
   (Served extends { readonly public: true } ? unknown : { readonly userId: string }) & {
     readonly event: APIGatewayProxyEvent;
   };
 
 /**
- * The function of a route. It refuses whom the operation does not allow (401, 403) and input that breaks the operation's
- * schemas (422), then answers with the operation's success status. Devices and users have operations of their own: the
- * token of one is refused by those of the other.
+ * The function of a route. It refuses whom the operation does not allow (401, 403) and input that
+ * breaks the operation's schemas (422), then answers with the operation's success status. Devices
+ * and users have operations of their own: the token of one is refused by those of the other.
  */
 export function endpoint<Served extends Route, Described extends Operation>(
   route: Served,
@@ -52,8 +57,8 @@ interface Caller {
 }
 
 /**
- * The caller, whom the authorizer named. Throws TokenExpired, InsufficientScope when the token lacks the scope, and Forbidden when a
- * device asks for what is a user's.
+ * The caller, whom the authorizer named. Throws TokenExpired, InsufficientScope when the token
+ * lacks the scope, and Forbidden when a device asks for what is a user's.
  */
 function authorizedCaller({ requestContext }: APIGatewayProxyEvent, { scope, device }: Operation): Caller {
   const { principalId, exp, scope: list } = requestContext.authorizer ?? {};
@@ -80,7 +85,10 @@ function requireDevice({ scopes }: Caller, { device }: Operation, input: object)
 /** Left of the function's time when a request is given up, for answering 504. */
 const timeToAnswer = 500;
 
-/** A function behind the gateway: what `answer` returns or throws becomes the response, and one line is logged. */
+/**
+ * A function behind the gateway: what `answer` returns or throws becomes the response, and one line
+ * is logged.
+ */
 export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<HttpReply> | HttpReply): Handler {
   const chain = middy<APIGatewayProxyEvent, HttpReply>({
     timeoutEarlyInMillis: timeToAnswer,
@@ -108,7 +116,10 @@ export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<Ht
   };
 }
 
-/** The one place where what was thrown becomes an answer. A reply that Lambda cannot return is thrown, too. */
+/**
+ * The one place where what was thrown becomes an answer. A reply that Lambda cannot return is
+ * thrown, too.
+ */
 const repliesOfErrors: MiddlewareObj<APIGatewayProxyEvent, HttpReply> = {
   after({ response }) {
     const { body } = response as HttpReply;

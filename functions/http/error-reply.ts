@@ -2,7 +2,10 @@ import { type InputFault, InvalidInput, type ServiceError } from '../errors.ts';
 import { type ErrorStatus, errorBody } from '../statuses.ts';
 import type { HttpReply } from './reply.ts';
 
-/** The answer to a request that failed. A 5xx says nothing of its cause; undefined stands for what nobody meant to throw. */
+/**
+ * The answer to a request that failed. A 5xx says nothing of its cause; undefined stands for what
+ * nobody meant to throw.
+ */
 export function errorReply(error: ServiceError | undefined): HttpReply {
   const { status = 500, headers = {} } = error ?? {};
   return { status, headers, body: JSON.stringify(errorBody(status, descriptionOf(status, error))) };

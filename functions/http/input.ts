@@ -5,15 +5,18 @@ import type { Input, InputPart, Operation } from './operation.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** The answer may repeat the body, and Lambda returns at most 6 MB, in which the body is a JSON string. */
+/**
+ * The answer may repeat the body, and Lambda returns at most 6 MB, in which the body is a JSON
+ * string.
+ */
 const maxEscapedBytes = 5.5 * mebibyte;
 
 /**
- * The text of a request's body, whatever its content type says; undefined when there is none. Throws PayloadTooLarge
- * above so many MB, InvalidInput when it is not UTF-8.
+ * The text of a request's body, whatever its content type says; undefined when there is none.
+ * Throws PayloadTooLarge above so many MB, InvalidInput when it is not UTF-8.
  *
- * The API's definition makes the gateway hand over bytes. A gateway that hands over text instead has put U+FFFD in place of
- * bytes that are not UTF-8, so text with U+FFFD is refused.
+ * The API's definition makes the gateway hand over bytes. A gateway that hands over text instead
+ * has put U+FFFD in place of bytes that are not UTF-8, so text with U+FFFD is refused.
  */
 export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, megabytes = 3): string | undefined {
   if (body === null || body === '') return undefined;
@@ -48,7 +51,9 @@ const sources = {
 /** How the `loc` of a fault names the part. */
 const partNames = { path: 'path', query: 'query', headers: 'header', body: 'body' } satisfies Record<InputPart, string>;
 
-/** Reads a request by an operation's schemas. Throws InvalidInput with every fault of all its parts. */
+/**
+ * Reads a request by an operation's schemas. Throws InvalidInput with every fault of all its parts.
+ */
 export function readInput<Described extends Pick<Operation, InputPart | 'bodyMegabytes'>>(
   operation: Described,
   event: APIGatewayProxyEvent,
@@ -64,7 +69,10 @@ export function readInput<Described extends Pick<Operation, InputPart | 'bodyMeg
   return input as Input<Described>;
 }
 
-/** AWS does not document whether a path's parameters arrive decoded. Decoding again is safe: no parameter holds a percent sign. */
+/**
+ * AWS does not document whether a path's parameters arrive decoded. Decoding again is safe: no
+ * parameter holds a percent sign.
+ */
 function percentDecodedValues(parameters: Record<string, string | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, value && percentDecoded(value)]));
 }

@@ -1,6 +1,7 @@
 /**
- * An operation describes one endpoint, once, in a file beside it (`list-batches.operation.ts`, exported as `operation`): what it
- * reads and how it answers. The endpoint works by it; the OpenAPI document and the tests load it by the route's `entry`.
+ * An operation describes one endpoint, once, in a file beside it (`list-batches.operation.ts`,
+ * exported as `operation`): what it reads and how it answers. The endpoint works by it; the OpenAPI
+ * document and the tests load it by the route's `entry`.
  */
 
 import type * as z from 'zod/mini';
@@ -14,8 +15,8 @@ export interface Operation {
   /** A scope that the token must carry; without it the answer is 403. */
   readonly scope?: string;
   /**
-   * Makes it an operation of devices: finds in the input the type of the device that the request is about. The token must have the
-   * scope `device:TYPE` or `device:*`; without it the answer is 403.
+   * Makes it an operation of devices: finds in the input the type of the device that the request is
+   * about. The token must have the scope `device:TYPE` or `device:*`; without it the answer is 403.
    */
   readonly device?: (input: never) => string;
   /** Reads the parameters of the path. */
@@ -26,18 +27,25 @@ export interface Operation {
   readonly headers?: z.ZodMiniType;
   /** Reads the text of the body: `jsonBody(…)`. */
   readonly body?: z.ZodMiniType;
-  /** The largest body that is read; 3 by default. Lambda itself takes about 5.5, counted as the JSON of a text. */
+  /**
+   * The largest body that is read; 3 by default. Lambda itself takes about 5.5, counted as the JSON
+   * of a text.
+   */
   readonly bodyMegabytes?: number;
   /** What the OpenAPI document shows of a body whose schema reads the text itself. */
   readonly bodySchema?: () => z.ZodMiniType;
   readonly success: Success;
-  /** Error statuses of its own. Those that follow from the token, the input and the service are added to them. */
+  /**
+   * Error statuses of its own. Those that follow from the token, the input and the service are
+   * added to them.
+   */
   readonly errors?: readonly ErrorStatus[];
 }
 
 /**
- * `data` is one value in the envelope, `list` an item of a list in the envelope, `body` an answer without the envelope. They are
- * functions because only the OpenAPI document and the tests need them: making a schema costs a cold start up to a millisecond.
+ * `data` is one value in the envelope, `list` an item of a list in the envelope, `body` an answer
+ * without the envelope. They are functions because only the OpenAPI document and the tests need
+ * them: making a schema costs a cold start up to a millisecond.
  */
 export type Success = {
   readonly status: SuccessStatus;

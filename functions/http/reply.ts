@@ -6,8 +6,8 @@ import { type SuccessStatus, successNames } from '../statuses.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * What an endpoint answers with: the envelope's `data` and `pagination`, or a whole body without the envelope. JSON is text
- * here, so that stored JSON can be passed on as it is.
+ * What an endpoint answers with: the envelope's `data` and `pagination`, or a whole body without
+ * the envelope. JSON is text here, so that stored JSON can be passed on as it is.
  */
 export type Reply = { readonly headers?: Headers } & (
   | { readonly data: string; readonly pagination?: Pagination }
@@ -73,7 +73,10 @@ export function proxyResult({ status, headers, body }: HttpReply, requestId: str
   };
 }
 
-/** Lambda returns at most 6 MB, in which the body is a JSON string; the rest is left for the headers. */
+/**
+ * Lambda returns at most 6 MB, in which the body is a JSON string; the rest is left for the
+ * headers.
+ */
 export const maximumBodyBytes = 6 * 1024 * 1024 - 16 * 1024;
 
 /** Whether Lambda can return this reply. */
@@ -83,14 +86,16 @@ export function fitsOneAnswer(reply: Reply): boolean {
 
 /** Whether Lambda can return this body. */
 export function fitsLambdaResponse(body: string): boolean {
-  // A UTF-16 unit of well-formed text takes at most three bytes: three of UTF-8, or an escape of two.
+  // A UTF-16 unit of well-formed text takes at most three bytes: three of UTF-8, or an escape of
+  // two.
   return body.length * 3 <= maximumBodyBytes || Buffer.byteLength(JSON.stringify(body)) <= maximumBodyBytes;
 }
 
 /**
- * A page of a list. `start` and `end` are 0-based, `end` exclusive: the next offset. `Content-Range` counts from 1 and
- * includes both ends, as pages did before the envelope had a pagination. Throws InvalidInput for a page of more bytes
- * than one response holds: a smaller `limit` gets it.
+ * A page of a list. `start` and `end` are 0-based, `end` exclusive: the next offset.
+ * `Content-Range` counts from 1 and includes both ends, as pages did before the envelope had a
+ * pagination. Throws InvalidInput for a page of more bytes than one response holds: a smaller
+ * `limit` gets it.
  */
 export function pageReply(query: { offset: number; limit: number }, { items, total }: Page<unknown>): Reply {
   const { offset, limit } = query;

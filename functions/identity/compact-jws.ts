@@ -16,7 +16,10 @@ export interface CompactJws {
 
 const longestToken = 8192;
 
-/** The types of access tokens by RFC 7519 and RFC 9068. Other tokens of the same issuer (`logout+jwt`) grant no access. */
+/**
+ * The types of access tokens by RFC 7519 and RFC 9068. Other tokens of the same issuer
+ * (`logout+jwt`) grant no access.
+ */
 const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
 
 /**
@@ -42,7 +45,10 @@ export function readCompactJws(token: string): CompactJws {
   return { header: { alg, kid }, payload: decodeBase64Url(payload), encoded: [header, payload, signature] };
 }
 
-/** The object that a part of a token holds. Throws TokenRefused, also for a member named twice: another reader might take the other value. */
+/**
+ * The object that a part of a token holds. Throws TokenRefused, also for a member named twice:
+ * another reader might take the other value.
+ */
 export function readJsonObject(bytes: Buffer): Record<string, unknown> {
   const text = bytes.toString('utf8');
   const value = isUtf8(bytes) ? parseJson(text) : undefined;
@@ -60,7 +66,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Buffer alone would also read padding, base64, stray characters and stray bits: several spellings of one token. */
+/**
+ * Buffer alone would also read padding, base64, stray characters and stray bits: several spellings
+ * of one token.
+ */
 function decodeBase64Url(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.toString('base64url') !== text) throw new TokenRefused('not in base64url');

@@ -2,7 +2,9 @@ import { addToRequestLog, describeError } from '../request-log.ts';
 import { TokenRefused } from './compact-jws.ts';
 import { type VerificationKey, verificationKey } from './verification-key.ts';
 
-/** The issuer's keys are not known, so no token can be verified. That is never the caller's fault. */
+/**
+ * The issuer's keys are not known, so no token can be verified. That is never the caller's fault.
+ */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
@@ -10,7 +12,10 @@ export class KeysUnavailable extends Error {
 const second = 1000;
 const minute = 60 * second;
 
-/** The shortest time between two requests to the issuer, whatever they were for and however they ended. */
+/**
+ * The shortest time between two requests to the issuer, whatever they were for and however they
+ * ended.
+ */
 const pause = 10 * second;
 /** After this time the issuer is asked again before a key is used: it may have withdrawn one. */
 const freshFor = 10 * minute;
@@ -20,9 +25,10 @@ const fetchTimeout = 2 * second;
 const largestKeySet = 1024 * 1024;
 
 /**
- * The keys of an issuer, kept between requests. They are fetched when they are first needed, when a token names one that is
- * not known (rotation), and when they are older than 10 minutes; never more than once in 10 s, for any number of tokens.
- * `fetchText` gets the text of the key set (JWKS), or throws.
+ * The keys of an issuer, kept between requests. They are fetched when they are first needed, when a
+ * token names one that is not known (rotation), and when they are older than 10 minutes; never more
+ * than once in 10 s, for any number of tokens. `fetchText` gets the text of the key set (JWKS), or
+ * throws.
  */
 export function keySource(fetchText: () => Promise<string>, now = Date.now) {
   let keys: readonly VerificationKey[] = [];
@@ -51,9 +57,9 @@ export function keySource(fetchText: () => Promise<string>, now = Date.now) {
 
   return {
     /**
-     * The keys that may have signed a token: those of its `kid`, or the only one of the set if it has no `kid` (OpenID Connect
-     * Core 10.1). Throws TokenRefused when the issuer has no such key, KeysUnavailable when it cannot be asked for the key, or
-     * its keys are older than 6 hours.
+     * The keys that may have signed a token: those of its `kid`, or the only one of the set if it
+     * has no `kid` (OpenID Connect Core 10.1). Throws TokenRefused when the issuer has no such key,
+     * KeysUnavailable when it cannot be asked for the key, or its keys are older than 6 hours.
      */
     async find(kid: string | undefined): Promise<readonly VerificationKey[]> {
       if (age() >= freshFor || keysNamed(kid).length === 0) {

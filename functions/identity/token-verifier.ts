@@ -17,7 +17,10 @@ export interface Identity {
   readonly userId: string;
   /** When the token expires, in epoch seconds. */
   readonly exp: number;
-  /** What the token allows, as a list with spaces between (RFC 8693); empty when the token does not say. */
+  /**
+   * What the token allows, as a list with spaces between (RFC 8693); empty when the token does not
+   * say.
+   */
   readonly scope: string;
   /** The claims of these names, where the token has them: a priority, and JSON. */
   readonly queue_priority?: string;
@@ -27,8 +30,8 @@ export interface Identity {
 const priorities = new Set<unknown>(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE']);
 
 /**
- * Verifies a bearer token: signature, issuer, audience, `exp` (required), `nbf`, `sub` (required), with no leeway. Throws
- * TokenRefused for every bad token, KeysUnavailable when none can be judged.
+ * Verifies a bearer token: signature, issuer, audience, `exp` (required), `nbf`, `sub` (required),
+ * with no leeway. Throws TokenRefused for every bad token, KeysUnavailable when none can be judged.
  */
 export function tokenVerifier({ issuer, audiences, keys, now = Date.now }: TokenRules) {
   return async (token: string): Promise<Identity> => {
@@ -62,7 +65,10 @@ function verifyByAny(keys: readonly VerificationKey[], jws: CompactJws) {
   throw refusal;
 }
 
-/** Cognito's access tokens name the client in `client_id` and have no `aud`; its ID tokens are for the client, not for an API. */
+/**
+ * Cognito's access tokens name the client in `client_id` and have no `aud`; its ID tokens are for
+ * the client, not for an API.
+ */
 function isFor(audiences: readonly string[], { aud, client_id: clientId, token_use: use }: Record<string, unknown>) {
   if (use !== undefined && use !== 'access') return false;
   const named = aud ?? (use === 'access' ? clientId : undefined);
@@ -70,8 +76,9 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
 }
 
 /**
- * Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array. Cognito writes `resource-server/name`, and no name
- * of it may hold a slash: its `device/FRESNEL` is our `device:FRESNEL`.
+ * Okta and Microsoft call the claim `scp`; there and elsewhere it may be an array. Cognito writes
+ * `resource-server/name`, and no name of it may hold a slash: its `device/FRESNEL` is our
+ * `device:FRESNEL`.
  */
 function scopeOf({ scope, scp, token_use: use }: Record<string, unknown>): string {
   const list = scope ?? scp;

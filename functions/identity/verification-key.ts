@@ -16,7 +16,10 @@ const rsaAlgorithms = ['RS256', 'RS384', 'RS512'];
 const curveAlgorithms: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' };
 const leastRsaBits = 2048;
 
-/** The key of a JWK; undefined when it is not for verifying signatures of the RS256 or ES256 family, or too weak. */
+/**
+ * The key of a JWK; undefined when it is not for verifying signatures of the RS256 or ES256 family,
+ * or too weak.
+ */
 export function verificationKey(jwk: JsonWebKey): VerificationKey | undefined {
   const { kid, use, key_ops: operations } = jwk;
   if (kid !== undefined && (typeof kid !== 'string' || kid === '')) return undefined;

@@ -10,8 +10,9 @@ const devices = listDevices(client, tableNames('Devices'));
 const measure = measureQueue(client, tableNames('Queue'));
 
 /**
- * Writes a line for each device that has announced itself (length of its queue, age of the oldest batch that waits), and one for all of
- * them: at how many batches wait while nobody works. Metric filters read them. Throws when a queue could not be measured, after all others were.
+ * Writes a line for each device that has announced itself (length of its queue, age of the oldest
+ * batch that waits), and one for all of them: at how many batches wait while nobody works. Metric
+ * filters read them. Throws when a queue could not be measured, after all others were.
  */
 export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
   const request_id = context.awsRequestId;

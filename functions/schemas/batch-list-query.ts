@@ -54,8 +54,9 @@ const fields = {
 };
 
 /**
- * Query of the batch list, read from the values of each parameter. Filters AND together, the values of one OR: so an
- * empty `id`, which stands for filters that contradict each other, matches nothing.
+ * Query of the batch list, read from the values of each parameter. Filters AND together, the values
+ * of one OR: so an empty `id`, which stands for filters that contradict each other, matches
+ * nothing.
  */
 export const BatchListQuery = z.pipe(
   z

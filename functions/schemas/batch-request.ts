@@ -1,6 +1,6 @@
 /**
- * The bodies by which users create batches and add to them. Members that the service does not know are ignored: later
- * clients send more. What may be left out may be null.
+ * The bodies by which users create batches and add to them. Members that the service does not know
+ * are ignored: later clients send more. What may be left out may be null.
  */
 
 import * as z from 'zod/mini';
@@ -35,7 +35,10 @@ export type JobRequest = z.output<typeof JobRequest>;
 
 const JobRequests = z.array(JobRequest).check(z.maxLength(maxJobs));
 
-/** Jobs to be added to a batch: at least one. Whether they fit the batch's sequence is `jobFaults`' to say. */
+/**
+ * Jobs to be added to a batch: at least one. Whether they fit the batch's sequence is `jobFaults`'
+ * to say.
+ */
 export const AddJobsRequest = JobRequests.check(
   whole((jobs) => (Array.isArray(jobs) && jobs.length === 0 ? [tooFew([])] : jobFaults(jobs, undefined, []))),
 );
@@ -112,8 +115,9 @@ interface Fault {
 }
 
 /**
- * What is wrong between jobs and their sequences. `sequence` is the batch's: null when it has none; undefined when it is not
- * known yet, and then nothing is said that depends on it. Parts that have faults of their own are passed over.
+ * What is wrong between jobs and their sequences. `sequence` is the batch's: null when it has none;
+ * undefined when it is not known yet, and then nothing is said that depends on it. Parts that have
+ * faults of their own are passed over.
  */
 export function* jobFaults(jobs: unknown, sequence: unknown, path: Fault['path']): Generator<Fault> {
   if (!Array.isArray(jobs)) return;
@@ -141,7 +145,9 @@ function tooFew(path: Fault['path']): Fault {
   return { type: 'too_short', path, message: 'List should have at least 1 item' };
 }
 
-/** A check of a whole value, also where parts of it have faults: all faults are reported at once. */
+/**
+ * A check of a whole value, also where parts of it have faults: all faults are reported at once.
+ */
 function whole<Value>(faults: (value: unknown) => Iterable<Fault>) {
   const check = z.check<Value>((payload) => {
     let found = 0;

@@ -56,26 +56,36 @@ export const BatchRow = z.extend(BatchOfRow, {
   written_at: WrittenAt,
   /** Not all jobs that it is created with are stored yet. */
   creating: z.exactOptional(z.literal(true)),
-  /** What was said of the batch, while its status is derived from its jobs (see lifecycle/settle.ts). */
+  /**
+   * What was said of the batch, while its status is derived from its jobs (see
+   * lifecycle/settle.ts).
+   */
   unsettled: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
   /** The latest update of any of its jobs; absent until a job is updated. */
   jobs_updated_at: z.exactOptional(Timestamp),
-  /** It is being canceled, in several transactions: closed already, its status follows when its jobs are canceled. */
+  /**
+   * It is being canceled, in several transactions: closed already, its status follows when its jobs
+   * are canceled.
+   */
   canceling: z.exactOptional(z.literal(true)),
   /**
-   * Its key in the queue of its device; null while it is not there. Absent where no worker may take it: it was made by an event, or before
-   * there were queues.
+   * Its key in the queue of its device; null while it is not there. Absent where no worker may take
+   * it: it was made by an event, or before there were queues.
    */
   queue_key: z.exactOptional(z.nullable(z.string())),
   /**
-   * The calls that change its jobs in several transactions, and are under way (see lifecycle/calls-under-way.ts): the id of one that cancels
-   * some; of one that adds some also the `creation_order` of its first job.
+   * The calls that change its jobs in several transactions, and are under way (see
+   * lifecycle/calls-under-way.ts): the id of one that cancels some; of one that adds some also the
+   * `creation_order` of its first job.
    */
   calls_under_way: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 
-/** Values of attributes that a row may lack. Give every attribute that is added to BatchRow its value in older rows here. */
+/**
+ * Values of attributes that a row may lack. Give every attribute that is added to BatchRow its
+ * value in older rows here.
+ */
 export const batchRowDefaults: Readonly<Partial<BatchRow>> = {};
 
 const fields = {

@@ -1,9 +1,9 @@
 /**
- * Values as senders of events and writers of rows give them. Ids and times are accepted in any form that the API accepts and
- * come out canonical.
+ * Values as senders of events and writers of rows give them. Ids and times are accepted in any form
+ * that the API accepts and come out canonical.
  *
- * The bounds keep 100 of the largest rows within one answer of a Lambda function (6 MB), which escapes its body once more:
- * so JSON is measured as the text of a text.
+ * The bounds keep 100 of the largest rows within one answer of a Lambda function (6 MB), which
+ * escapes its body once more: so JSON is measured as the text of a text.
  */
 
 import * as z from 'zod/mini';
@@ -29,7 +29,10 @@ export const Time = TimestampText.check(
   }, 'Times lie between 1970 and 2255.'),
 );
 
-/** A JSON object of at most `most` bytes, taken as it is: `z.record` would leave out a member named `__proto__`. */
+/**
+ * A JSON object of at most `most` bytes, taken as it is: `z.record` would leave out a member named
+ * `__proto__`.
+ */
 export function jsonObject(most: number) {
   return z
     .custom<Readonly<Record<string, unknown>>>(

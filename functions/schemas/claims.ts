@@ -1,4 +1,6 @@
-/** What a token allows besides scopes, as the authorizer hands it on: all values are texts there. */
+/**
+ * What a token allows besides scopes, as the authorizer hands it on: all values are texts there.
+ */
 
 import * as z from 'zod/mini';
 import { QueuePriority, Uuid } from './values.ts';

@@ -14,7 +14,9 @@ export const DeviceRow = z.object({
   name: z.string(),
   status: z.string(),
   availability: Availability,
-  /** Pulser's abstract representation of the device: a JSON text, handed out as it was announced. */
+  /**
+   * Pulser's abstract representation of the device: a JSON text, handed out as it was announced.
+   */
   specs: z.string(),
   /** Whether anyone may read the specification. */
   public: z.boolean(),

@@ -1,4 +1,7 @@
-/** The envelope of every success, as the OpenAPI document and the tests read it; http/reply.ts writes it. */
+/**
+ * The envelope of every success, as the OpenAPI document and the tests read it; http/reply.ts
+ * writes it.
+ */
 
 import * as z from 'zod/mini';
 import { type SuccessStatus, successNames } from '../statuses.ts';

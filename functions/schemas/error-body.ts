@@ -1,4 +1,7 @@
-/** The body of every error, as the OpenAPI document and the tests read it; http/error-reply.ts writes it. */
+/**
+ * The body of every error, as the OpenAPI document and the tests read it; http/error-reply.ts
+ * writes it.
+ */
 
 import * as z from 'zod/mini';
 

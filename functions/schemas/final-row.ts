@@ -15,7 +15,10 @@ const nullableText = z.union([
 
 const common = { user_id: attribute(z.string()), id: attribute(Uuid), updated_at: attribute(Timestamp) };
 
-/** What a stream's record says of a job or a batch that ended: parts of the row after the change, as DynamoDB writes values. */
+/**
+ * What a stream's record says of a job or a batch that ended: parts of the row after the change, as
+ * DynamoDB writes values.
+ */
 export const FinalRow = z.union([
   z.pipe(
     z.object({

@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 import type { InputFault } from '../errors.ts';
 
-/** The faults of one part of a request (`path`, `query`, `body`) in pydantic's words. A schema names its own in `params.type`. */
+/**
+ * The faults of one part of a request (`path`, `query`, `body`) in pydantic's words. A schema names
+ * its own in `params.type`.
+ */
 export function inputFaults(part: string, error: z.core.$ZodError): InputFault[] {
   return error.issues.flatMap((issue) => {
     const loc = [part, ...(issue.path as (string | number)[])];

@@ -43,7 +43,10 @@ const fields = {
   end_date: 'Jobs that ended by this time.',
 };
 
-/** Query of the job list, read from the values of each parameter. Filters AND together, the values of one OR. */
+/**
+ * Query of the job list, read from the values of each parameter. Filters AND together, the values
+ * of one OR.
+ */
 export const JobListQuery = z.pipe(
   z
     .object({

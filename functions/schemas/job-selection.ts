@@ -1,4 +1,7 @@
-/** The query strings that choose some of a batch's jobs: to be canceled, or to be run again. Without any, all are chosen. */
+/**
+ * The query strings that choose some of a batch's jobs: to be canceled, or to be run again. Without
+ * any, all are chosen.
+ */
 
 import * as z from 'zod/mini';
 import { IdsFilter, IntegerFilter, many, TimeFilter } from './query-values.ts';

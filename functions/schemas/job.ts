@@ -33,7 +33,10 @@ export const JobOfRow = z.object({
   errors: z.nullable(z.array(z.string())),
 });
 
-/** A job as its table holds it: what is shown of it, where its results are, and what the writers keep. */
+/**
+ * A job as its table holds it: what is shown of it, where its results are, and what the writers
+ * keep.
+ */
 export const JobRow = z.extend(JobOfRow, {
   variables: NullableText,
   /** Key of its results in the bucket; null until there are any. */
@@ -45,16 +48,24 @@ export const JobRow = z.extend(JobOfRow, {
   /** Grows with every write of the row: the condition of the next one. */
   rev: Count,
   written_at: WrittenAt,
-  /** What was said of the job, while its end follows from that of its batch (see lifecycle/settle.ts). */
+  /**
+   * What was said of the job, while its end follows from that of its batch (see
+   * lifecycle/settle.ts).
+   */
   unsettled: z.exactOptional(
     z.strictObject({ status: JobStatus, updated_at: Timestamp, errors: z.nullable(z.array(z.string())) }),
   ),
-  /** Of the lease under which a device reported its end: tells a repeated report from a late one. */
+  /**
+   * Of the lease under which a device reported its end: tells a repeated report from a late one.
+   */
   fence: z.exactOptional(Count),
 });
 export type JobRow = z.infer<typeof JobRow>;
 
-/** Values of attributes that a row may lack. Give every attribute that is added to JobRow its value in older rows here. */
+/**
+ * Values of attributes that a row may lack. Give every attribute that is added to JobRow its value
+ * in older rows here.
+ */
 export const jobRowDefaults: Readonly<Partial<JobRow>> = { results_key: null };
 
 const fields = {

@@ -1,8 +1,10 @@
 /**
  * The one reader of JSON from outside: bodies of requests and of events.
  *
- * - The text must be there (`missing`) and must be JSON (`json_invalid`, with what JSON.parse says is wrong).
- * - It may be nested 100 levels deep (`too_deep`): deeper JSON can be parsed, but writing it overflows the stack.
+ * - The text must be there (`missing`) and must be JSON (`json_invalid`, with what JSON.parse says
+ *   is wrong).
+ * - It may be nested 100 levels deep (`too_deep`): deeper JSON can be parsed, but writing it
+ *   overflows the stack.
  * - If an object names a member twice, the last value counts, as in JSON.parse.
  * - `__proto__` is a member like any other.
  *
@@ -29,8 +31,8 @@ export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
 }
 
 /**
- * Reads the text of a body whose schema keeps parts of the text as they are: `schema` reads the text, which is JSON then,
- * and bounds the depth of the parts itself.
+ * Reads the text of a body whose schema keeps parts of the text as they are: `schema` reads the
+ * text, which is JSON then, and bounds the depth of the parts itself.
  */
 export function jsonTextBody<Output>(read: (text: string, context: z.core.ParsePayload) => Output) {
   return z.transform((text, context): Output => {
@@ -53,7 +55,10 @@ function parseJson(text: unknown, context: z.core.ParsePayload): { text: string;
   }
 }
 
-/** What JSON.parse says is wrong, such as `Unexpected token 'N'` for a NaN, without the excerpt of the text that it may add. */
+/**
+ * What JSON.parse says is wrong, such as `Unexpected token 'N'` for a NaN, without the excerpt of
+ * the text that it may add.
+ */
 function reasonOf({ message }: SyntaxError): string {
   return message.split(', ', 1).join();
 }

@@ -15,7 +15,10 @@ export const UserId = z
 const envelope = {
   /** Chosen by the sender; the same event sent again has the same id. */
   id: text(256),
-  /** When it happened. If two events set the same field, the later time wins, whatever order they arrive in. */
+  /**
+   * When it happened. If two events set the same field, the later time wins, whatever order they
+   * arrive in.
+   */
   time: Time,
   /** The owner: the `sub` of their tokens. */
   user_id: UserId,

@@ -1,6 +1,7 @@
 /**
- * Readers of query parameters. The gateway hands over each parameter as the list of its values. Faults carry pydantic's type as
- * `params.type`; the OpenAPI document shows the schema behind each reader.
+ * Readers of query parameters. The gateway hands over each parameter as the list of its values.
+ * Faults carry pydantic's type as `params.type`; the OpenAPI document shows the schema behind each
+ * reader.
  */
 
 import * as z from 'zod/mini';
@@ -97,7 +98,9 @@ export const IdPrefixFilter = one(
 
 const SortDirection = z.enum(['ASC', 'DESC']).register(z.globalRegistry, { id: 'SortDirection' });
 
-/** The parameters that all lists share: order and page. The OpenAPI document names the fields `id`. */
+/**
+ * The parameters that all lists share: order and page. The OpenAPI document names the fields `id`.
+ */
 export function orderAndPage<Field extends string>(
   fields: readonly [Field, ...Field[]],
   { id, defaultField }: { readonly id: string; readonly defaultField: NoInfer<Field> },

@@ -42,7 +42,10 @@ export const Quiz = z
     ],
   });
 
-/** One submission: the answer to a quiz of the content-management system, and its place among the submissions to that quiz. */
+/**
+ * One submission: the answer to a quiz of the content-management system, and its place among the
+ * submissions to that quiz.
+ */
 export interface QuizSubmission {
   readonly cms_quiz_id: string;
   readonly position: number;

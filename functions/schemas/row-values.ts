@@ -4,8 +4,8 @@ import * as z from 'zod/mini';
 import { isJsonObject } from '../json-text.ts';
 
 /**
- * A JSON object, stored as its text: a DynamoDB map would refuse numbers beyond 38 digits or 1e126 and more than 32 levels,
- * and the SDK returns whole numbers beyond 2^53 as BigInt.
+ * A JSON object, stored as its text: a DynamoDB map would refuse numbers beyond 38 digits or 1e126
+ * and more than 32 levels, and the SDK returns whole numbers beyond 2^53 as BigInt.
  */
 export const JsonText = z.pipe(
   z.string(),
@@ -21,8 +21,9 @@ export const JsonText = z.pipe(
 );
 
 /**
- * When each attribute that events change was last set, in microseconds since 1970; absent until an event sets it. An older
- * event that arrives later changes nothing, so that the same events in any order leave the same row.
+ * When each attribute that events change was last set, in microseconds since 1970; absent until an
+ * event sets it. An older event that arrives later changes nothing, so that the same events in any
+ * order leave the same row.
  */
 export const WrittenAt = z.record(z.string(), z.int());
 export type WrittenAt = z.infer<typeof WrittenAt>;

@@ -1,6 +1,7 @@
 /**
- * Pulser sequences, in their abstract representation: the JSON object that the clients send as a text. The service looks at
- * no more of it than it needs to accept a batch; what only Pulser can judge is left to the device.
+ * Pulser sequences, in their abstract representation: the JSON object that the clients send as a
+ * text. The service looks at no more of it than it needs to accept a batch; what only Pulser can
+ * judge is left to the device.
  */
 
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -64,7 +65,8 @@ export function undeclaredVariables(sequence: SequenceFacts, variables: Readonly
 function factsOf(content: Readonly<Record<string, unknown>>): SequenceFacts {
   const { variables, register, device } = content;
   const names = isObject(variables) ? Object.keys(variables) : [];
-  // The ids of a mappable register's qubits stand under `qid`; a job says under `qubits` which traps they go to.
+  // The ids of a mappable register's qubits stand under `qid`; a job says under `qubits` which
+  // traps they go to.
   const isMappable = Array.isArray(register) && isObject(register[0]) && 'qid' in register[0];
   const deviceName = isObject(device) ? device.name : undefined;
   return {

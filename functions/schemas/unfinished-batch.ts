@@ -12,7 +12,10 @@ export const UnfinishedCall = z.object({
 });
 export type UnfinishedCall = z.infer<typeof UnfinishedCall>;
 
-/** A message about a batch that is created, canceled or ended in several transactions, or about a call that changes its jobs so. */
+/**
+ * A message about a batch that is created, canceled or ended in several transactions, or about a
+ * call that changes its jobs so.
+ */
 export const UnfinishedBatch = z.object({
   user_id: z.string(),
   batch_id: Uuid,

@@ -15,7 +15,9 @@ export const WebhookMessage = z.object({
   updated_at: Timestamp,
   /** How many failed. */
   attempts: Count,
-  /** Still to be waited for before the next attempt, after the delay that the message was sent with. */
+  /**
+   * Still to be waited for before the next attempt, after the delay that the message was sent with.
+   */
   wait_seconds: Count,
 });
 export type WebhookMessage = z.infer<typeof WebhookMessage>;

@@ -36,7 +36,10 @@ const specialIpv6 = [
   ['3fff::', 20, 'documentation'],
 ] as const;
 
-/** IPv6 addresses that stand for the IPv4 address in their last 32 bits: mapped (RFC 4291) and NAT64 (RFC 6052). */
+/**
+ * IPv6 addresses that stand for the IPv4 address in their last 32 bits: mapped (RFC 4291) and NAT64
+ * (RFC 6052).
+ */
 const embeddingPrefixes = ['::ffff:', '64:ff9b::'];
 
 const special = new BlockList();
@@ -46,8 +49,9 @@ for (const [net, prefix] of specialIpv6) special.addSubnet(net, prefix, 'ipv6');
 global.addSubnet(...globalIpv6, 'ipv6');
 
 /**
- * Whether the address, in any notation, belongs to a host of the Internet: global unicast by IANA's registries. A mapped or NAT64
- * address is judged by the IPv4 address that it stands for. False for what is not an address.
+ * Whether the address, in any notation, belongs to a host of the Internet: global unicast by IANA's
+ * registries. A mapped or NAT64 address is judged by the IPv4 address that it stands for. False for
+ * what is not an address.
  */
 export function isGlobalUnicast(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, 'ipv4');

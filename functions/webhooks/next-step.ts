@@ -16,8 +16,9 @@ export type NextStep =
   | { readonly step: 'give up'; readonly reason: string };
 
 /**
- * Decides what follows from attempt number `attempts` (1 for the first): its answer, or why none came. 2xx is delivered, 410 stops, anything
- * else fails. After a failure the next attempt comes after its delay, or after `Retry-After` where that is longer, at most a day.
+ * Decides what follows from attempt number `attempts` (1 for the first): its answer, or why none
+ * came. 2xx is delivered, 410 stops, anything else fails. After a failure the next attempt comes
+ * after its delay, or after `Retry-After` where that is longer, at most a day.
  */
 export function nextStep(attempts: number, result: WebhookAnswer | Error, now = Date.now()): NextStep {
   if (!(result instanceof Error)) {

@@ -1,4 +1,6 @@
-/** One attempt at a delivery: the only place where the service connects to hosts that users name. */
+/**
+ * One attempt at a delivery: the only place where the service connects to hosts that users name.
+ */
 
 import { Resolver } from 'node:dns/promises';
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
@@ -37,12 +39,14 @@ export class WebhookUnanswered extends Error {
 /**
  * Posts the body once.
  *
- * - The addresses of the host are judged in the connection's own look-up: only those that may be connected to are given to it, so what
- *   was judged is what is connected to, whatever the name resolves to at another time.
+ * - The addresses of the host are judged in the connection's own look-up: only those that may be
+ *   connected to are given to it, so what was judged is what is connected to, whatever the name
+ *   resolves to at another time.
  * - Redirects are not followed, no proxy is used, and no connection is used twice.
  * - Of the answer, only the status and `Retry-After` are read. The connection ends before the body.
  *
- * Throws WebhookUnanswered when no answer has come within the time, look-up and connection included.
+ * Throws WebhookUnanswered when no answer has come within the time, look-up and connection
+ * included.
  */
 export async function postWebhook(
   { url, headers, body }: WebhookPost,
@@ -59,7 +63,8 @@ export async function postWebhook(
       (error: Error) => callback(error, '', 0),
     );
   };
-  // The look-up is not asked about an address: only a stack that reaches its own machine alone may name one (readWebhook).
+  // The look-up is not asked about an address: only a stack that reaches its own machine alone may
+  // name one (readWebhook).
   const options: RequestOptions = {
     method: 'POST',
     headers: {
@@ -106,7 +111,8 @@ function answerOf(url: URL, options: RequestOptions, body: string): Promise<Webh
         ? requestHttps(url, { ...options, agent: new HttpsAgent() }, onAnswer)
         : requestHttp(url, { ...options, agent: new HttpAgent() }, onAnswer);
     request.on('error', reject);
-    // Without a listener Node drops a connection whose server wants another protocol, and reports nothing.
+    // Without a listener Node drops a connection whose server wants another protocol, and reports
+    // nothing.
     request.on('upgrade', (answer, socket) => {
       onAnswer(answer);
       socket.destroy();
@@ -116,8 +122,9 @@ function answerOf(url: URL, options: RequestOptions, body: string): Promise<Webh
 }
 
 /**
- * Asks the name servers themselves: neither the machine's own host names count, nor does a slow name keep others from being looked up,
- * as it would in the thread pool of `dns.lookup`. IPv4 first: Lambda has no way out by IPv6.
+ * Asks the name servers themselves: neither the machine's own host names count, nor does a slow
+ * name keep others from being looked up, as it would in the thread pool of `dns.lookup`. IPv4
+ * first: Lambda has no way out by IPv6.
  */
 async function resolveName(name: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_500, tries: 2 });

@@ -1,8 +1,13 @@
-/** Keys and signatures of the Standard Webhooks specification (1.0.0), asymmetric: ed25519, `v1a`. */
+/**
+ * Keys and signatures of the Standard Webhooks specification (1.0.0), asymmetric: ed25519, `v1a`.
+ */
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** A key pair; `publicKey` is what receivers verify with, in the specification's form: `whpk_` and base64. */
+/**
+ * A key pair; `publicKey` is what receivers verify with, in the specification's form: `whpk_` and
+ * base64.
+ */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicKey: string;
@@ -11,7 +16,10 @@ export interface SigningKey {
 const secretPrefix = 'whsk_';
 const publicPrefix = 'whpk_';
 
-/** A new secret key as text: `whsk_` and the base64 of the 32 bytes of the seed and the 32 of the public key. */
+/**
+ * A new secret key as text: `whsk_` and the base64 of the 32 bytes of the seed and the 32 of the
+ * public key.
+ */
 export function generateSecretKey(): string {
   const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   return secretPrefix + Buffer.concat([Buffer.from(d!, 'base64url'), Buffer.from(x!, 'base64url')]).toString('base64');
@@ -37,7 +45,10 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The three headers of the specification: a signature by each key, so that a receiver may know either. */
+/**
+ * The three headers of the specification: a signature by each key, so that a receiver may know
+ * either.
+ */
 export function signatureHeaders({ id, timestamp, body }: SignedMessage, keys: readonly SigningKey[]) {
   const content = Buffer.from(`${id}.${timestamp}.${body}`);
   const signatures = keys.map(({ privateKey }) => `v1a,${sign(null, content, privateKey).toString('base64')}`);

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * Whom a stack calls: `public`, hosts of the Internet by HTTPS; `loopback`, 127.0.0.1 alone, by HTTP too and on any port, for the
- * local stack; `off`, nobody.
+ * Whom a stack calls: `public`, hosts of the Internet by HTTPS; `loopback`, 127.0.0.1 alone, by
+ * HTTP too and on any port, for the local stack; `off`, nobody.
  */
 export type WebhookReach = 'public' | 'loopback' | 'off';
 
@@ -10,8 +10,9 @@ export type WebhookReach = 'public' | 'loopback' | 'off';
 export type WebhookTarget = { readonly url: URL } | { readonly refusal: string };
 
 /**
- * Reads the `webhook` of a batch. Clients may send any text there. A `public` stack delivers to HTTPS on port 443 of a full domain
- * name, without user information. Which addresses the name may have is decided when it is connected to (post-webhook.ts).
+ * Reads the `webhook` of a batch. Clients may send any text there. A `public` stack delivers to
+ * HTTPS on port 443 of a full domain name, without user information. Which addresses the name may
+ * have is decided when it is connected to (post-webhook.ts).
  */
 export function readWebhook(webhook: string, reach: WebhookReach): WebhookTarget {
   if (reach === 'off') return { refusal: 'This stack delivers no webhooks.' };

@@ -39,7 +39,10 @@ interface Template {
   >;
 }
 
-/** The body of the template's one dashboard, in which a resource is named by the last part of its construct's path. */
+/**
+ * The body of the template's one dashboard, in which a resource is named by the last part of its
+ * construct's path.
+ */
 export function readDashboard({ Resources }: Template): DashboardBody {
   const dashboard = Object.values(Resources).find(({ Type }) => Type === 'AWS::CloudWatch::Dashboard');
   if (dashboard === undefined) throw new Error('The template has no dashboard.');

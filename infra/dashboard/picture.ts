@@ -1,4 +1,7 @@
-/** Draws the dashboard as an SVG: its widgets at their places, with their titles and the names of what they show. The curves are made up. */
+/**
+ * Draws the dashboard as an SVG: its widgets at their places, with their titles and the names of
+ * what they show. The curves are made up.
+ */
 
 import { createHash } from 'node:crypto';
 import type { DashboardBody, MetricOptions, Widget } from './dashboard-body.ts';
@@ -15,7 +18,8 @@ const colours = ['#1f5fb4', '#c2570c', '#1b7548', '#a3257a', '#6b45a8', '#8a6100
 /** The picture, the same for the same body. */
 export function drawDashboard({ widgets }: DashboardBody): string {
   const drawn = widgets.map((widget) => (widget.type === 'alarm' ? drawAlarms(widget) : drawGraph(widget)));
-  // A widget that needs more room than CloudWatch gives it, which scrolls there, moves those below it.
+  // A widget that needs more room than CloudWatch gives it, which scrolls there, moves those below
+  // it.
   const extra = widgets.map((widget, at) => drawn[at]!.height - widget.height * row);
   const topOf = (widget: Widget) =>
     widget.y * row +

@@ -1,4 +1,6 @@
-/** Writes docs/dashboard.svg; run by `npm run dashboard`. A test compares the file with the picture. */
+/**
+ * Writes docs/dashboard.svg; run by `npm run dashboard`. A test compares the file with the picture.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

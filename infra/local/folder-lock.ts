@@ -20,8 +20,9 @@ const lockName = 'lock.json';
 const settleMilliseconds = 500;
 
 /**
- * Takes the folder until this process ends, and creates it if needed. Returns the holder when another stack has it. A lock
- * that a dead process left behind is taken over. Throws SetupProblem for a folder that cannot be used.
+ * Takes the folder until this process ends, and creates it if needed. Returns the holder when
+ * another stack has it. A lock that a dead process left behind is taken over. Throws SetupProblem
+ * for a folder that cannot be used.
  */
 export async function lockFolder(folder: string, port: number): Promise<FolderHolder | undefined> {
   const file = join(folder, lockName);
@@ -54,7 +55,9 @@ export async function lockFolder(folder: string, port: number): Promise<FolderHo
   return undefined;
 }
 
-/** Creates the folder and its parents. mkdir's own `recursive` never returns in a folder like /proc. */
+/**
+ * Creates the folder and its parents. mkdir's own `recursive` never returns in a folder like /proc.
+ */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);

@@ -16,8 +16,8 @@ export interface FrontServer extends HttpServer {
 }
 
 /**
- * Takes the port before there is anything to serve, since the issuer's address is part of the template. Early requests
- * wait. Throws SetupProblem when the port is taken.
+ * Takes the port before there is anything to serve, since the issuer's address is part of the
+ * template. Early requests wait. Throws SetupProblem when the port is taken.
  */
 export async function startFrontServer(port: number): Promise<FrontServer> {
   const opened = Promise.withResolvers<FrontHandler>();

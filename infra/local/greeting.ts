@@ -12,7 +12,9 @@ export interface StackDescription {
   /** The outputs of the template. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly users: readonly AccountWithToken[];
-  /** For the machines that run the jobs: also a client of the token endpoint's `client_credentials`. */
+  /**
+   * For the machines that run the jobs: also a client of the token endpoint's `client_credentials`.
+   */
   readonly device: AccountWithToken;
 }
 
@@ -48,7 +50,10 @@ export function describeStack(
   };
 }
 
-/** What people are shown: the tokens, and curl lines that work as printed. `files` are the description and the log. */
+/**
+ * What people are shown: the tokens, and curl lines that work as printed. `files` are the
+ * description and the log.
+ */
 export async function greeting(
   { baseUrl, openapiUrl, tokenEndpoint, users, device }: StackDescription,
   files: { readonly description: string; readonly log: string },

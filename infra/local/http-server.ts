@@ -13,9 +13,10 @@ export interface HttpServer {
 const maxHeaderSize = 65_536;
 
 /**
- * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers CONNECT and connections that do not speak HTTP.
- * Every other request reaches `handle`, including those that Node would answer by itself: without a Host, or with an
- * unknown expectation. Throws SetupProblem when the port is taken.
+ * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers CONNECT and connections that
+ * do not speak HTTP. Every other request reaches `handle`, including those that Node would answer
+ * by itself: without a Host, or with an unknown expectation. Throws SetupProblem when the port is
+ * taken.
  */
 export async function startHttpServer(
   port: number,
@@ -59,7 +60,9 @@ export async function startHttpServer(
   };
 }
 
-/** The whole body. Undefined when it is larger than `limit` bytes; the rest is read and thrown away. */
+/**
+ * The whole body. Undefined when it is larger than `limit` bytes; the rest is read and thrown away.
+ */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -79,7 +82,10 @@ export function splitTarget(target: string): { path: string; search: string } {
   return { path: path === '' ? '/' : path, search: mark < 0 ? '' : relative.slice(mark + 1) };
 }
 
-/** The path of a request's target, still encoded, and its query, decoded. A malformed `%` stays as it is. */
+/**
+ * The path of a request's target, still encoded, and its query, decoded. A malformed `%` stays as
+ * it is.
+ */
 export function parseTarget(target: string): { path: string; query: [name: string, value: string][] } {
   const { path, search } = splitTarget(target);
   const pairs = search.split('&').filter((pair) => pair !== '');

@@ -6,13 +6,19 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 import type { Account } from './demo/accounts.ts';
 import { decodeComponent, readBody } from './http-server.ts';
 
-/** An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their tokens with RS256. */
+/**
+ * An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their
+ * tokens with RS256.
+ */
 export interface Issuer {
   readonly url: string;
   readonly tokenEndpoint: string;
   /** A token of the account, valid for `seconds`. */
   token(account: Account, seconds?: number): Promise<string>;
-  /** Answers the discovery document, the keys and the token endpoint; `path` is relative to the issuer's. */
+  /**
+   * Answers the discovery document, the keys and the token endpoint; `path` is relative to the
+   * issuer's.
+   */
   handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
@@ -108,8 +114,8 @@ class TokenRefusal extends Error {
 }
 
 /**
- * Whose token is asked for, and for how long (RFC 6749, sections 4.3 and 4.4). Realm, audience, scope and a public client's
- * id are ignored. Throws TokenRefusal.
+ * Whose token is asked for, and for how long (RFC 6749, sections 4.3 and 4.4). Realm, audience,
+ * scope and a public client's id are ignored. Throws TokenRefusal.
  */
 async function readTokenRequest(
   request: IncomingMessage,

@@ -17,8 +17,9 @@ export type LocalPaths = (path: string, request: IncomingMessage, response: Serv
 
 /**
  * The local stack's own paths, for what AWS has other ways to do:
- * - `POST /_local/events`: takes one lifecycle event or an array of them. Answers when each was delivered once: how many
- *   were accepted, how many wait for another delivery, and why the others failed for good.
+ * - `POST /_local/events`: takes one lifecycle event or an array of them. Answers when each was
+ *   delivered once: how many were accepted, how many wait for another delivery, and why the others
+ *   failed for good.
  * - `GET /_local/dead-letters`: events that were given up since the start.
  * - `GET /_local/queues`: every queue of the template with the messages that are in it.
  */

@@ -34,7 +34,10 @@ export interface LocalStackOptions {
   readonly dataDirectory?: string | undefined;
   /** Used instead of DynamoDB Local. */
   readonly dynamodbEndpoint?: string | undefined;
-  /** Whether webhooks are delivered: to 127.0.0.1, by HTTP too and on any port. Never to any other host. */
+  /**
+   * Whether webhooks are delivered: to 127.0.0.1, by HTTP too and on any port. Never to any other
+   * host.
+   */
   readonly deliverWebhooks?: boolean | undefined;
   /** Where the functions' own output goes. */
   readonly logFile: string;
@@ -125,7 +128,10 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   }
 }
 
-/** What the template deploys, and the services that its functions call. Each checks the role of its caller. */
+/**
+ * What the template deploys, and the services that its functions call. Each checks the role of its
+ * caller.
+ */
 interface Services {
   readonly account: AccountContext;
   readonly deployment: Deployment;
@@ -194,7 +200,10 @@ async function startFunctions(
   return functions;
 }
 
-/** As many at once as there are processors: all at once, on a busy machine, each would take longer than Lambda lets a bundle load. */
+/**
+ * As many at once as there are processors: all at once, on a busy machine, each would take longer
+ * than Lambda lets a bundle load.
+ */
 async function warmAll(functions: readonly LambdaFunction[]): Promise<void> {
   const waiting = functions.values();
   const warmWaiting = async () => {

@@ -39,7 +39,10 @@ const options = {
   help: { type: 'boolean' },
 } as const;
 
-/** Undefined when only help is asked for. Throws SetupProblem for what is not an option or not a number. */
+/**
+ * Undefined when only help is asked for. Throws SetupProblem for what is not an option or not a
+ * number.
+ */
 export function readSettings(args: readonly string[], environment: NodeJS.ProcessEnv): Settings | undefined {
   const values = readOptions(args);
   if (values.help === true) return undefined;

@@ -1,4 +1,7 @@
-/** `npm start`: the whole service on 127.0.0.1 with demo data. `usage` in settings.ts says what can be set. */
+/**
+ * `npm start`: the whole service on 127.0.0.1 with demo data. `usage` in settings.ts says what can
+ * be set.
+ */
 
 import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
@@ -92,7 +95,9 @@ async function lockData(directory: string, port: number) {
   );
 }
 
-/** The first stack of a folder has the plain names. Another one beside it has its port in the names. */
+/**
+ * The first stack of a folder has the plain names. Another one beside it has its port in the names.
+ */
 async function claimStateFiles(port: number): Promise<{ readonly description: string; readonly log: string }> {
   const suffix = (await lockFolder(stateDirectory, port)) === undefined ? '' : `-${port}`;
   const files = {

@@ -1,4 +1,7 @@
-/** What a reader copies of an operation: a call in curl, in Python and in TypeScript that works as it stands with `TOKEN` in the environment. */
+/**
+ * What a reader copies of an operation: a call in curl, in Python and in TypeScript that works as
+ * it stands with `TOKEN` in the environment.
+ */
 
 import type { RouteName } from '../../functions/routes.ts';
 import { type ClientCall, clientCalls } from './client-calls.ts';
@@ -119,7 +122,10 @@ const json = (value: unknown, indentation?: string) =>
 const pythonLiteral = (value: unknown, indentation?: string) =>
   writeLiteral(value, { true: 'True', false: 'False', null: 'None' }, indentation, ',');
 
-/** A JSON value on one line where it is short. Lines after the first start with `indentation`, the last member ends with `lastComma`. */
+/**
+ * A JSON value on one line where it is short. Lines after the first start with `indentation`, the
+ * last member ends with `lastComma`.
+ */
 function writeLiteral(value: unknown, words: Words, indentation = '', lastComma = ''): string {
   if (typeof value !== 'object' || value === null) {
     const text = JSON.stringify(value);

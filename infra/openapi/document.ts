@@ -40,7 +40,10 @@ const errors: Readonly<
   504: { description: 'The service did not answer in time.' },
 };
 
-/** The error statuses of an operation: its own, and those that follow from the token, the input and the service. */
+/**
+ * The error statuses of an operation: its own, and those that follow from the token, the input and
+ * the service.
+ */
 function errorStatuses(route: Route, { body, errors = [] }: Operation): ErrorStatus[] {
   return [
     ...errors,
@@ -289,8 +292,9 @@ function inputSchema(schema: z.ZodMiniType) {
 }
 
 /**
- * The same JSON Schema, each object's `fields` as the descriptions of its members. Only afterwards: while schemas are converted, those
- * of members may still be empty. An `example` becomes the one of its `examples`, which zod leaves out where input is transformed.
+ * The same JSON Schema, each object's `fields` as the descriptions of its members. Only afterwards:
+ * while schemas are converted, those of members may still be empty. An `example` becomes the one of
+ * its `examples`, which zod leaves out where input is transformed.
  */
 function describeMembers<Json>(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(describeMembers) as Json;

@@ -4,7 +4,10 @@ import { formatUuid } from '../../functions/uuid.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** A value that the schema describes: the first of a schema's examples where it has some. `$defs` holds the named schemas. */
+/**
+ * A value that the schema describes: the first of a schema's examples where it has some. `$defs`
+ * holds the named schemas.
+ */
 export function exampleOf(schema: JsonSchema): unknown {
   return makeValue(schema, '', schema.$defs ?? {});
 }

@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url';
 import type { Operation } from '../../functions/http/operation.ts';
 import { type RouteName, routes } from '../../functions/routes.ts';
 
-/** The operation beside the endpoint of a route. Throws when there is none, and names the file that should hold it. */
+/**
+ * The operation beside the endpoint of a route. Throws when there is none, and names the file that
+ * should hold it.
+ */
 export async function loadOperation(name: RouteName): Promise<Operation> {
   const file = `functions/${routes[name].entry}.operation.ts`;
   const path = join(import.meta.dirname, '../..', file);

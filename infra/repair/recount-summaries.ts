@@ -15,7 +15,10 @@ import {
 } from '../../functions/data/columns/summary.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 
-/** The key of the summary that tells about the block of this key: that of a summary itself is its own; undefined for all others. */
+/**
+ * The key of the summary that tells about the block of this key: that of a summary itself is its
+ * own; undefined for all others.
+ */
 export function summaryOf(list: ListDescription, key: string): string | undefined {
   for (const column of Object.values(list.columns).filter(isSummarized)) {
     if (key.startsWith(summaryPrefix(list, column))) return key;
@@ -30,7 +33,10 @@ export function isSealedItem(item: Item | undefined): boolean {
   return item?.v instanceof Uint8Array && isSealed(item.v);
 }
 
-/** Keys and right bytes of those summaries that are there and may be: all blocks of their stretches are sealed. `rows`: those in blocks. */
+/**
+ * Keys and right bytes of those summaries that are there and may be: all blocks of their stretches
+ * are sealed. `rows`: those in blocks.
+ */
 export function* rightSummaries(
   list: ListDescription,
   rows: readonly Row[],

@@ -201,8 +201,8 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items
 
 /**
  * Those that the list still has. They keep their order, because a text's index is in the columns
- * already. One that lacks texts, or has a text twice, is learned from the rows as if they were created
- * anew: unless rows were renumbered since, that gives every text its index back.
+ * already. One that lacks texts, or has a text twice, is learned from the rows as if they were
+ * created anew: unless rows were renumbered since, that gives every text its index back.
  */
 function soundDictionaries(list: ListDescription, items: ReadonlyMap<string, Item>): Dictionaries {
   const head = StoredHead.safeParse(items.get(headKey(list))).data;
@@ -255,7 +255,9 @@ function textBlocks(list: ListDescription, dictionaries: Dictionaries): [string,
   return dictionaryEdits(list, {}, dictionaries).map(({ key, apply }) => [key, apply(undefined)]);
 }
 
-/** Whether the item holds exactly these bytes, sealed or not; undefined: whether there is neither. */
+/**
+ * Whether the item holds exactly these bytes, sealed or not; undefined: whether there is neither.
+ */
 function holds(
   list: ListDescription,
   {

@@ -1,6 +1,7 @@
 /**
- * Compares the devices' queues with the batches that say they are there. A crash leaves no difference, since both change in one transaction:
- * this mends what somebody changed by hand, or a table that was restored to another time than the others.
+ * Compares the devices' queues with the batches that say they are there. A crash leaves no
+ * difference, since both change in one transaction: this mends what somebody changed by hand, or a
+ * table that was restored to another time than the others.
  */
 
 import { DeleteCommand, type DynamoDBDocumentClient, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
@@ -29,9 +30,10 @@ export interface QueueDifference {
 }
 
 /**
- * Finds the differences and, with `fix`, mends them: a batch goes to the end of its owner's turn, an item of no batch is deleted. Writers
- * may go on meanwhile: what differs is read once more, strongly consistent, and changed only where it still is as it was read.
- * Rows that break their schema are passed over: repairUser reports them.
+ * Finds the differences and, with `fix`, mends them: a batch goes to the end of its owner's turn,
+ * an item of no batch is deleted. Writers may go on meanwhile: what differs is read once more,
+ * strongly consistent, and changed only where it still is as it was read. Rows that break their
+ * schema are passed over: repairUser reports them.
  */
 export async function repairQueues({ client, tables, fix, userId }: QueueRepair): Promise<QueueDifference[]> {
   const differences: QueueDifference[] = [];
@@ -124,8 +126,8 @@ function whyWrong(row: BatchRow, item: object | undefined): string | undefined {
 }
 
 /**
- * Writes the batch as it is: its transaction derives what changes in the queue. It gives up the key whose item is missing, but no key that
- * it got since: the item of that one is there.
+ * Writes the batch as it is: its transaction derives what changes in the queue. It gives up the key
+ * whose item is missing, but no key that it got since: the item of that one is there.
  */
 function placeAgain(id: string, missingKey: BatchRow['queue_key']): Operation {
   return {

@@ -95,10 +95,10 @@ export async function repairUser(
 
   /**
    * The format in a head says that all blocks are of that format, and go by the head's texts. So a
-   * head that is to change together with one of these loses its format first, which stops readers and
-   * writers of both releases. Blocks of texts follow all others: where one is missing, nobody reads or
-   * writes columns by texts until it is there. Heads are written last, and only when everything else
-   * was: an interrupted repair must never pass for a complete one.
+   * head that is to change together with one of these loses its format first, which stops readers
+   * and writers of both releases. Blocks of texts follow all others: where one is missing, nobody
+   * reads or writes columns by texts until it is there. Heads are written last, and only when
+   * everything else was: an interrupted repair must never pass for a complete one.
    */
   async function mendAll(differences: readonly MendableDifference[]): Promise<void> {
     const others = differences.filter((difference) => difference.kind !== 'head');
@@ -132,7 +132,10 @@ export async function repairUser(
     }
   }
 
-  /** Sealed blocks are mended together with their summary, which goes when they change; everything else alone. */
+  /**
+   * Sealed blocks are mended together with their summary, which goes when they change; everything
+   * else alone.
+   */
   function summaryFor({ kind, key, found }: MendableDifference): string | undefined {
     if (kind !== 'block') return undefined;
     const summary = summaryOf(lists.batch, key) ?? summaryOf(lists.job, key);
@@ -147,7 +150,10 @@ function isMendable(difference: Difference): difference is MendableDifference {
   return difference.kind !== 'broken';
 }
 
-/** Whether columns that were right by the head as it was found are right by the one that is expected. */
+/**
+ * Whether columns that were right by the head as it was found are right by the one that is
+ * expected.
+ */
 function keepsMeaning({ found, expected }: HeadDifference): boolean {
   return (['format', 'dictionaries', 'dictionary_blocks'] as const).every((name) =>
     isDeepStrictEqual(found?.[name], expected[name]),
@@ -163,8 +169,8 @@ function nameOf(difference: Difference): string {
 }
 
 /**
- * Writes what is expected where all items of the group are still as they were found. Otherwise returns
- * false: the next recount looks again.
+ * Writes what is expected where all items of the group are still as they were found. Otherwise
+ * returns false: the next recount looks again.
  */
 async function mend(
   owner: RepairedOwner,

@@ -14,7 +14,10 @@ const resultsFile = join(import.meta.dirname, 'results.json');
 /** How long a results link is valid, and a little. */
 const linkMilliseconds = 305_000;
 
-/** A stack on AWS, by its outputs; the AWS CLI makes the calls, with its usual region and credentials. */
+/**
+ * A stack on AWS, by its outputs; the AWS CLI makes the calls, with its usual region and
+ * credentials.
+ */
 export async function awsDeployment(stack: string, token: string): Promise<Deployment> {
   const { Stacks } = await aws('cloudformation', 'describe-stacks', '--stack-name', stack);
   const outputs = new Map<string, string>(

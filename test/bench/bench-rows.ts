@@ -47,7 +47,10 @@ const tagShares = { calibration: 5, nightly: 20, 'run#7': 1 };
 const notStarted = new Set<string>(['PENDING', 'PAUSED']);
 const notEnded = new Set<string>([...notStarted, 'RUNNING', 'CANCELING']);
 
-/** `size` batches and `size` jobs of them. One more, large batch has another `size` jobs, at most 10,000. */
+/**
+ * `size` batches and `size` jobs of them. One more, large batch has another `size` jobs, at most
+ * 10,000.
+ */
 export function benchRows(userId: string, size: number): BenchRows {
   const random = randomNumbers(size);
   const largeBatch = Math.floor(size / 2);

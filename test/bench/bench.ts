@@ -53,7 +53,10 @@ const userId = 'auth0|6571f2d6c9a1b20012bench0';
 const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000, large: true, claims: 400 };
 const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500, large: false, claims: 100 };
 
-/** From so many batches on just the rows that pages need are written, and the usual way is not measured. */
+/**
+ * From so many batches on just the rows that pages need are written, and the usual way is not
+ * measured.
+ */
 const onlyRowsOnPages = 500_000;
 
 let lastLine = 0;
@@ -304,7 +307,10 @@ function progressOf(what: string) {
   return (done: number, of: number) => progress(`${what}, ${Math.floor((100 * done) / of)} %`);
 }
 
-/** One line that is overwritten where the terminal allows it, otherwise a new line every ten seconds. */
+/**
+ * One line that is overwritten where the terminal allows it, otherwise a new line every ten
+ * seconds.
+ */
 function progress(text: string) {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (performance.now() > lastLine + 10_000) {

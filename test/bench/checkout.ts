@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 export const here = resolve(import.meta.dirname, '../..');
 
 /**
- * What the benchmark measures of a checkout of this repository, by its folder: of this one, or of another commit beside it, with packages of
- * its own. Its types are taken for this one's.
+ * What the benchmark measures of a checkout of this repository, by its folder: of this one, or of
+ * another commit beside it, with packages of its own. Its types are taken for this one's.
  */
 export async function partsOf(root: string) {
   const part = (path: string) => import(join(root, path));

@@ -5,7 +5,10 @@ import { textTable } from './text-table.ts';
 /** Read units a second of one partition, which holds one user's columns. */
 const partitionUnits = 3_000;
 
-/** What each query of one size costs, with its budget as units/calls/depth, and how many a second one user may ask for. */
+/**
+ * What each query of one size costs, with its budget as units/calls/depth, and how many a second
+ * one user may ask for.
+ */
 export function listTable(size: number, results: readonly ListResult[]): string {
   const headings = ['matching', 'RCU', 'budget', '', 'calls', 'depth', 'kB', '1 MB pages', 'a second'];
   const rows = results.map((result) => [
@@ -23,7 +26,10 @@ export function listTable(size: number, results: readonly ListResult[]): string 
   return textTable([`${size} batches`, ...headings], rows);
 }
 
-/** How long the queries take, and what of that is CPU time; the same of another checkout, and this one's CPU time as a share of that. */
+/**
+ * How long the queries take, and what of that is CPU time; the same of another checkout, and this
+ * one's CPU time as a share of that.
+ */
 export function timesTable(size: number, results: readonly ListResult[]): string {
   const headings = ['ms', 'CPU ms', 'at most', 'garbage ms in that run', 'the other checkout: ms', 'CPU ms', 'times'];
   const rows = results.map(({ name, beside, ...own }) => [

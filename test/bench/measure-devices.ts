@@ -125,7 +125,10 @@ const cases: readonly DeviceCase[] = [
   },
 ];
 
-/** Measures what the calls of devices do, and those of users that change a queue, for users of their own. */
+/**
+ * Measures what the calls of devices do, and those of users that change a queue, for users of their
+ * own.
+ */
 export async function* measureDevices({ client, measure, tables }: EndpointBench): AsyncGenerator<EndpointResult> {
   const stack = workerStack(client, tables, presentTime);
   for (const { name, budget, batch, waits, before, run } of cases) {

@@ -59,7 +59,10 @@ interface EndpointCase {
   readonly run: (endpoints: ReturnType<typeof endpointsOf>, subject: Subject) => Promise<unknown>;
 }
 
-/** As many creations of one row move rows from the head to the blocks once, which the mean is to contain. */
+/**
+ * As many creations of one row move rows from the head to the blocks once, which the mean is to
+ * contain.
+ */
 const runs = batchList.rowsInTail;
 /** A larger batch is created once: further cases are measured on it. */
 const mostRepeated = 100;
@@ -146,8 +149,8 @@ const cases: readonly EndpointCase[] = [
 ];
 
 /**
- * Measures what the endpoints of users do for a user who has batches already: rows of about 0.8 KB, sequences below 1 KB once gzipped. Batches of
- * thousands of jobs are measured if `large`.
+ * Measures what the endpoints of users do for a user who has batches already: rows of about 0.8 KB,
+ * sequences below 1 KB once gzipped. Batches of thousands of jobs are measured if `large`.
  */
 export async function* measureEndpoints(
   bench: EndpointBench,

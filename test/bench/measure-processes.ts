@@ -1,4 +1,7 @@
-/** Measures queries in processes that do nothing else, in turns: what else the machine does meets all of them alike. */
+/**
+ * Measures queries in processes that do nothing else, in turns: what else the machine does meets
+ * all of them alike.
+ */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +13,10 @@ import type { AskedQuery, QueryRun, ReadOwner } from './query-process.ts';
 export interface QueriesOfOwners {
   readonly size: number;
   readonly cases: readonly PreparedCase[];
-  /** The same rows in this checkout's columns, then in those of another one, where one is measured beside it. */
+  /**
+   * The same rows in this checkout's columns, then in those of another one, where one is measured
+   * beside it.
+   */
   readonly owners: readonly ReadOwner[];
   /** Runs of each query. Times and memory are medians of them. */
   readonly runs: number;
@@ -52,8 +58,8 @@ const withMemory = new Set([
 const warmUps = 4;
 
 /**
- * The times of every case, by its name, one owner after the other: one process for each owner answers all of them in rounds, `runs`
- * of which are measured. Throws when an answer is wrong.
+ * The times of every case, by its name, one owner after the other: one process for each owner
+ * answers all of them in rounds, `runs` of which are measured. Throws when an answer is wrong.
  */
 export async function measureTimes({
   cases,

@@ -11,7 +11,10 @@ import { dearest, judge, type Units } from './units.ts';
 export interface RequestResult {
   readonly name: string;
   readonly size: number;
-  /** Of write units the mean, because some creations move a tail to the blocks; otherwise the dearest one measured. */
+  /**
+   * Of write units the mean, because some creations move a tail to the blocks; otherwise the
+   * dearest one measured.
+   */
   readonly cost: Partial<Units>;
   /** The same on behalf of an event, which the same transaction remembers. */
   readonly withEvent?: Units;

@@ -34,7 +34,10 @@ interface Variant {
 
 interface Writers {
   readonly writers: number;
-  /** How long each transaction is held up before it is sent. On AWS one takes 15 to 25 ms, with DynamoDB Local about 3. */
+  /**
+   * How long each transaction is held up before it is sent. On AWS one takes 15 to 25 ms, with
+   * DynamoDB Local about 3.
+   */
   readonly heldMilliseconds: number;
 }
 
@@ -55,8 +58,8 @@ const rowsOfStretches = 4 * batchList.rowsPerStretch;
 const oldUser = 'owner of old batches';
 
 /**
- * Measures creations and changes of statuses by several writers of one owner: where nothing is sealed, where what can be is, and by another
- * checkout, in turns.
+ * Measures creations and changes of statuses by several writers of one owner: where nothing is
+ * sealed, where what can be is, and by another checkout, in turns.
  */
 export async function* measureWriters(beside: string | undefined): AsyncGenerator<WriterResult> {
   const variants: Variant[] = [
@@ -102,7 +105,9 @@ function oldBatches(): BatchRow[] {
   return benchRows(oldUser, size).batches.map((row) => (row.seq % 8 === 0 ? { ...row, ...waiting } : row));
 }
 
-/** Loads the rows into tables of their own, and returns the function that measures writers there. */
+/**
+ * Loads the rows into tables of their own, and returns the function that measures writers there.
+ */
 async function loadOwner({ name, root, sealed }: Variant, rows: readonly BatchRow[]) {
   const { documentClient, createTables, createBatch, lifecycle, ...parts } = await partsOf(root);
   const plain = documentClient(60_000);

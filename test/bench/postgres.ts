@@ -36,7 +36,10 @@ const columns = {
     PRIMARY KEY (user_id, id)`,
 } as const satisfies Record<ListName, string>;
 
-/** Each index begins with the owner, because every query names one. The index of tags is of another kind. */
+/**
+ * Each index begins with the owner, because every query names one. The index of tags is of another
+ * kind.
+ */
 const indexes = {
   batches: [
     '(user_id, seq)',

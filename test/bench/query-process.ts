@@ -1,6 +1,7 @@
 /**
- * A process of its own for list queries: what it measures is theirs alone. It answers each message, an AskedQuery, with a QueryRun. Its
- * argument is a ReadOwner as JSON; the endpoint, region and credentials come from the environment.
+ * A process of its own for list queries: what it measures is theirs alone. It answers each message,
+ * an AskedQuery, with a QueryRun. Its argument is a ReadOwner as JSON; the endpoint, region and
+ * credentials come from the environment.
  */
 
 import { readFileSync } from 'node:fs';

@@ -3,7 +3,9 @@ import type { RequestResult } from './measure-requests.ts';
 import { textTable } from './text-table.ts';
 import { verdict } from './units.ts';
 
-/** Write units a second of one partition. A user's columns are one, as are the rows of each table. */
+/**
+ * Write units a second of one partition. A user's columns are one, as are the rows of each table.
+ */
 const partitionUnits = 1_000;
 
 /**

@@ -5,9 +5,9 @@ import type { ListName, ListQuery, PreparedCase } from './list-cases.ts';
 import { subjectsOf } from './measure-requests.ts';
 
 /**
- * The sequence numbers of those rows that the measured queries and writes read: the rows of all pages, what lies between
- * them where a page is read as a range, and the rows that are changed. Of a million rows no others need to be
- * written, because lists read only columns otherwise.
+ * The sequence numbers of those rows that the measured queries and writes read: the rows of all
+ * pages, what lies between them where a page is read as a range, and the rows that are changed. Of
+ * a million rows no others need to be written, because lists read only columns otherwise.
  */
 export function rowsOnPages(rows: BenchRows, cases: readonly PreparedCase[]): Record<ListName, ReadonlySet<number>> {
   const numbers = {

@@ -2,7 +2,10 @@ import { figure } from './figure.ts';
 import type { WriterResult } from './measure-writers.ts';
 import { textTable } from './text-table.ts';
 
-/** How many changes a second writers of one owner get done, and how many transactions in vain each change takes. */
+/**
+ * How many changes a second writers of one owner get done, and how many transactions in vain each
+ * change takes.
+ */
 export function writerTable(results: readonly WriterResult[]): string {
   const variants = [...new Set(results.flatMap(({ rates }) => Object.keys(rates)))];
   const rows = results.map(({ name, rates }) => [

@@ -24,7 +24,10 @@ interface Event {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The events of one batch: its creation, further jobs, every second job done (at most 8), the batch done. */
+/**
+ * The events of one batch: its creation, further jobs, every second job done (at most 8), the batch
+ * done.
+ */
 function eventsOfBatch(userId: string, number: number): Event[] {
   const [batchId, count] = [randomUUID(), jobCounts[number % jobCounts.length]!];
   const newJobs = (length: number) => Array.from({ length }, () => ({ id: randomUUID(), runs: 100 }));
@@ -115,7 +118,8 @@ it(`loses nothing and writes nothing twice when everything is killed in the midd
     expect(compared.code).toBe(0);
   }
 
-  // Their sender does not know which were applied, so they are sent again: once in order, once backwards.
+  // Their sender does not know which were applied, so they are sent again: once in order, once
+  // backwards.
   for (const events of [sent, sent.toReversed()]) {
     for (let at = 0; at < events.length; at += 200) {
       expect(await send(stack, events.slice(at, at + 200))).toMatchObject({ pending: 0, failures: [] });

@@ -1,4 +1,7 @@
-/** The snippets of the OpenAPI document, as a reader copies them. Those in Python are run by `test/e2e/clients`. */
+/**
+ * The snippets of the OpenAPI document, as a reader copies them. Those in Python are run by
+ * `test/e2e/clients`.
+ */
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -42,7 +45,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** An open batch of a user of its own, with a failed job and one that waits; closed where the operation asks for that. */
+/**
+ * An open batch of a user of its own, with a failed job and one that waits; closed where the
+ * operation asks for that.
+ */
 async function makeBatch(operationId: string) {
   const { userId, token } = await newUser();
   const body = JSON.stringify({

@@ -42,7 +42,10 @@ const configuration: Record<string, Record<string, string>> = {
   getResultsLink: { RESULTS_LINK_SECONDS: '300' },
 };
 
-/** What AWS needs of every function, its log and its traces, and of a consumer, its queues and streams. */
+/**
+ * What AWS needs of every function, its log and its traces, and of a consumer, its queues and
+ * streams.
+ */
 function operation(name: string, path: string) {
   return [
     `logs:CreateLogStream ${path}Log`,

@@ -13,7 +13,9 @@ const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 
 type Row = readonly [name: string, metric: string, threshold: number, periods: number, row?: string];
 
-/** Name, metric, threshold, periods of five minutes, and the row of the runbook, where it is shared. */
+/**
+ * Name, metric, threshold, periods of five minutes, and the row of the runbook, where it is shared.
+ */
 const alarms: readonly Row[] = [
   ['ServerErrors', 'Sum of AWS/ApiGateway 5XXError', 5, 1],
   ['Latency', 'p99 of AWS/ApiGateway Latency', 3_000, 3],

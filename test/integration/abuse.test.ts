@@ -1,4 +1,7 @@
-/** No request causes a 5xx; every answer has the envelope and is what openapi.json describes, as judged by another validator. */
+/**
+ * No request causes a 5xx; every answer has the envelope and is what openapi.json describes, as
+ * judged by another validator.
+ */
 
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -22,7 +22,10 @@ const jobs = (from: number, count: number) => Array.from({ length: count }, (_, 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 let tables: TableNames;
 
-/** Batch 1 has 3 jobs and a sequence, batch 2 has 100 jobs, batch 3 has 130 of which 30 came later, batch 4 none. */
+/**
+ * Batch 1 has 3 jobs and a sequence, batch 2 has 100 jobs, batch 3 has 130 of which 30 came later,
+ * batch 4 none.
+ */
 beforeAll(async () => {
   tables = await createTables(client, `batch-details-${randomUUID()}-`);
   const { createBatches, addJobs, recordJobStatus } = lifecycle(client, tables, { rowsPerBlock });

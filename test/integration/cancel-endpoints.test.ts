@@ -1,4 +1,6 @@
-/** What users cancel, by whole answers. How a cancellation survives a crash: cancel-batch.test.ts. */
+/**
+ * What users cancel, by whole answers. How a cancellation survives a crash: cancel-batch.test.ts.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';

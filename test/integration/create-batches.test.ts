@@ -199,7 +199,8 @@ describe('POST /api/v1/batches', () => {
   it('creates 5,000 jobs in one call, in order and sound', async () => {
     const user = newUser();
     const jobs = Array.from({ length: 5_000 }, (_, runs) => ({ runs: runs + 1 }));
-    // However slow the machine is: that it takes less than the function's time on AWS is not shown here.
+    // However slow the machine is: that it takes less than the function's time on AWS is not shown
+    // here.
     const { status, body } = await ask('createBatch', user, { body: bodyOf({ jobs }) }, 100_000);
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ jobs_count: 5_000 });

@@ -1,4 +1,7 @@
-/** The endpoints of devices, as workers call them: their answers, their scopes, and uploads by signed links to a store that checks them. */
+/**
+ * The endpoints of devices, as workers call them: their answers, their scopes, and uploads by
+ * signed links to a store that checks them.
+ */
 
 import { createHash, randomUUID } from 'node:crypto';
 import { request as sendRequest } from 'node:http';

@@ -1,4 +1,7 @@
-/** Workers that die at any moment, and come back late: nothing is lost, nothing is run twice to its end, nothing is overwritten. */
+/**
+ * Workers that die at any moment, and come back late: nothing is lost, nothing is run twice to its
+ * end, nothing is overwritten.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';

@@ -1,4 +1,7 @@
-/** Every call that an endpoint makes goes wrong in every way: on the wire, where a dependency's faults come from. */
+/**
+ * Every call that an endpoint makes goes wrong in every way: on the wire, where a dependency's
+ * faults come from.
+ */
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
@@ -38,7 +41,9 @@ afterAll(async () => {
   await results.stop();
 });
 
-/** Freshly loaded, so that no earlier failure has used up the attempts that the SDK allows itself. */
+/**
+ * Freshly loaded, so that no earlier failure has used up the attempts that the SDK allows itself.
+ */
 function endpoints(): Promise<Handlers> {
   vi.resetModules();
   return loadHandlers(routesWithToken);
@@ -85,7 +90,9 @@ async function ask(handlers: Handlers, { route, request, userId }: Case) {
   return { statusCode, headers, milliseconds, ...comparable(JSON.parse(body)) };
 }
 
-/** The answer without what no two answers have in common: the time of an update, a signature's time. */
+/**
+ * The answer without what no two answers have in common: the time of an update, a signature's time.
+ */
 function comparable(answer: Record<string, unknown>) {
   const text = JSON.stringify(answer, (name, value) =>
     name === 'updated_at' || name === 'created_at'
@@ -109,7 +116,9 @@ function expectRightOrRefused(asked: Awaited<ReturnType<typeof ask>>, right: str
   expect(asked.text).not.toMatch(/injected|Exception|dynamodb|ECONN|JSON/i);
 }
 
-/** What is right, and the number of calls that it takes: of a repetition, as all that follow are. */
+/**
+ * What is right, and the number of calls that it takes: of a repetition, as all that follow are.
+ */
 async function askUndisturbed(handlers: Handlers, of: Case) {
   proxy.plan(of.userId);
   await ask(handlers, of);

@@ -1,4 +1,6 @@
-/** What becomes of calls that died on their way: they are repeated, or the service finishes them. */
+/**
+ * What becomes of calls that died on their way: they are repeated, or the service finishes them.
+ */
 
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';

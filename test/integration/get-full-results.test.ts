@@ -34,7 +34,10 @@ beforeEach(() => {
 const jobId = (number: number) => uuid('a', number);
 const keyOf = (id: string) => `results/${userId}/${id}.json`;
 
-/** A batch with a job for each of the documents; of null there are no results, and of undefined no object. */
+/**
+ * A batch with a job for each of the documents; of null there are no results, and of undefined no
+ * object.
+ */
 async function createBatchOf(documents: readonly unknown[]) {
   await createBatch(userId, newBatch(batchNumber, { jobs: documents.map((_, at) => newJob(at)) }));
   for (const [at, document] of documents.entries()) {
@@ -222,7 +225,8 @@ describe('a batch of 5,000 jobs', () => {
       reading--;
       answer(found(JSON.stringify({ counter })));
     };
-    // The batch does not count these jobs: as where the index lags behind, they are read by their ids, too.
+    // The batch does not count these jobs: as where the index lags behind, they are read by their
+    // ids, too.
     const data = await dataOf(ask(userId, batchId, 100_000));
     expect(Object.keys(data)).toEqual(jobs.map(({ id }) => id));
     expect(store.requests).toHaveLength(5_000);

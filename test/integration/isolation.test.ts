@@ -105,7 +105,10 @@ async function ask(route: RouteWithToken, request: UserRequest, userId = intrude
   return { statusCode, headers: others, body, operations };
 }
 
-/** The answer says nothing of the owner beyond what the request itself said, and nothing of the owner's was asked for. */
+/**
+ * The answer says nothing of the owner beyond what the request itself said, and nothing of the
+ * owner's was asked for.
+ */
 function expectNothingOf({ body, headers }: Awaited<ReturnType<typeof ask>>, request: UserRequest = {}) {
   const text = body + JSON.stringify(headers);
   const sent = JSON.stringify(request.body ?? '');

@@ -1,4 +1,7 @@
-/** Devices whose calls are interrupted: DynamoDB fails before or after what it was asked for, and calls meet each other. */
+/**
+ * Devices whose calls are interrupted: DynamoDB fails before or after what it was asked for, and
+ * calls meet each other.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -23,7 +26,10 @@ const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const sound = workerStack(client, names, clock);
 
-/** A stack whose calls are counted, and may fail once: at the call of this number, before or after its effect. */
+/**
+ * A stack whose calls are counted, and may fail once: at the call of this number, before or after
+ * its effect.
+ */
 function failing(at: number, when: 'before' | 'after', error: () => Error) {
   let calls = 0;
   const intercepted = interceptedClient(client, async (call: Call) => {
@@ -488,7 +494,8 @@ describe('any calls in any order', () => {
         for (const times of ends.values()) expect(times).toBe(1);
         const { jobs } = await ownerRows(client, names, user);
         for (const job of jobs) if (ends.has(job.id)) expect(job.status).toBe('DONE');
-        // Whatever happened: what was cut short is ended, and workers that live finish what is closed.
+        // Whatever happened: what was cut short is ended, and workers that live finish what is
+        // closed.
         for (const id of batches) await sound.close(user, id);
         await finishAll(cut);
         for (let rounds = 0; rounds < 40; rounds++) {

@@ -1,4 +1,7 @@
-/** What workers do with batches, step by step: claims, leases that end, reports, open batches, cancellations. */
+/**
+ * What workers do with batches, step by step: claims, leases that end, reports, open batches,
+ * cancellations.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -72,7 +72,10 @@ describe.each(Object.keys(operations))('%s', (operation) => {
     }
   });
 
-  /** Runs the operation with each lasting fault of each command. `struck` counts the calls that it hit. */
+  /**
+   * Runs the operation with each lasting fault of each command. `struck` counts the calls that it
+   * hit.
+   */
   const lasting = (faults: Readonly<Record<string, Fault>>) =>
     Promise.all(
       Object.entries(faults).flatMap(([name, fault]) =>

@@ -234,7 +234,10 @@ describe('applyEvents', () => {
 });
 
 describe('write units', () => {
-  /** What DynamoDB bills for a transaction: two units per item and started KB, in the table and in each index. */
+  /**
+   * What DynamoDB bills for a transaction: two units per item and started KB, in the table and in
+   * each index.
+   */
   async function unitsOf(work: (writer: ReturnType<typeof lifecycle>) => Promise<void>) {
     let units = 0;
     const counting = interceptedClient(client, async (call) => {

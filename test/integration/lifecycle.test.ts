@@ -34,7 +34,10 @@ interface Real {
   readonly waitFor: <Result>(work: Promise<Result>) => Promise<Result>;
 }
 
-/** Runs several operations at once, each with its own writer. The scheduler decides whose call comes next. */
+/**
+ * Runs several operations at once, each with its own writer. The scheduler decides whose call comes
+ * next.
+ */
 class Together implements fc.AsyncCommand<{ state: Model }, Real> {
   readonly operations: readonly Operation[];
 
@@ -136,7 +139,10 @@ describe('lifecycle', () => {
 
 type Writer = ReturnType<typeof lifecycle>;
 
-/** Changes of one batch and its jobs. With one row a block, few pairs of them share a block of columns. */
+/**
+ * Changes of one batch and its jobs. With one row a block, few pairs of them share a block of
+ * columns.
+ */
 const changes: Readonly<Record<string, (writer: Writer, userId: string) => Promise<void>>> = {
   setTags: (writer, userId) => writer.setTags(userId, newBatch(0).id, ['b']),
   closeBatch: (writer, userId) => writer.closeBatch(userId, newBatch(0).id),
@@ -150,7 +156,10 @@ const pairs = Object.keys(changes).flatMap((first) =>
 );
 
 describe('two writers that have both read before either writes', () => {
-  /** A time before the rows were created, so that `updated_at` stays: its column would make both changes conflict. */
+  /**
+   * A time before the rows were created, so that `updated_at` stays: its column would make both
+   * changes conflict.
+   */
   const early = { rowsPerBlock: 1, now: () => Date.parse('2026-02-01T00:00:00Z') };
 
   async function newOwner(userId: string) {

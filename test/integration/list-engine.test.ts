@@ -123,7 +123,9 @@ const jobQueries = fc
   .tuple(upToThree(jobFilters), fc.constantFrom(...jobOrderings))
   .map(([query, order_by]) => ({ ...query, order_by }));
 
-/** Several at once: each query is independent, and DynamoDB Local answers one at a time too slowly. */
+/**
+ * Several at once: each query is independent, and DynamoDB Local answers one at a time too slowly.
+ */
 async function compareAll<Query>(
   queries: fc.Arbitrary<Query>,
   rows: readonly Record<string, unknown>[],

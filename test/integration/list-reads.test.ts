@@ -27,7 +27,10 @@ const user = 'auth0|reads';
 const client = testClient(dynamodbEndpoint);
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
 
-/** Only the rows 40 and 47 are urgent, and only these have started, in this order. All have the same texts, so the head holds them. */
+/**
+ * Only the rows 40 and 47 are urgent, and only these have started, in this order. All have the same
+ * texts, so the head holds them.
+ */
 const rare = [40, 47];
 const batches = sample(batchRows(user, 100)).map((batch) => ({
   ...batch,
@@ -64,7 +67,10 @@ beforeAll(async () => {
   const rows = batches.map((row) => ({ ...row, user_id: 'unsealed' }));
   await loadList(client, tables, { list: lists.batch, userId: 'unsealed', rows });
 });
-/** A read in one line: its table or index, its key or range, and `!` where it is strongly consistent. */
+/**
+ * A read in one line: its table or index, its key or range, and `!` where it is strongly
+ * consistent.
+ */
 function describeRead({ name, input }: Call): string {
   const tableName = (physical: unknown) => Object.entries(tables).find(([, table]) => table === physical)?.[0];
   const mark = (consistent: unknown) => (consistent === true ? '!' : '');

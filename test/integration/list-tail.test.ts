@@ -1,4 +1,6 @@
-/** Lists are read while rows move from the tail of the head to blocks, and while recent rows change. */
+/**
+ * Lists are read while rows move from the tail of the head to blocks, and while recent rows change.
+ */
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Saved queries and metric filters read the fields that the functions log: every field must be one of theirs. */
+/**
+ * Saved queries and metric filters read the fields that the functions log: every field must be one
+ * of theirs.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +20,10 @@ import { workerStack } from '../support/worker-stack.ts';
 
 const { ofType, readable } = synthesize();
 
-/** Fields of Lambda's own lines, in its JSON format; and one that the list reader logs when writers interfere. */
+/**
+ * Fields of Lambda's own lines, in its JSON format; and one that the list reader logs when writers
+ * interfere.
+ */
 const others = ['type', 'record.status', 'errorType', 'errorMessage', 'stale_reads'];
 
 /** Nothing listens there. */
@@ -110,7 +116,10 @@ beforeAll(async () => {
   });
 });
 
-/** The names of all fields that are logged meanwhile, as Logs Insights writes those of objects and lists: `faults.0.error.name`. */
+/**
+ * The names of all fields that are logged meanwhile, as Logs Insights writes those of objects and
+ * lists: `faults.0.error.name`.
+ */
 async function collect(kind: string, work: () => Promise<void>) {
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
     addNames(fields[kind]!, '', JSON.parse(String(line)));

@@ -1,4 +1,7 @@
-/** The places that a user's batches get in a queue, and what becomes of those of batches that leave before a device took them. */
+/**
+ * The places that a user's batches get in a queue, and what becomes of those of batches that leave
+ * before a device took them.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';

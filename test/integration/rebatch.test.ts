@@ -46,7 +46,9 @@ async function ask(
   return { status: answer.statusCode, data: (expectDocumented('rebatch', answer) as { data: BatchWithJobs }).data };
 }
 
-/** Four jobs: DONE, ERROR with a sequence of its own, PENDING with variables, PENDING without runs. */
+/**
+ * Four jobs: DONE, ERROR with a sequence of its own, PENDING with variables, PENDING without runs.
+ */
 async function prepare() {
   const content = {
     tags: ['a'],

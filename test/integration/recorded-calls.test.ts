@@ -1,6 +1,7 @@
 /**
- * What each function's role allows is what the function calls, no more and no less: every call is recorded on the wire, by
- * IAM's action and resource. test/infra holds the synthesized roles to the same declarations.
+ * What each function's role allows is what the function calls, no more and no less: every call is
+ * recorded on the wire, by IAM's action and resource. test/infra holds the synthesized roles to the
+ * same declarations.
  */
 
 import { gzipSync } from 'node:zlib';
@@ -103,7 +104,10 @@ function listDeclared(uses: Uses): string[] {
 
 const owner = 'auth0|owner';
 const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 5 })[0] as Value;
-/** So many that looking up ten rows, far from each other, by their blocks is cheaper than reading what lies between. */
+/**
+ * So many that looking up ten rows, far from each other, by their blocks is cheaper than reading
+ * what lies between.
+ */
 const rowCount = 2_700;
 const isRare = (seq: number) => seq % 260 === 0;
 /** So many that texts have left the heads: 24 do so together. */
@@ -121,7 +125,10 @@ const [first, second, few, farApart, farApartMiscounted] = uncounted.map(({ id }
   string,
   string,
 ];
-/** One batch has few jobs. Two others have the oldest and the newest: looking up their ids one by one is cheaper, too. */
+/**
+ * One batch has few jobs. Two others have the oldest and the newest: looking up their ids one by
+ * one is cheaper, too.
+ */
 const outermost = [farApart, farApartMiscounted];
 const batchOf = (seq: number, id: string) =>
   seq < 120 || seq >= rowCount - 120 ? outermost[seq % 2]! : seq % 40 === 1 ? few : id;
@@ -157,7 +164,10 @@ beforeAll(async () => {
   ]);
 });
 
-/** A user whose heads are lost, with nothing but the rows of two batches, the second without jobs, and of a job. */
+/**
+ * A user whose heads are lost, with nothing but the rows of two batches, the second without jobs,
+ * and of a job.
+ */
 const headless = 'auth0|headless';
 const pending = jobs.find(({ status }) => status === 'PENDING')!;
 const rowsWithoutHeads = {

@@ -33,7 +33,9 @@ beforeAll(async () => {
   tables = await createTables(client, `repair-${Date.now()}-`);
 });
 
-/** An owner of seven batches, two jobs each, some tagged and under way; the oldest jobs are sealed. */
+/**
+ * An owner of seven batches, two jobs each, some tagged and under way; the oldest jobs are sealed.
+ */
 async function owner(userId: string, options?: { rowsPerBlock: number }): Promise<string> {
   const { createBatches, recordBatchStatus, recordJobStatus } = writer(options);
   const batches = Array.from({ length: 7 }, (_, number) =>
@@ -498,7 +500,8 @@ describe('repairUser', () => {
         const userId = await owner(`other texts ${order} ${further} ${writes}`);
         for (let number = 7; number < 7 + further; number++) await writer().createBatch(userId, newBatch(number));
         const { batches, columns } = await ownerRows(client, tables, userId);
-        // The texts in another order than that of the rows, with columns by them; then they are lost.
+        // The texts in another order than that of the rows, with columns by them; then they are
+        // lost.
         const head = columns['b#head'] as unknown as StoredHead;
         const key = 'b#texts#project_id#0000000';
         const inBlock: string[] = JSON.parse(Buffer.from(columns[key]!.v as Uint8Array).toString());

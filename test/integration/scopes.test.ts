@@ -1,4 +1,7 @@
-/** Devices and users have paths of their own: the token of one is refused by those of the other, before anything is read. */
+/**
+ * Devices and users have paths of their own: the token of one is refused by those of the other,
+ * before anything is read.
+ */
 
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { RouteWithToken } from '../../functions/routes.ts';

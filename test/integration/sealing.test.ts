@@ -1,4 +1,7 @@
-/** Summaries are right whenever they are there: whoever writes beside whom, and wherever a call fails or a function dies. */
+/**
+ * Summaries are right whenever they are there: whoever writes beside whom, and wherever a call
+ * fails or a function dies.
+ */
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
@@ -38,7 +41,10 @@ async function columnsOf(userId: string) {
 }
 const summariesIn = (columns: object) => Object.keys(columns).filter((key) => /^[bj]#.#s#/.test(key));
 
-/** A user of 9 batches, the first of them open and with 9 jobs: a stretch of both lists is old, and not sealed yet. */
+/**
+ * A user of 9 batches, the first of them open and with 9 jobs: a stretch of both lists is old, and
+ * not sealed yet.
+ */
 async function newUser(userId: string): Promise<string> {
   const others = Array.from({ length: 8 }, (_, at) => newBatch(at + 1));
   const unsealing = lifecycle(client, tables, { rowsPerBlock, seals: false });
@@ -89,7 +95,10 @@ const someWork: fc.Arbitrary<Work> = fc.oneof(
 
 const faults: Readonly<Record<string, Fault>> = { ...contention, ...failures };
 
-/** Pieces of work at once, and what becomes of some of their calls: the names of faults, or that the function dies. */
+/**
+ * Pieces of work at once, and what becomes of some of their calls: the names of faults, or that the
+ * function dies.
+ */
 const together = fc.record({
   works: fc.array(someWork, { minLength: 1, maxLength: 3 }),
   disturbances: fc.array(
@@ -112,7 +121,10 @@ describe('a summary', () => {
           let before = new Set(summariesIn(await columnsOf(userId)));
           const wrong: string[] = [];
           let last: Promise<unknown> = Promise.resolve();
-          /** One call after the other, in the scheduler's order. After each that writes, all summaries are looked at. */
+          /**
+           * One call after the other, in the scheduler's order. After each that writes, all
+           * summaries are looked at.
+           */
           const inOrder = async (call: Call, send: () => ReturnType<Call['send']>) => {
             await scheduler.schedule(Promise.resolve());
             const made = last.then(send);

@@ -301,7 +301,8 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
         if (isMend(call) && left-- === 0) throw new Error('interrupted');
         return call.send();
       });
-      // Each repair begins with the old columns, and gets one write further than the repair before it.
+      // Each repair begins with the old columns, and gets one write further than the repair before
+      // it.
       await owner(userId);
       const outcome = await repairUser({ client: interrupted, tables, userId }, { fix: true, lists: after }).catch(
         (error) => error,
@@ -317,7 +318,8 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
         );
       }
       if (writes === 0) continue;
-      // The earlier release may still run, or run again: it must not use columns that are half moved.
+      // The earlier release may still run, or run again: it must not use columns that are half
+      // moved.
       await expect(listReader({ client, tables, list: before.batch })(userId, ordinary)).rejects.toThrow(
         OutdatedColumns,
       );
@@ -353,7 +355,10 @@ describe('columns of an earlier layout', () => {
     'of many texts, all in the head': { format: '8nA5dQB0', tail: {}, projects: 30 },
   };
 
-  /** Every row was in blocks, and every text in the head. Blocks of times ended with the last that is not null. */
+  /**
+   * Every row was in blocks, and every text in the head. Blocks of times ended with the last that
+   * is not null.
+   */
   async function ownerBefore(userId: string, { projects, ...headBefore }: Layout) {
     const rows = storedBatches(userId).map((row) => ({ ...row, project_id: uuid('c', row.seq % projects) }));
     await loadList(client, tables, { list: lists.batch, userId, rows });
@@ -426,7 +431,10 @@ describe('columns from before there were summaries', () => {
     ...batchList,
     columns: { ...batchList.columns, facets: { ...batchList.columns.facets, facets } },
   };
-  /** Facets did not tell whether a row has times. Stretches are small here: rows enough for one would take minutes. */
+  /**
+   * Facets did not tell whether a row has times. Stretches are small here: rows enough for one
+   * would take minutes.
+   */
   const earlier = withRowsPerBlock(release, 4);
   const after: OwnerLists = ownerLists(4);
   const questions: Question[] = [

@@ -40,7 +40,10 @@ async function createTable(): Promise<string> {
 const put = (TableName: string, id: string, told = true) =>
   client.send(new PutCommand({ TableName, Item: { id, ...(told && { told: true }) } }));
 
-/** Feeds what the table tells of to the function; returns the ids that each call got, and which failed. */
+/**
+ * Feeds what the table tells of to the function; returns the ids that each call got, and which
+ * failed.
+ */
 function start(
   tableName: string,
   checkpoints: Checkpoints,

@@ -134,7 +134,8 @@ describe('creations of one user by many senders at once', () => {
     expect(batches.map(({ seq }) => seq)).toEqual(batches.map((_, at) => at));
     expect(jobs.map(({ seq }) => seq)).toEqual(jobs.map((_, at) => at));
     expect(batches.map(({ jobs_count }) => jobs_count)).toEqual(Array(senders).fill(jobsEach));
-    // All begin at once, one asks for no turn until it met another, and on a busy machine a turn may end too early.
+    // All begin at once, one asks for no turn until it met another, and on a busy machine a turn
+    // may end too early.
     expect(sent - made).toBeLessThan(2 * senders + made / 2);
   });
 });

@@ -1,4 +1,7 @@
-/** The first call of a user that creates or cancels, with every fault at every call of DynamoDB: it succeeds, or its repetition completes it. */
+/**
+ * The first call of a user that creates or cancels, with every fault at every call of DynamoDB: it
+ * succeeds, or its repetition completes it.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +17,10 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-/** So few that 14 new jobs, or 30 that end, take several transactions. Sealing, which nothing depends on, has tests of its own. */
+/**
+ * So few that 14 new jobs, or 30 that end, take several transactions. Sealing, which nothing
+ * depends on, has tests of its own.
+ */
 const rowsPerBlock = 1;
 const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
@@ -46,7 +52,10 @@ const calls: Readonly<Record<string, (through: Through, userId: string) => Promi
 };
 
 let users = 0;
-/** How many jobs the closed batch has: as many as the call needs to take several transactions, 3 otherwise. */
+/**
+ * How many jobs the closed batch has: as many as the call needs to take several transactions, 3
+ * otherwise.
+ */
 const jobsOfClosed: Readonly<Record<string, number>> = {
   rebatch: 14,
   'cancel a batch': 30,
@@ -107,7 +116,10 @@ describe.each(Object.keys(calls))('%s', { timeout: 600_000, concurrent: true }, 
     return { right, made };
   }
 
-  /** The calls to be struck: each transaction by every fault, reads by those that our own code has to bear. The SDK repeats the others. */
+  /**
+   * The calls to be struck: each transaction by every fault, reads by those that our own code has
+   * to bear. The SDK repeats the others.
+   */
   const placesOf = (made: readonly string[], fault: string, { commands }: Fault) =>
     [...made.keys()].filter((place) => {
       const command = made[place]!;

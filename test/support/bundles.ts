@@ -12,7 +12,10 @@ export interface Bundle {
   readonly variables: readonly string[];
 }
 
-/** Bundles every function as `cdk deploy` does; by name (`ListJobs`). The files do not outlive `work`. */
+/**
+ * Bundles every function as `cdk deploy` does; by name (`ListJobs`). The files do not outlive
+ * `work`.
+ */
 export function withBundles<Result>(work: (bundles: ReadonlyMap<string, Bundle>) => Promise<Result>): Promise<Result> {
   return withAssembly((synthesis, assembly) => {
     const manifest = readdirSync(assembly).find((name) => name.endsWith('.assets.json'))!;
@@ -26,7 +29,10 @@ export function withBundles<Result>(work: (bundles: ReadonlyMap<string, Bundle>)
   });
 }
 
-/** What a Node of its own, with this environment alone, prints when it does `work` with a bundle; otherwise its error in one line. */
+/**
+ * What a Node of its own, with this environment alone, prints when it does `work` with a bundle;
+ * otherwise its error in one line.
+ */
 export function runBundle(file: string, work: string, environment: Readonly<Record<string, string>>): Promise<string> {
   const report = '(error) => console.error(String(error).slice(0, 500))';
   const script = `import(${JSON.stringify(pathToFileURL(file))}).then(${work}).catch(${report})`;

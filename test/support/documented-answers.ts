@@ -8,7 +8,9 @@ import document from '../../openapi.json' with { type: 'json' };
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi.json');
 const validators = new Map<string, ValidateFunction>();
 
-/** Expects an answer that openapi.json describes, by its status, headers and body; gives the body. */
+/**
+ * Expects an answer that openapi.json describes, by its status, headers and body; gives the body.
+ */
 export function expectDocumented(routeName: RouteName, { statusCode, headers = {}, body }: APIGatewayProxyResult) {
   const { path, method } = routes[routeName];
   const pointer = `/paths/${path.replaceAll('/', '~1').replace(/[{}]/g, encodeURIComponent)}/${method.toLowerCase()}/responses/${statusCode}`;

@@ -1,7 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { interceptedClient } from './intercepted-client.ts';
 
-/** The client of a function that dies before a transaction, after so many. `transactions` counts those that it made. */
+/**
+ * The client of a function that dies before a transaction, after so many. `transactions` counts
+ * those that it made.
+ */
 export function dyingClient(client: DynamoDBDocumentClient, most: number) {
   const count = { transactions: 0 };
   const dying = interceptedClient(client, async (call) => {

@@ -9,7 +9,10 @@ export type Strike = (
   request: PassingRequest,
 ) => Promise<void>;
 
-/** Which of a user's requests are struck: `times` of them, beginning with number `from` (the first is 1). */
+/**
+ * Which of a user's requests are struck: `times` of them, beginning with number `from` (the first
+ * is 1).
+ */
 interface Plan {
   readonly strike: Strike;
   readonly from: number;
@@ -18,18 +21,25 @@ interface Plan {
 
 export interface FaultProxy {
   readonly url: string;
-  /** Replaces the user's plan, and counts their requests from 1 again. Without a plan, none is struck. */
+  /**
+   * Replaces the user's plan, and counts their requests from 1 again. Without a plan, none is
+   * struck.
+   */
   plan(userId: string, plan?: Plan): void;
   /** The user's requests since `plan`. */
   count(userId: string): number;
-  /** Fulfilled when the user's requests have ended: whoever fails does not wait for other calls under way. */
+  /**
+   * Fulfilled when the user's requests have ended: whoever fails does not wait for other calls
+   * under way.
+   */
   quiet(userId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * A proxy before DynamoDB that breaks requests on the wire. It counts and strikes the requests of each user separately, so that
- * tests can run side by side. It finds the user by the id that every request here contains.
+ * A proxy before DynamoDB that breaks requests on the wire. It counts and strikes the requests of
+ * each user separately, so that tests can run side by side. It finds the user by the id that every
+ * request here contains.
  */
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
   const plans = new Map<string, { plan?: Plan | undefined; count: number }>();

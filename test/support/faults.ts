@@ -7,7 +7,9 @@ import type { Call } from './intercepted-client.ts';
 
 type Output = Awaited<ReturnType<Call['send']>>;
 
-/** A way in which calls of these commands can fail. `strike` takes the place of sending the call. */
+/**
+ * A way in which calls of these commands can fail. `strike` takes the place of sending the call.
+ */
 export interface Fault {
   readonly commands: readonly string[];
   strike(call: Call): Promise<Output>;

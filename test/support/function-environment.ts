@@ -8,8 +8,8 @@ import { dynamodbEndpoint } from './dynamodb-endpoint.ts';
 import { testClient } from './test-client.ts';
 
 /**
- * Creates tables of its own and sets the environment as Lambda would: import endpoints after this, with `await import`.
- * Returns the tables' names and a client to look into them.
+ * Creates tables of its own and sets the environment as Lambda would: import endpoints after this,
+ * with `await import`. Returns the tables' names and a client to look into them.
  */
 export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentClient; names: TableNames }> {
   const client = testClient(dynamodbEndpoint);

@@ -18,7 +18,10 @@ export interface GatewayRequest {
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True: the body is given in base64. False: the gateway hands it over as text. Default: the gateway encodes it in base64. */
+  /**
+   * True: the body is given in base64. False: the gateway hands it over as text. Default: the
+   * gateway encodes it in base64.
+   */
   readonly isBase64Encoded?: boolean;
 }
 

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 
-/** Text of every kind: each block of Unicode, lone surrogates, controls, and what means something to one of the readers. */
+/**
+ * Text of every kind: each block of Unicode, lone surrogates, controls, and what means something to
+ * one of the readers.
+ */
 export const hostileText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 10 }),

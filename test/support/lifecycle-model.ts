@@ -50,7 +50,10 @@ export interface Model {
 
 export const emptyModel: Model = { batches: [], jobs: [] };
 
-/** The time of every cancellation: earlier than that of the other calls, so that nothing is added to what it has closed. */
+/**
+ * The time of every cancellation: earlier than that of the other calls, so that nothing is added to
+ * what it has closed.
+ */
 const now = '2026-03-03T00:00:00.000000Z';
 
 /** Everything that writes. */
@@ -123,7 +126,10 @@ const batchMoves: Record<string, readonly string[]> = {
 };
 const finalJob = ['DONE', 'ERROR', 'CANCELED'];
 
-/** Of a batch that was canceled, timed out or failed as a whole, the jobs that have not ended end with it. */
+/**
+ * Of a batch that was canceled, timed out or failed as a whole, the jobs that have not ended end
+ * with it.
+ */
 function endJobs({ batches, jobs }: Model): Model {
   const reasons: Record<string, readonly string[] | undefined> = {
     ERROR: ['The batch failed.'],
@@ -441,7 +447,10 @@ const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number
   };
 });
 
-/** Any operation, on so few batches and jobs that they meet. Creations are frequent, so that the others find something. */
+/**
+ * Any operation, on so few batches and jobs that they meet. Creations are frequent, so that the
+ * others find something.
+ */
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: create },
   { weight: 2, arbitrary: add },

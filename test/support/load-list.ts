@@ -23,13 +23,19 @@ interface ListToLoad {
   readonly userId: string;
   /** In creation order, numbered from 0. */
   readonly rows: readonly Row[];
-  /** Only these rows are written, by their sequence numbers, but columns and sets of all. Without it all are. */
+  /**
+   * Only these rows are written, by their sequence numbers, but columns and sets of all. Without it
+   * all are.
+   */
   readonly only?: ReadonlySet<number> | undefined;
   readonly sealed?: Sealed;
   readonly progress?: (written: number, of: number) => void;
 }
 
-/** Which of the columns that have summaries are sealed in which of the sealable stretches. `() => true`: all in all. */
+/**
+ * Which of the columns that have summaries are sealed in which of the sealable stretches. `() =>
+ * true`: all in all.
+ */
 export type Sealed = (stretch: number, column: Column) => boolean;
 
 const nothing: Sealed = () => false;
@@ -55,7 +61,10 @@ export async function loadList(
   await writeAll(client, writes, progress);
 }
 
-/** What the write side stores of rows that are created one after the other, and what sealing leaves. Summaries are among the blocks. */
+/**
+ * What the write side stores of rows that are created one after the other, and what sealing leaves.
+ * Summaries are among the blocks.
+ */
 export function storedColumns(
   list: ListDescription,
   rows: readonly Row[],

@@ -1,7 +1,9 @@
 import { NewBatch } from '../../functions/schemas/batch.ts';
 import { NewJob } from '../../functions/schemas/job.ts';
 
-/** The UUID whose last digits are `number` in a family of its own: `b` for batches, `a` for jobs, … */
+/**
+ * The UUID whose last digits are `number` in a family of its own: `b` for batches, `a` for jobs, …
+ */
 export function uuid(family: string, number: number): string {
   return `${family.repeat(8)}-0000-4000-8000-${String(number).padStart(12, '0')}`;
 }

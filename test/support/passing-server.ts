@@ -18,7 +18,10 @@ export interface PassedAnswer {
   readonly body: Buffer;
 }
 
-/** A server before another one: `handle` may let a request pass and answer it with what came back, or do anything else. */
+/**
+ * A server before another one: `handle` may let a request pass and answer it with what came back,
+ * or do anything else.
+ */
 export function startPassingServer(
   endpoint: string,
   handle: (

@@ -1,4 +1,7 @@
-/** The fields that a Logs Insights query reads: names that are neither its commands and functions nor aliases of its own. */
+/**
+ * The fields that a Logs Insights query reads: names that are neither its commands and functions
+ * nor aliases of its own.
+ */
 export function queryFields(text: string): string[] {
   const aliases = Array.from(text.matchAll(/\bas (\w+)/g), ([, alias]) => alias);
   const bare = text.replaceAll(/"[^"]*"|\/[^/]*\//g, '');

@@ -95,7 +95,10 @@ export const jobRows = (userId: string, batchIds: readonly string[], count: numb
       });
     });
 
-/** The batches with the right numbers of jobs, the first of them open and running, the second closed. */
+/**
+ * The batches with the right numbers of jobs, the first of them open and running, the second
+ * closed.
+ */
 export function countJobs<Row extends { readonly id: string }>(
   batches: readonly Row[],
   jobs: readonly { readonly batch_id: string; readonly status: JobStatus }[],

@@ -1,4 +1,7 @@
-/** A certificate of receiver.example, signed by itself, and its key: tests of webhooks speak TLS with it. Valid until 2126. */
+/**
+ * A certificate of receiver.example, signed by itself, and its key: tests of webhooks speak TLS
+ * with it. Valid until 2126.
+ */
 
 export const receiverCertificate = `-----BEGIN CERTIFICATE-----
 MIIBqTCCAVCgAwIBAgIUInvvBBfeu7odreYRLw4yRQa0BBowCgYIKoZIzj0EAwIw

@@ -20,8 +20,8 @@ export interface ResultsStore {
 const pass: Handle = async (_, pass, answer) => answer(await pass());
 
 /**
- * The results bucket of the function environment, in the local store: signatures are real, and the functions may read and
- * write results and nothing else. Import endpoints after this.
+ * The results bucket of the function environment, in the local store: signatures are real, and the
+ * functions may read and write results and nothing else. Import endpoints after this.
  */
 export async function startResultsStore(): Promise<ResultsStore> {
   const bucket = 'results-bucket';

@@ -1,6 +1,6 @@
 /**
- * What each route with a token is tried with: the tests of isolation, of faults, of abuse and of rights loop over this record. A
- * new route does not compile without its cases.
+ * What each route with a token is tried with: the tests of isolation, of faults, of abuse and of
+ * rights loop over this record. A new route does not compile without its cases.
  */
 
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -19,7 +19,10 @@ import { hostileText } from './hostile-text.ts';
 import { newJob } from './new-batch.ts';
 import { sequenceText } from './sequence-text.ts';
 
-/** What a user has: at least two batches, and jobs with results. Batches count their jobs right, the first is open and running, and the second, which has jobs, closed. */
+/**
+ * What a user has: at least two batches, and jobs with results. Batches count their jobs right, the
+ * first is open and running, and the second, which has jobs, closed.
+ */
 export interface Belongings {
   readonly batches: readonly Pick<
     BatchRow,
@@ -33,15 +36,27 @@ export interface Belongings {
 export type UserRequest = Omit<GatewayRequest, 'userId'>;
 
 export interface RouteCase {
-  /** By name, a request for each way in which the endpoint reads or writes; all are answered with success. */
+  /**
+   * By name, a request for each way in which the endpoint reads or writes; all are answered with
+   * success.
+   */
   ways(own: Belongings): Readonly<Record<string, UserRequest>>;
-  /** Requests that, with the ways, make every call that the role allows, where the ways alone do not. */
+  /**
+   * Requests that, with the ways, make every call that the role allows, where the ways alone do
+   * not.
+   */
   moreCalls?(own: Belongings): readonly UserRequest[];
   /** Requests of the same kind, by a user who has nothing but one open batch, or not even that. */
   callsOfNewcomers?(batchId: string): readonly UserRequest[];
-  /** Requests of a user whose heads are lost, answered 500: before it writes the first row of a list, a function asks whether there are others. */
+  /**
+   * Requests of a user whose heads are lost, answered 500: before it writes the first row of a
+   * list, a function asks whether there are others.
+   */
   callsWithoutHeads?(own: Belongings): readonly UserRequest[];
-  /** By name, each place of a request that can name something: with another user's, and with a thing that nobody has. */
+  /**
+   * By name, each place of a request that can name something: with another user's, and with a thing
+   * that nobody has.
+   */
   foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
   /** Its reads name no user: faults, which are planned by user, cannot be aimed at them. */
   readonly readsNoUser?: true;
@@ -159,14 +174,16 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   },
   getBatch: {
     ways: ({ batches: [batch] }) => ({ 'a batch with its jobs': { path: { batch_id: batch!.id } } }),
-    // Of the third batch's few jobs the statuses are not those that it counts: they are read again by their ids. The fourth has many, far apart.
+    // Of the third batch's few jobs the statuses are not those that it counts: they are read again
+    // by their ids. The fourth has many, far apart.
     moreCalls: ({ batches }) => batches.slice(2, 4).map(({ id }) => ({ path: { batch_id: id } })),
     foreign: foreignBatch,
     anything: anyBatch,
   },
   getFullResults: {
     ways: ({ batches: [batch] }) => ({ 'the results of a batch': { path: { batch_id: batch!.id } } }),
-    // Of the third batch's few jobs, and of the fifth's, far apart, the statuses are not those that it counts: they are read again by their ids.
+    // Of the third batch's few jobs, and of the fifth's, far apart, the statuses are not those that
+    // it counts: they are read again by their ids.
     moreCalls: ({ batches }) => batches.slice(2, 5).map(({ id }) => ({ path: { batch_id: id } })),
     foreign: foreignBatch,
     anything: anyBatch,
@@ -462,7 +479,10 @@ export function newBatchBody(project_id: string): Readonly<Record<string, unknow
   return { project_id, device_type: 'FRESNEL', sequence_builder, jobs: [{ runs: 5, variables: { omega: 1 } }, {}] };
 }
 
-/** Any body: a right one of which any members are something else, or anything; an array where the members are numbered. */
+/**
+ * Any body: a right one of which any members are something else, or anything; an array where the
+ * members are numbered.
+ */
 function anyBody(right: Readonly<Record<string, unknown>>): fc.Arbitrary<UserRequest> {
   const anything = fc.oneof(hostileText, fc.jsonValue(), fc.constant(right));
   const changed = fc

@@ -6,13 +6,18 @@ import { type SecretStore, startSecretStore } from '../../infra/local/secrets/se
 export const webhookKeyArn = 'arn:aws:secretsmanager:eu-west-3:123456789012:secret:webhooks';
 
 export interface TestSecrets extends SecretStore {
-  /** Actions and secrets of the calls since it was emptied, `secretsmanager:GetSecretValue arn:…`. */
+  /**
+   * Actions and secrets of the calls since it was emptied, `secretsmanager:GetSecretValue arn:…`.
+   */
   readonly calls: string[];
   /** Makes a new key for webhooks, by the function that does so. */
   rotateKey(): Promise<void>;
 }
 
-/** The local Secrets Manager with the secret of the webhooks, rotated once. Import endpoints after this. */
+/**
+ * The local Secrets Manager with the secret of the webhooks, rotated once. Import endpoints after
+ * this.
+ */
 export async function startSecrets(): Promise<TestSecrets> {
   const calls: string[] = [];
   const principal = {

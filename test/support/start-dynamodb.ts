@@ -1,6 +1,6 @@
 /**
- * DynamoDB Local for all integration tests: one for every two processors, four at most, since each carries out one request at a time.
- * AWS_ENDPOINT_URL_DYNAMODB, when set, is used instead.
+ * DynamoDB Local for all integration tests: one for every two processors, four at most, since each
+ * carries out one request at a time. AWS_ENDPOINT_URL_DYNAMODB, when set, is used instead.
  */
 
 import { availableParallelism } from 'node:os';

@@ -1,4 +1,7 @@
-/** One local stack for all end-to-end tests, started as a person starts it: by its command, in a folder of its own. */
+/**
+ * One local stack for all end-to-end tests, started as a person starts it: by its command, in a
+ * folder of its own.
+ */
 
 import type { TestProject } from 'vitest/node';
 import type { StackDescription } from '../../infra/local/greeting.ts';

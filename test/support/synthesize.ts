@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { compileCache } from '../../infra/local/compile-cache.ts';
 
-/** A resource of the template. `path` is that of its construct, without the stack and a final `Resource`: `Api/ListJobs`. */
+/**
+ * A resource of the template. `path` is that of its construct, without the stack and a final
+ * `Resource`: `Api/ListJobs`.
+ */
 export interface SynthesizedResource {
   readonly type: string;
   readonly path: string;
@@ -18,13 +21,18 @@ export interface SynthesizedResource {
   };
 }
 
-/** What `cdk synth` writes for a context (`-c name=value`), without bundles unless they are asked for. */
+/**
+ * What `cdk synth` writes for a context (`-c name=value`), without bundles unless they are asked
+ * for.
+ */
 export interface Synthesis {
   readonly text: string;
   readonly outputs: Readonly<Record<string, unknown>>;
   /** Whether the CDK CLI protects the stack from deletion. */
   readonly terminationProtection: boolean;
-  /** Findings of cdk-nag, and of CDK's own check where it was asked for, that are not acknowledged. */
+  /**
+   * Findings of cdk-nag, and of CDK's own check where it was asked for, that are not acknowledged.
+   */
   readonly findings: readonly unknown[];
   /** Every acknowledged rule with its reason. */
   readonly acknowledgements: readonly { readonly id: string; readonly reason: string }[];
@@ -56,8 +64,9 @@ interface Template {
 const done = new Map<string, Synthesis>();
 
 /**
- * Runs infra/app.ts as the CDK CLI does, once for each context. Throws what it printed when it fails. CDK's own check of the template
- * takes longer than all else: it is made where the caller looks at its findings.
+ * Runs infra/app.ts as the CDK CLI does, once for each context. Throws what it printed when it
+ * fails. CDK's own check of the template takes longer than all else: it is made where the caller
+ * looks at its findings.
  */
 export function synthesize(context: Record<string, string> = {}, { withCheck = false } = {}): Synthesis {
   const key = JSON.stringify([context, withCheck]);
@@ -74,7 +83,10 @@ export function synthesize(context: Record<string, string> = {}, { withCheck = f
   }
 }
 
-/** As `synthesize`, with bundles. `work` gets the directory of the assembly, which is removed afterwards. */
+/**
+ * As `synthesize`, with bundles. `work` gets the directory of the assembly, which is removed
+ * afterwards.
+ */
 export async function withAssembly<Result>(
   work: (synthesis: Synthesis, directory: string) => Promise<Result>,
 ): Promise<Result> {

@@ -12,7 +12,9 @@ export interface IssuerKey {
 export const issuer = 'https://issuer.example/tenant';
 export const audience = 'https://api.example';
 
-/** A new key pair for `alg`; `members` overrides members of the public JWK, undefined removes one. */
+/**
+ * A new key pair for `alg`; `members` overrides members of the public JWK, undefined removes one.
+ */
 export async function issuerKey(alg: string, kid: string, members: Record<string, unknown> = {}): Promise<IssuerKey> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig', ...members } as JWK;
@@ -24,7 +26,9 @@ export function validClaims(now = Math.floor(Date.now() / 1000)): Record<string,
   return { iss: issuer, aud: audience, sub: 'auth0|alice', iat: now - 60, nbf: now - 60, exp: now + 3600 };
 }
 
-/** A compact JWS signed by hand, of whatever is given: texts are taken as they are, objects as JSON. */
+/**
+ * A compact JWS signed by hand, of whatever is given: texts are taken as they are, objects as JSON.
+ */
 export function signedToken(
   key: IssuerKey,
   claims: unknown = validClaims(),

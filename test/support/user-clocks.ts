@@ -1,4 +1,7 @@
-/** A user's clocks, beside the batches that wait: where each clock stands, and what of it contradicts the queue. */
+/**
+ * A user's clocks, beside the batches that wait: where each clock stands, and what of it
+ * contradicts the queue.
+ */
 
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { placeOfKey, tagSteps, type UserClock } from '../../functions/data/queue/fair-order.ts';
@@ -40,7 +43,10 @@ export async function clocksOf(
   );
 }
 
-/** Batches of the user that stand behind the clock, at a place that was given back, or less than a step behind another one. */
+/**
+ * Batches of the user that stand behind the clock, at a place that was given back, or less than a
+ * step behind another one.
+ */
 export async function misplacedBatches(
   client: DynamoDBDocumentClient,
   names: TableNames<'Queue' | 'Columns'>,

@@ -1,4 +1,7 @@
-/** The service as users and workers see it, below HTTP: on tables of its own, at a time that the test chooses. */
+/**
+ * The service as users and workers see it, below HTTP: on tables of its own, at a time that the
+ * test chooses.
+ */
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';

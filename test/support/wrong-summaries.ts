@@ -4,7 +4,10 @@ import { isSealed } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized, packSummary, summarize, summaryPrefix } from '../../functions/data/columns/summary.ts';
 import type { OwnerRows } from './owner-rows.ts';
 
-/** The keys of summaries that say something else than their blocks, or whose blocks are not all there and sealed. */
+/**
+ * The keys of summaries that say something else than their blocks, or whose blocks are not all
+ * there and sealed.
+ */
 export function wrongSummaries(lists: OwnerLists, columns: OwnerRows['columns']): string[] {
   const columnsOfLists = [lists.batch, lists.job].flatMap((list) =>
     Object.values(list.columns)

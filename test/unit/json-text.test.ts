@@ -12,7 +12,10 @@ import {
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 });
 
-/** JSON texts as people write them: spaces anywhere, every kind of escape, names that look like integers or prototypes. */
+/**
+ * JSON texts as people write them: spaces anywhere, every kind of escape, names that look like
+ * integers or prototypes.
+ */
 const { json } = fc.letrec<{ json: string; object: string; array: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small' },

@@ -53,7 +53,10 @@ export function setPrefix(list: ListDescription, sets: PositionSets, value: stri
  */
 export interface BlockEdit {
   readonly key: string;
-  /** The key of the summary to delete in the same transaction where the block is sealed (summary.ts). */
+  /**
+   * The key of the summary to delete in the same transaction where the block is sealed
+   * (summary.ts).
+   */
   readonly summary?: string;
   apply(block: Uint8Array | undefined): Uint8Array | undefined;
 }

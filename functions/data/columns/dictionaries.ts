@@ -102,9 +102,9 @@ interface DictionaryReads extends Pick<KeyRange, 'table' | 'consistent' | 'pageL
 }
 
 /**
- * All texts of all dictionaries of the head. Costs nothing where the head has them; otherwise a query
- * for all blocks, about 42 bytes for each text of a UUID's length. Throws CorruptData when one is
- * missing also in a strongly consistent answer.
+ * All texts of all dictionaries of the head. Costs nothing where the head has them; otherwise a
+ * query for all blocks, about 42 bytes for each text of a UUID's length. Throws CorruptData when
+ * one is missing also in a strongly consistent answer.
  */
 export async function readDictionaries(
   { client, userId, list, consistent, ...reads }: DictionaryReads,

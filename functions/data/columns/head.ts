@@ -1,6 +1,6 @@
 /**
- * The head item: one per owner and list. It changes when rows are created, and when one of the newest
- * rows changes: `next_seq` and `tail` together are its version.
+ * The head item: one per owner and list. It changes when rows are created, and when one of the
+ * newest rows changes: `next_seq` and `tail` together are its version.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -22,11 +22,17 @@ export const StoredHead = z.object({
   /** Also the number of rows, as sequence numbers have no gaps. */
   next_seq: Count,
   last_created_at: z.nullable(Timestamp),
-  /** Of each dictionary, by its attribute, the texts that follow those in blocks (see dictionaries.ts). */
+  /**
+   * Of each dictionary, by its attribute, the texts that follow those in blocks (see
+   * dictionaries.ts).
+   */
   dictionaries: z.record(z.string(), z.array(z.string())),
   /** How many blocks of texts each dictionary has; absent where none has any. */
   dictionary_blocks: z.optional(z.record(z.string(), Count)),
-  /** The newest rows' values, packed like a block, by the keys of their columns (see tail.ts); old heads have none. */
+  /**
+   * The newest rows' values, packed like a block, by the keys of their columns (see tail.ts); old
+   * heads have none.
+   */
   tail: z._default(z.record(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array)), {}),
 });
 export type StoredHead = z.infer<typeof StoredHead>;

@@ -65,7 +65,10 @@ interface Presence {
   readonly attribute: string;
 }
 
-/** Texts that are numbered for each owner in order of first use, at most `capacity` (see dictionaries.ts). */
+/**
+ * Texts that are numbered for each owner in order of first use, at most `capacity` (see
+ * dictionaries.ts).
+ */
 interface Dictionary {
   readonly kind: 'dictionary';
   readonly attribute: string;
@@ -96,13 +99,19 @@ export interface ListDescription {
   /** First part of every key of the list in the Columns table. */
   readonly key: string;
   readonly table: 'Batches' | 'Jobs';
-  /** At most so many of the newest rows stand in the tail (tail.ts): as many as fit into a write unit with the head. */
+  /**
+   * At most so many of the newest rows stand in the tail (tail.ts): as many as fit into a write
+   * unit with the head.
+   */
   readonly rowsInTail: number;
-  /** So many texts of a dictionary leave the head together: as many UUIDs as fit into a write unit. */
+  /**
+   * So many texts of a dictionary leave the head together: as many UUIDs as fit into a write unit.
+   */
   readonly textsPerBlock: number;
   /**
-   * Rows that one summary tells about (summary.ts): a multiple of every column's `rowsPerBlock`, except those of ids, so that no
-   * block belongs to two stretches; a stretch of a column has less than 100 blocks, so that one transaction can seal it.
+   * Rows that one summary tells about (summary.ts): a multiple of every column's `rowsPerBlock`,
+   * except those of ids, so that no block belongs to two stretches; a stretch of a column has less
+   * than 100 blocks, so that one transaction can seal it.
    */
   readonly rowsPerStretch: number;
   readonly columns: Readonly<Record<string, Column>>;
@@ -122,7 +131,10 @@ export function describedAttributes(list: ListDescription): Set<string> {
   return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
 
-/** The same list with all blocks of `rows` rows, a tail of about half as many, stretches of two blocks, and blocks of two texts: tests force many small ones. */
+/**
+ * The same list with all blocks of `rows` rows, a tail of about half as many, stretches of two
+ * blocks, and blocks of two texts: tests force many small ones.
+ */
 export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
   const resize = <Value extends Blocks>(blocks: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));

@@ -5,7 +5,8 @@
  *
  * Layout, big-endian:
  * - 2 bytes: number of entries
- * - 4 bits: format (1; 2 of a block that is sealed, see summary.ts); 4 bits: exponent of the unit, which is 1000^exponent
+ * - 4 bits: format (1; 2 of a block that is sealed, see summary.ts); 4 bits: exponent of the unit,
+ *   which is 1000^exponent
  * - 1 byte: width of an entry in bits
  * - 7 bytes: smallest value
  * - the entries without gaps: 0 is null, n is the smallest value + (n - 1) units
@@ -114,7 +115,10 @@ function paddedView(bytes: Uint8Array): DataView {
   return new DataView(padded.buffer);
 }
 
-/** Bitwise operators take 32 bits. Wherever a number begins within a byte, 25 bits of it are among them. */
+/**
+ * Bitwise operators take 32 bits. Wherever a number begins within a byte, 25 bits of it are among
+ * them.
+ */
 const windowBits = 25;
 
 function readWindow(view: DataView, start: number, width: number): number {

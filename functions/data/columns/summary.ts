@@ -1,10 +1,11 @@
 /**
- * Summaries: what a query needs to know of many old rows without reading their values. The rows are cut into stretches; for each
- * stretch and column of numbers there may be one summary item.
+ * Summaries: what a query needs to know of many old rows without reading their values. The rows are
+ * cut into stretches; for each stretch and column of numbers there may be one summary item.
  *
- * The rule that makes a summary right whenever it is there: it is written in one transaction that seals every block of the stretch,
- * conditional on the bytes it was made from; and whoever changes a block that is sealed deletes the summary in the same transaction.
- * So a summary says what the blocks say. It may be missing at any time: then the blocks are read.
+ * The rule that makes a summary right whenever it is there: it is written in one transaction that
+ * seals every block of the stretch, conditional on the bytes it was made from; and whoever changes
+ * a block that is sealed deletes the summary in the same transaction. So a summary says what the
+ * blocks say. It may be missing at any time: then the blocks are read.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -23,8 +24,9 @@ export interface Cell {
 const mostCells = 1_024;
 
 /**
- * The cells of a stretch's values (NaN for null), ascending, those of null last; together they count each row once. Times have one
- * cell from the least to the greatest; other numbers one for each different value, or one for all where these are too many.
+ * The cells of a stretch's values (NaN for null), ascending, those of null last; together they
+ * count each row once. Times have one cell from the least to the greatest; other numbers one for
+ * each different value, or one for all where these are too many.
  */
 export function summarize({ kind }: Column, values: Float64Array): Cell[] {
   const counts = new Map<number, number>();
@@ -48,9 +50,10 @@ function join(cells: readonly Cell[]): Cell[] {
 const kinds = { points: 1, spans: 2 } as const;
 
 /**
- * Layout: 1 byte for the kind (points: every cell has one value; spans), then whole numbers of 7 bits a byte, low ones first, the highest bit
- * set where a number goes on: how many cells have values, how many rows have none; and for each of these cells the distance of `low`
- * from the one before (from 0), for spans that of `high` from `low`, and the count.
+ * Layout: 1 byte for the kind (points: every cell has one value; spans), then whole numbers of 7
+ * bits a byte, low ones first, the highest bit set where a number goes on: how many cells have
+ * values, how many rows have none; and for each of these cells the distance of `low` from the one
+ * before (from 0), for spans that of `high` from `low`, and the count.
  */
 export function packSummary(cells: readonly Cell[]): Uint8Array {
   const valued = cells.filter((cell): cell is ValuedCell => cell.low !== null);
@@ -108,7 +111,10 @@ export function isSummarized({ kind }: Column): boolean {
   return kind !== 'uuid';
 }
 
-/** Begins the keys of a column's summaries, apart from those of its blocks, which go on with a digit. */
+/**
+ * Begins the keys of a column's summaries, apart from those of its blocks, which go on with a
+ * digit.
+ */
 export function summaryPrefix(list: ListDescription, column: Column): string {
   return `${columnPrefix(list, column)}s#`;
 }
@@ -129,8 +135,8 @@ export function stretchOfBlock(list: ListDescription, column: Column, block: num
 }
 
 /**
- * How many stretches, from the oldest on, may be sealed, with so many rows in blocks: those with half a stretch of rows behind them.
- * Newer rows change too often.
+ * How many stretches, from the oldest on, may be sealed, with so many rows in blocks: those with
+ * half a stretch of rows behind them. Newer rows change too often.
  */
 export function sealableStretches({ rowsPerStretch }: ListDescription, rowsInBlocks: number): number {
   return Math.max(0, Math.floor((rowsInBlocks - rowsPerStretch / 2) / rowsPerStretch));

@@ -1,8 +1,8 @@
 /**
- * The tail: the values of an owner's newest rows. They stand in the head, which the creation of a row
- * writes anyway, so a new row and the changes that soon follow touch one item instead of a block of
- * every column. When the tail is full, the next row begins a new one, and the rows of the old one go
- * to the blocks together.
+ * The tail: the values of an owner's newest rows. They stand in the head, which the creation of a
+ * row writes anyway, so a new row and the changes that soon follow touch one item instead of a
+ * block of every column. When the tail is full, the next row begins a new one, and the rows of the
+ * old one go to the blocks together.
  *
  * The head alone says where a row's values are: in the tail from row `tailStart` on, otherwise in
  * blocks. Blocks hold every row before, and none after. Sets have no tail.
@@ -36,9 +36,9 @@ interface ColumnChanges {
 }
 
 /**
- * What changes of rows change in columns, sets and dictionaries. `before` is the head as it was read; `after` has
- * counted the new rows and learned their texts. Rows that it does not count have no place in columns:
- * they were read after the head, or the head is corrupt.
+ * What changes of rows change in columns, sets and dictionaries. `before` is the head as it was
+ * read; `after` has counted the new rows and learned their texts. Rows that it does not count have
+ * no place in columns: they were read after the head, or the head is corrupt.
  */
 export function columnChanges(
   list: ListDescription,

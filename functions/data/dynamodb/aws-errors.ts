@@ -51,7 +51,10 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof TooBusy || error instanceof TimedOut || error instanceof DependencyFailed;
 }
 
-/** Whether other writers were at the same items, rather than too many calls at once: the SDK has not repeated the call. */
+/**
+ * Whether other writers were at the same items, rather than too many calls at once: the SDK has not
+ * repeated the call.
+ */
 export function isConflict(error: unknown): boolean {
   return error instanceof Contention && !(error instanceof Throttled);
 }

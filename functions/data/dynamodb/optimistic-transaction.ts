@@ -34,14 +34,16 @@ const mostFailures = 3;
  * its transaction is conditional on everything it has read. After a conflict it reads and decides
  * again. Returns the result of the decision that was written.
  *
- * After the last attempt TooBusy is thrown. 12 attempts pause for about 2 s in all, each further one for 0.25 s on average, with
- * full jitter. The third throttled attempt throws at once: the SDK has repeated each, so there is no time for more.
+ * After the last attempt TooBusy is thrown. 12 attempts pause for about 2 s in all, each further
+ * one for 0.25 s on average, with full jitter. The third throttled attempt throws at once: the SDK
+ * has repeated each, so there is no time for more.
  *
  * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
  * was made the first time. The third such error is thrown.
  *
- * Once the request has its answer, nothing is sent: whoever got a 504 may have repeated the request.
+ * Once the request has its answer, nothing is sent: whoever got a 504 may have repeated the
+ * request.
  */
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
@@ -75,7 +77,9 @@ export function optimisticTransaction<Result>(
   return turns === undefined ? result : result.finally(() => turns.pass());
 }
 
-/** CorruptData too may pass: rows and heads that are read side by side can disagree for a moment. */
+/**
+ * CorruptData too may pass: rows and heads that are read side by side can disagree for a moment.
+ */
 function isUnclear(error: unknown): boolean {
   return error instanceof TimedOut || error instanceof DependencyFailed || error instanceof CorruptData;
 }

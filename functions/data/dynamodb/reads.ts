@@ -204,7 +204,10 @@ function queryInput({
   };
 }
 
-/** Asks for these attributes alone. Their names go by placeholders, because DynamoDB reserves many words. */
+/**
+ * Asks for these attributes alone. Their names go by placeholders, because DynamoDB reserves many
+ * words.
+ */
 function projection(
   attributes: readonly string[] | undefined,
 ): Pick<QueryCommandInput, 'ProjectionExpression' | 'ExpressionAttributeNames'> {

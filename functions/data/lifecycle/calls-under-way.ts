@@ -1,7 +1,8 @@
 /**
- * A call that adds jobs to a batch, or cancels some of them, in several transactions: the batch names it from the first of these to the
- * last. Meanwhile the batch does not settle, and devices get no job that such a call adds, nor one behind it: it may be canceled yet.
- * Whoever finds the name after the call has died knows that its jobs are half there.
+ * A call that adds jobs to a batch, or cancels some of them, in several transactions: the batch
+ * names it from the first of these to the last. Meanwhile the batch does not settle, and devices
+ * get no job that such a call adds, nor one behind it: it may be canceled yet. Whoever finds the
+ * name after the call has died knows that its jobs are half there.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
@@ -37,7 +38,10 @@ export function withoutCall(batch: BatchRow, callId: string): BatchRow {
   return { ...rest, ...(others.length > 0 && { calls_under_way: others }), rev: batch.rev + 1 };
 }
 
-/** The operations between two that begin and end a call on their batch; begun already, and ended before, it stays so. */
+/**
+ * The operations between two that begin and end a call on their batch; begun already, and ended
+ * before, it stays so.
+ */
 export function operationsOfCall(
   lists: OwnerLists,
   { batchId, callId }: { readonly batchId: string; readonly callId: string },

@@ -1,4 +1,7 @@
-/** Cancels batches with their jobs, by the calls of users or where a creation did not come to its end. */
+/**
+ * Cancels batches with their jobs, by the calls of users or where a creation did not come to its
+ * end.
+ */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, IllegalTransition, NotFound, TooBusy } from '../../errors.ts';
@@ -24,15 +27,18 @@ export interface Cancellation {
 }
 
 /**
- * The function that cancels a batch and returns it: the batch is closed, then its unfinished jobs and the batch itself become CANCELED.
- * A batch that is canceled already stays as it is. Where one transaction does not hold it all, the first closes the batch and marks it
- * `canceling`. If the call dies on its way, the same call again completes it; so it does where `hasTime` stopped it, after any of its
- * transactions.
+ * The function that cancels a batch and returns it: the batch is closed, then its unfinished jobs
+ * and the batch itself become CANCELED. A batch that is canceled already stays as it is. Where one
+ * transaction does not hold it all, the first closes the batch and marks it `canceling`. If the
+ * call dies on its way, the same call again completes it; so it does where `hasTime` stopped it,
+ * after any of its transactions.
  *
- * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; OutOfTime. An end that comes while it is being canceled or created
- * stands, but its jobs are canceled all the same: nobody else would end them.
+ * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; OutOfTime. An end
+ * that comes while it is being canceled or created stands, but its jobs are canceled all the same:
+ * nobody else would end them.
  *
- * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created together.
+ * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created
+ * together.
  */
 export function cancelBatch(
   client: DynamoDBDocumentClient,
@@ -73,7 +79,10 @@ function cancelOperations(cancellation: Cancellation): Operation[] {
   return [closeBatch(cancellation), ...cancelJobsOperations(cancellation), endBatch(cancellation)];
 }
 
-/** Cancels those of the jobs that have not ended. Their batch, if it is closed and has no other unfinished job, ends by it. */
+/**
+ * Cancels those of the jobs that have not ended. Their batch, if it is closed and has no other
+ * unfinished job, ends by it.
+ */
 export function cancelJobsOperations({ lists, batchId, jobIds, now, errors }: Cancellation): Operation[] {
   const update = { status: 'CANCELED', end_timestamp: now, ...(errors && { errors }) } as const;
   return changeJobs(lists, { batchId, jobIds }, (job) =>
@@ -94,7 +103,10 @@ function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {
   });
 }
 
-/** Cancels one job; its batch, if it is closed and this was its last job, ends by it. A job that is canceled already stays as it is. */
+/**
+ * Cancels one job; its batch, if it is closed and this was its last job, ends by it. A job that is
+ * canceled already stays as it is.
+ */
 export function cancelJob(
   lists: OwnerLists,
   { jobId, now }: { readonly jobId: string; readonly now: string },

@@ -26,7 +26,10 @@ interface Step {
 
 /** The steps that are left, in their order: first those to try one by one, then the others. */
 interface Schedule {
-  /** DynamoDB refused these steps in one transaction. Whichever it refuses alone is the one at fault. */
+  /**
+   * DynamoDB refused these steps in one transaction. Whichever it refuses alone is the one at
+   * fault.
+   */
   readonly oneByOne: readonly Step[];
   /** As many of these as a transaction holds go together. */
   readonly together: readonly Step[];
@@ -36,7 +39,10 @@ interface Schedule {
 interface Progress {
   /** How many of them, from the first on, are over: carried out, refused, or replaced. */
   readonly done: number;
-  /** Take the place of the last step that is done: its halves, where the whole was too large for a transaction. */
+  /**
+   * Take the place of the last step that is done: its halves, where the whole was too large for a
+   * transaction.
+   */
   readonly replacedBy: readonly Step[];
   /** Why a task is refused, by its number. */
   readonly refusals: ReadonlyMap<number, Error>;
@@ -56,7 +62,10 @@ export interface CarryOutContext extends Owner {
   readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** How often a transaction is tried while other writers are in its way; as optimisticTransaction by default. */
+  /**
+   * How often a transaction is tried while other writers are in its way; as optimisticTransaction
+   * by default.
+   */
   readonly attempts?: number | undefined;
   /** For calls that others of the same owner are in the way of. */
   readonly turns?: Turns | undefined;
@@ -64,30 +73,41 @@ export interface CarryOutContext extends Owner {
   readonly seals?: boolean | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
-  /** Asked before each transaction but the first. Once it says no, the tasks that are left get OutOfTime. */
+  /**
+   * Asked before each transaction but the first. Once it says no, the tasks that are left get
+   * OutOfTime.
+   */
   readonly hasTime?: (() => boolean) | undefined;
-  /** Awaited before the first transaction of a task that takes several. What it throws, the task gets. */
+  /**
+   * Awaited before the first transaction of a task that takes several. What it throws, the task
+   * gets.
+   */
   readonly beforeSeveral?: ((task: number) => Promise<void>) | undefined;
 }
 
 /** In milliseconds: of functions that create rows by the calls of users, a third of their time. */
 const longestBeforeSealing = 10_000;
 
-/** A task was stopped on its way, as the caller wanted: its operations until then are carried out. */
+/**
+ * A task was stopped on its way, as the caller wanted: its operations until then are carried out.
+ */
 export class OutOfTime extends Error {}
 
 /**
- * Carries out tasks of one owner in their order. A task is a list of operations that follow each other. Returns for each task the
- * error that stopped it, or undefined.
+ * Carries out tasks of one owner in their order. A task is a list of operations that follow each
+ * other. Returns for each task the error that stopped it, or undefined.
  *
- * - As many operations as possible share a transaction: what they have in common (heads, blocks, counts) is written once. A task that one
- *   transaction holds is not spread over two.
- * - A refused task changes nothing, or no more than its operations before the refused one. The other tasks go on.
- * - When DynamoDB refuses a transaction of several operations, each is tried alone, so that no task suffers for another's.
- * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must not overtake it.
+ * - As many operations as possible share a transaction: what they have in common (heads, blocks,
+ *   counts) is written once. A task that one transaction holds is not spread over two.
+ * - A refused task changes nothing, or no more than its operations before the refused one. The
+ *   other tasks go on.
+ * - When DynamoDB refuses a transaction of several operations, each is tried alone, so that no task
+ *   suffers for another's.
+ * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must
+ *   not overtake it.
  *
- * In the end it seals what has become old (sealAfterCreations), unless DynamoDB failed or this took long already: nothing runs once the
- * caller has its answer.
+ * In the end it seals what has become old (sealAfterCreations), unless DynamoDB failed or this took
+ * long already: nothing runs once the caller has its answer.
  */
 export async function carryOut(
   context: CarryOutContext,
@@ -153,7 +173,10 @@ function withoutFirst({ oneByOne, together }: Schedule, done: number, replacedBy
     : { oneByOne, together: [...replacedBy, ...together.slice(done)] };
 }
 
-/** Whether the error says that nothing of this owner can be written now, rather than something about what was asked for. */
+/**
+ * Whether the error says that nothing of this owner can be written now, rather than something about
+ * what was asked for.
+ */
 export function stopsOwner(error: Error): boolean {
   return error instanceof OutdatedColumns || isUnavailable(error);
 }
@@ -214,7 +237,10 @@ function split({ operation, task }: Step): readonly Step[] {
   return halves.map((half) => ({ operation: half, task }));
 }
 
-/** The draft after the operation, with its event or its claim as processed; or why the operation is refused. */
+/**
+ * The draft after the operation, with its event or its claim as processed; or why the operation is
+ * refused.
+ */
 function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error {
   try {
     if (event !== undefined && isProcessed(draft, event)) return draft;
@@ -232,8 +258,9 @@ function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error
 }
 
 /**
- * Whether what was read may be torn: rows and memory are read side by side, and the same call may have written them in between. Then
- * rows are there that no call seems to have made, or the other way round. No transaction finds that out, for none is made.
+ * Whether what was read may be torn: rows and memory are read side by side, and the same call may
+ * have written them in between. Then rows are there that no call seems to have made, or the other
+ * way round. No transaction finds that out, for none is made.
  */
 function mayBeTorn(draft: Draft, { batchIds, jobIds }: Operation, next: Draft | Error): boolean {
   if (next !== draft) return next instanceof Error;

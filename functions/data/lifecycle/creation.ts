@@ -22,16 +22,23 @@ import {
 } from './draft.ts';
 import { isFinalBatchStatus } from './update-row.ts';
 
-/** Jobs for a batch. With `create` the batch itself is created too; without it, the batch must exist. */
+/**
+ * Jobs for a batch. With `create` the batch itself is created too; without it, the batch must
+ * exist.
+ */
 export interface Creation {
   readonly batchId: string;
   readonly create?: NewBatchContent;
   readonly jobs: readonly NewJob[];
-  /** Gzipped sequences: the batch's and those that jobs have of their own, by the ids of batch and jobs. */
+  /**
+   * Gzipped sequences: the batch's and those that jobs have of their own, by the ids of batch and
+   * jobs.
+   */
   readonly sequences?: ReadonlyMap<string, Uint8Array> | undefined;
   /**
-   * Of a user's call, the same for its repetition. A user's call adds nothing to a batch that has ended, and does not go on once it was
-   * given up; an event may report jobs of a batch that has ended since.
+   * Of a user's call, the same for its repetition. A user's call adds nothing to a batch that has
+   * ended, and does not go on once it was given up; an event may report jobs of a batch that has
+   * ended since.
    */
   readonly callId?: string;
   /** When it was asked for: rows are created then, or as soon after as their order demands. */
@@ -41,12 +48,16 @@ export interface Creation {
 type NewBatchContent = Omit<NewBatch, 'jobs'>;
 
 /**
- * Jobs and sequences, and bytes of these, in one operation: small parts, of which a transaction holds as many as it can, about 80 jobs.
+ * Jobs and sequences, and bytes of these, in one operation: small parts, of which a transaction
+ * holds as many as it can, about 80 jobs.
  */
 const itemsAtOnce = 10;
 const sequenceBytesAtOnce = 400_000;
 
-/** The creation as operations in their order: several where one transaction would not hold it. The event goes with the last. */
+/**
+ * The creation as operations in their order: several where one transaction would not hold it. The
+ * event goes with the last.
+ */
 export function creationOperations(owner: Owner, creation: Creation, event?: EventReference): Operation[] {
   const parts = splitJobs(creation);
   const claim = creation.callId === undefined ? undefined : event && { id: `${event.id}#claim`, digest: event.digest };
@@ -122,7 +133,10 @@ interface Step {
   readonly part: CreationPart;
 }
 
-/** The batch is new: it is created with these jobs, and counts as incomplete (`creating`) while further jobs are to follow. */
+/**
+ * The batch is new: it is created with these jobs, and counts as incomplete (`creating`) while
+ * further jobs are to follow.
+ */
 function startBatch(owner: Owner, { draft, part, create }: Step & { readonly create: NewBatchContent }): Draft {
   const jobs = findMissingJobs(draft, part);
   const [batch, head] = placeRow({
@@ -131,7 +145,8 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
     time: part.time,
     make: (place) => newBatchRow(owner.userId, create, place),
   });
-  // Batches of users are for the workers of a device; machines that report by events have their own work.
+  // Batches of users are for the workers of a device; machines that report by events have their own
+  // work.
   const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null } : batch;
   const started: BatchRow = part.isLast ? owned : { ...owned, creating: true };
   const placed = { ...draft, heads: { ...draft.heads, batch: head } };
@@ -140,8 +155,9 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
 }
 
 /**
- * The same creation came before: an incomplete batch gets its missing jobs, a complete one must have all of them. A user's call is the
- * same by its claim; what followed from the token or the devices then stands.
+ * The same creation came before: an incomplete batch gets its missing jobs, a complete one must
+ * have all of them. A user's call is the same by its claim; what followed from the token or the
+ * devices then stands.
  */
 function continueBatch(
   owner: Owner,
@@ -161,9 +177,9 @@ function continueBatch(
 }
 
 /**
- * Jobs are added to a batch that exists and was open at that time. A user's call must find it open, too: a closed batch may have ended
- * by its jobs, and that stands. What has begun goes on, until the batch ends or the call is given up. An incomplete batch stays
- * incomplete.
+ * Jobs are added to a batch that exists and was open at that time. A user's call must find it open,
+ * too: a closed batch may have ended by its jobs, and that stands. What has begun goes on, until
+ * the batch ends or the call is given up. An incomplete batch stays incomplete.
  */
 function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {
   if (batch === undefined) throw new NotFound('There is no such batch.');
@@ -192,7 +208,10 @@ function closedForJobs({ id }: BatchRow): IllegalTransition {
   return new IllegalTransition(`The batch ${id} is closed for jobs.`);
 }
 
-/** Those that do not exist yet. Throws AlreadyExists when a job exists with other content or in another batch. */
+/**
+ * Those that do not exist yet. Throws AlreadyExists when a job exists with other content or in
+ * another batch.
+ */
 function findMissingJobs(draft: Draft, { batchId, jobs }: Creation): NewJob[] {
   return jobs.filter((job) => {
     const row = jobIn(draft, job.id);
@@ -226,7 +245,10 @@ function withNewJobs(
   return withSequences(written, ids, sequences);
 }
 
-/** Throws AlreadyExists where the row differs from this content, which never changes once it is created. */
+/**
+ * Throws AlreadyExists where the row differs from this content, which never changes once it is
+ * created.
+ */
 function requireSame(row: BatchRow | JobRow, content: Readonly<Record<string, unknown>>) {
   for (const [name, value] of Object.entries(content)) {
     if (!isDeepStrictEqual((row as Readonly<Record<string, unknown>>)[name], value)) {

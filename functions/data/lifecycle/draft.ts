@@ -14,7 +14,9 @@ export interface Owner {
   readonly lists: OwnerLists;
 }
 
-/** An event as it is remembered, in the transaction that carries it out: so it is carried out once. */
+/**
+ * An event as it is remembered, in the transaction that carries it out: so it is carried out once.
+ */
 export interface ProcessedEvent {
   readonly id: string;
   /** Of the content: tells a repetition from another event of the same id. */
@@ -34,15 +36,25 @@ export interface Operation {
   /** Absent: the operation is asked for by a direct call. */
   readonly event?: EventReference | undefined;
   /**
-   * Of a call that may take several operations: the first of them remembers it, unless it is the last too, and none is carried out where
-   * another content has it. So nobody goes on with what another call has begun.
+   * Of a call that may take several operations: the first of them remembers it, unless it is the
+   * last too, and none is carried out where another content has it. So nobody goes on with what
+   * another call has begun.
    */
   readonly claim?: ProcessedEvent | undefined;
-  /** The lease under which a device asks for it: the item of the queue is read. All operations of a task have the same. */
+  /**
+   * The lease under which a device asks for it: the item of the queue is read. All operations of a
+   * task have the same.
+   */
   readonly lease?: LeaseReference | undefined;
-  /** The draft with the change; the same draft when there is nothing to change. Throws when the change is not allowed. */
+  /**
+   * The draft with the change; the same draft when there is nothing to change. Throws when the
+   * change is not allowed.
+   */
   apply(draft: Draft): Draft;
-  /** The operation as two that follow each other, for when no transaction holds it; undefined when it cannot be split. */
+  /**
+   * The operation as two that follow each other, for when no transaction holds it; undefined when
+   * it cannot be split.
+   */
   halves?(): readonly [Operation, Operation] | undefined;
 }
 
@@ -54,7 +66,10 @@ export interface Stored {
   readonly jobs: ReadonlyMap<string, JobRow>;
   /** Digests of those events that have been carried out, by their ids. */
   readonly processedEvents: ReadonlyMap<string, string>;
-  /** The batch of the operations' lease, as it is in its device's queue; undefined when it has left the queue. */
+  /**
+   * The batch of the operations' lease, as it is in its device's queue; undefined when it has left
+   * the queue.
+   */
   readonly leased?: QueueItem | undefined;
 }
 
@@ -68,11 +83,14 @@ export interface Draft {
   /** The gzipped sequences of new rows, by the ids of their rows. */
   readonly sequences: ReadonlyMap<string, Uint8Array>;
   readonly processedEvents: readonly ProcessedEvent[];
-  /** What becomes of the lease under which all this is done: the transaction is conditional on its fence. */
+  /**
+   * What becomes of the lease under which all this is done: the transaction is conditional on its
+   * fence.
+   */
   readonly lease?: LeaseUpdate | undefined;
   /**
-   * For the transaction's bounds: keys of all blocks that change, of all summaries that this may delete, and the size of rows and
-   * sequences in bytes.
+   * For the transaction's bounds: keys of all blocks that change, of all summaries that this may
+   * delete, and the size of rows and sequences in bytes.
    */
   readonly blocks: ReadonlySet<string>;
   readonly summaries: ReadonlySet<string>;
@@ -123,8 +141,9 @@ export function settledJobIn(draft: Draft, id: string): JobRow | undefined {
 }
 
 /**
- * The draft with these jobs of a batch as they are to be, settled by it and counted in it. That they are updated is no update of the
- * batch itself: its `updated_at` stays, unless it settles by them.
+ * The draft with these jobs of a batch as they are to be, settled by it and counted in it. That
+ * they are updated is no update of the batch itself: its `updated_at` stays, unless it settles by
+ * them.
  */
 export function withJobs(
   lists: OwnerLists,
@@ -144,7 +163,10 @@ export function withJobs(
   return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: settled, heads });
 }
 
-/** The batch after a change of one of its jobs; the same object where neither its counts nor `jobs_updated_at` change. */
+/**
+ * The batch after a change of one of its jobs; the same object where neither its counts nor
+ * `jobs_updated_at` change.
+ */
 function count(
   batch: BatchRow,
   { before, said, after }: { readonly before: JobRow | undefined; readonly said: JobRow; readonly after: JobRow },
@@ -160,7 +182,10 @@ function count(
   return { ...batch, jobs_count_per_status: counts, jobs_updated_at, rev: batch.rev + 1 };
 }
 
-/** The draft with these rows as they are to be, batches settled. Jobs go in with their batch, by withJobs. */
+/**
+ * The draft with these rows as they are to be, batches settled. Jobs go in with their batch, by
+ * withJobs.
+ */
 export function withRows(
   lists: OwnerLists,
   draft: Draft,

@@ -1,4 +1,7 @@
-/** Ends the jobs of a batch that has ended, and holds what all changes of many jobs of one batch have in common. */
+/**
+ * Ends the jobs of a batch that has ended, and holds what all changes of many jobs of one batch
+ * have in common.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import { NotFound } from '../../errors.ts';
@@ -8,7 +11,10 @@ import type { OwnerLists } from '../columns/lists.ts';
 import { batchIn, type Draft, type Operation, settledJobIn, withJobs } from './draft.ts';
 import { hasJobsToEnd, settleJob, unsettleJob } from './settle.ts';
 
-/** Jobs in one operation: small parts, of which a transaction holds as many as it can, about 60 jobs that were created together. */
+/**
+ * Jobs in one operation: small parts, of which a transaction holds as many as it can, about 60 jobs
+ * that were created together.
+ */
 const jobsAtOnce = 10;
 
 /** How often jobs may be added between finding them and closing the batch. */
@@ -24,8 +30,9 @@ export interface JobsOfBatch {
 }
 
 /**
- * Ends those of a batch's jobs that its end ends (see settle.ts), or that were ended by an earlier report of this end. The last
- * operation throws JobsLeft where a job was not among those found: then find them again.
+ * Ends those of a batch's jobs that its end ends (see settle.ts), or that were ended by an earlier
+ * report of this end. The last operation throws JobsLeft where a job was not among those found:
+ * then find them again.
  */
 export function endJobsOperations(lists: OwnerLists, jobs: JobsOfBatch): Operation[] {
   const settleAgain = (job: JobRow, batch: BatchRow) => {

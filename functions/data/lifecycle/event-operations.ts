@@ -6,12 +6,15 @@ import { creationOperations } from './creation.ts';
 import type { EventReference, Operation, Owner } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 
-/** Clocks differ. An event from far ahead would make every later row of the owner appear to be from the future. */
+/**
+ * Clocks differ. An event from far ahead would make every later row of the owner appear to be from
+ * the future.
+ */
 const maximumSecondsAhead = 300;
 
 /**
- * The operations that an event asks for. Throws InvalidInput when the event is more than 5 minutes ahead of `now` (milliseconds
- * since 1970), or names results that are not its owner's.
+ * The operations that an event asks for. Throws InvalidInput when the event is more than 5 minutes
+ * ahead of `now` (milliseconds since 1970), or names results that are not its owner's.
  */
 export function eventOperations(owner: Owner, event: LifecycleEvent, now: number): Operation[] {
   const { id, time } = event;

@@ -1,6 +1,7 @@
 /**
- * The write side: every change of batches and jobs. Rows, sequences, counts, columns and sets change together, in transactions that
- * are conditional on everything they were decided from. Readers find them in agreement, whatever writers do at the same time.
+ * The write side: every change of batches and jobs. Rows, sequences, counts, columns and sets
+ * change together, in transactions that are conditional on everything they were decided from.
+ * Readers find them in agreement, whatever writers do at the same time.
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -34,8 +35,9 @@ export interface LifecycleOptions {
   /** False: nothing is sealed after creations. Tests count the calls of these, or strike each. */
   readonly seals?: boolean;
   /**
-   * Awaited before a change of a batch that may take several transactions, so that someone else can complete what a crash leaves
-   * half-done. A call that does not change the batch as a whole says which of its jobs it changes.
+   * Awaited before a change of a batch that may take several transactions, so that someone else can
+   * complete what a crash leaves half-done. A call that does not change the batch as a whole says
+   * which of its jobs it changes.
    */
   readonly beforeSeveral?: (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void>;
 }
@@ -44,7 +46,10 @@ export interface LifecycleOptions {
 export type BatchToCreate = NewBatch & { readonly created_at?: string };
 
 export interface CallOptions {
-  /** The event that asks for the change: it takes effect at the event's time, and once. By default the caller asks, and now. */
+  /**
+   * The event that asks for the change: it takes effect at the event's time, and once. By default
+   * the caller asks, and now.
+   */
   readonly event?: EventReference | undefined;
   /** Where the input stands in the request: how faults' `loc` begins. */
   readonly loc?: InputFault['loc'];
@@ -52,38 +57,46 @@ export interface CallOptions {
 
 /**
  * Every function
- * - is atomic: its change is made in full or not at all. Only the creation of many jobs at once (about 80), and the end of a batch with
- *   many (about 60), take several changes, in their order; the batch's counts are right after each. A batch that ends is closed and has its
- *   status first, then its jobs end.
- * - can be repeated: the same call again does only what is not done yet. After a failure, repeat the call.
- * - waits for other writers: after a conflict it tries again for about 2 s, then throws TooBusy. It does the same when DynamoDB
- *   throttles.
- * - If a call throws, its change was not made. The exception is a timeout or internal DynamoDB error, rethrown after the third: the
- *   change may then have been made in full; repeat the call to find out.
+ * - is atomic: its change is made in full or not at all. Only the creation of many jobs at once
+ *   (about 80), and the end of a batch with many (about 60), take several changes, in their order;
+ *   the batch's counts are right after each. A batch that ends is closed and has its status first,
+ *   then its jobs end.
+ * - can be repeated: the same call again does only what is not done yet. After a failure, repeat
+ *   the call.
+ * - waits for other writers: after a conflict it tries again for about 2 s, then throws TooBusy. It
+ *   does the same when DynamoDB throttles.
+ * - If a call throws, its change was not made. The exception is a timeout or internal DynamoDB
+ *   error, rethrown after the third: the change may then have been made in full; repeat the call to
+ *   find out.
  *
- * A change that an event asks for takes effect at the event's time. So the same events leave the same rows, whatever order they
- * arrive in:
+ * A change that an event asks for takes effect at the event's time. So the same events leave the
+ * same rows, whatever order they arrive in:
  * - If two events set the same field, the later time wins; of equal times, the later arrival.
- * - An end of a batch ends its jobs, and their ends end it; what an event says of either itself wins over what follows from the other,
- *   whenever it comes (see settle.ts). So a job that an ended batch has made CANCELED is still DONE once its own event says so.
- * - An event that would move a status backwards changes no status and is no error. Only a second, different final status is: it
- *   throws IllegalTransition.
+ * - An end of a batch ends its jobs, and their ends end it; what an event says of either itself
+ *   wins over what follows from the other, whenever it comes (see settle.ts). So a job that an
+ *   ended batch has made CANCELED is still DONE once its own event says so.
+ * - An event that would move a status backwards changes no status and is no error. Only a second,
+ *   different final status is: it throws IllegalTransition.
  * - Jobs may be added to a batch that was closed later than the event.
  * - Only places (`seq`, `creation_order`) follow the order of arrival.
  *
- * An event is carried out once: it is remembered for 15 days, in the transaction that carries it out (2 write units). Another event
- * of the same id throws AlreadyExists. After that time, a repeated event still changes nothing that a newer event has set.
+ * An event is carried out once: it is remembered for 15 days, in the transaction that carries it
+ * out (2 write units). Another event of the same id throws AlreadyExists. After that time, a
+ * repeated event still changes nothing that a newer event has set.
  *
  * Write units, for rows up to 1 KB:
- * - a status with a time: 10 for a batch, 16 for a job (18 with both times), 4 less for one of the newest 16; a batch that ends with
- *   its jobs: 6 more for each, and 6 more for each 30 that were created together;
+ * - a status with a time: 10 for a batch, 16 for a job (18 with both times), 4 less for one of the
+ *   newest 16; a batch that ends with its jobs: 6 more for each, and 6 more for each 30 that were
+ *   created together;
  * - a batch: 6, and 2 for each tag;
  * - the jobs of one call: 4 together, and 6 for each; from 16 on up to 32 together;
  * - with every 16th batch 12 more, with every 16th job 16 more, to move the tail to the blocks.
- * - a change of an old row 2 or 4 more for each column whose block is sealed, to delete the summary: 6 to 8 for a status with a time;
- * - about 280 for each 4,608 batches and 310 for as many jobs, to seal them (0.06 and 0.07 a row), and as much again where changes of old
- *   rows have deleted all summaries of a stretch since. The call that does it takes longer by that (sealAfterCreations).
- * Changes made together share what they have in common.
+ * - a change of an old row 2 or 4 more for each column whose block is sealed, to delete the
+ *   summary: 6 to 8 for a status with a time;
+ * - about 280 for each 4,608 batches and 310 for as many jobs, to seal them (0.06 and 0.07 a row),
+ *   and as much again where changes of old rows have deleted all summaries of a stretch since. The
+ *   call that does it takes longer by that (sealAfterCreations). Changes made together share what
+ *   they have in common.
  */
 export function lifecycle(
   client: DynamoDBDocumentClient,
@@ -103,9 +116,9 @@ export function lifecycle(
     },
 
     /**
-     * Adds jobs to a batch, after those it has, in this order. Jobs that exist already with the same content are passed over.
-     * Throws NotFound when there is no such batch, IllegalTransition when it is closed, AlreadyExists when a job exists with other
-     * content or in another batch.
+     * Adds jobs to a batch, after those it has, in this order. Jobs that exist already with the
+     * same content are passed over. Throws NotFound when there is no such batch, IllegalTransition
+     * when it is closed, AlreadyExists when a job exists with other content or in another batch.
      */
     async addJobs(userId: string, batchId: string, jobs: readonly NewJob[], options: CallOptions = {}): Promise<void> {
       const { event, loc = ['body'] } = options;
@@ -115,10 +128,11 @@ export function lifecycle(
     },
 
     /**
-     * Records what became of a batch. Statuses only move forward: PENDING, then RUNNING and PAUSED in turns, then CANCELING, then
-     * DONE, CANCELED, TIMED_OUT or ERROR for ever; steps may be skipped. These close the batch; of the jobs that have not ended, the
-     * last three make CANCELED ones (see settle.ts). Throws NotFound, and IllegalTransition for a move backward or out of a final
-     * status.
+     * Records what became of a batch. Statuses only move forward: PENDING, then RUNNING and PAUSED
+     * in turns, then CANCELING, then DONE, CANCELED, TIMED_OUT or ERROR for ever; steps may be
+     * skipped. These close the batch; of the jobs that have not ended, the last three make CANCELED
+     * ones (see settle.ts). Throws NotFound, and IllegalTransition for a move backward or out of a
+     * final status.
      */
     async recordBatchStatus(
       userId: string,
@@ -130,7 +144,10 @@ export function lifecycle(
       throwFirst(await carryOutTasks(userId, [{ operations, endedBatch: endedBatch(batchId, update) }]));
     },
 
-    /** Ends the jobs of a batch that has ended, where a call that ended it died on its way. Throws NotFound. */
+    /**
+     * Ends the jobs of a batch that has ended, where a call that ended it died on its way. Throws
+     * NotFound.
+     */
     async endJobs(userId: string, batchId: string): Promise<void> {
       throwFirst(await carryOutTasks(userId, [{ operations: [], endedBatch: batchId }]));
     },
@@ -152,9 +169,10 @@ export function lifecycle(
     },
 
     /**
-     * Records what became of a job; its batch's counts move with it, in the same transaction. Statuses only move forward: PENDING,
-     * RUNNING, CANCELING, then DONE, ERROR or CANCELED for ever; steps may be skipped. Throws NotFound, IllegalTransition for a move
-     * backward or out of a final status, InvalidInput when `results_key` is not the owner's own.
+     * Records what became of a job; its batch's counts move with it, in the same transaction.
+     * Statuses only move forward: PENDING, RUNNING, CANCELING, then DONE, ERROR or CANCELED for
+     * ever; steps may be skipped. Throws NotFound, IllegalTransition for a move backward or out of
+     * a final status, InvalidInput when `results_key` is not the owner's own.
      */
     async recordJobStatus(
       userId: string,
@@ -167,9 +185,9 @@ export function lifecycle(
     },
 
     /**
-     * Makes the changes that events of one owner ask for, in this order, as many in one transaction as it holds. Returns for each
-     * event what the function above that does the same would throw, or undefined; InvalidInput for an event more than 5 minutes in
-     * the future.
+     * Makes the changes that events of one owner ask for, in this order, as many in one transaction
+     * as it holds. Returns for each event what the function above that does the same would throw,
+     * or undefined; InvalidInput for an event more than 5 minutes in the future.
      */
     async applyEvents(events: readonly LifecycleEvent[]): Promise<(Error | undefined)[]> {
       const [userId, ...others] = new Set(events.map((event) => event.user_id));
@@ -189,14 +207,16 @@ export function lifecycle(
   };
 
   /**
-   * Creates batches with their jobs, in this order: `seq` goes on from the owner's last; `created_at` is the given time, or one
-   * microsecond after the owner's latest when that is not earlier; `creation_order` counts a batch's jobs from 0. As many batches
-   * as one transaction holds are created together: many cost less than one by one.
+   * Creates batches with their jobs, in this order: `seq` goes on from the owner's last;
+   * `created_at` is the given time, or one microsecond after the owner's latest when that is not
+   * earlier; `creation_order` counts a batch's jobs from 0. As many batches as one transaction
+   * holds are created together: many cost less than one by one.
    *
-   * A batch that exists with the same content is left as it is (its tags, openness and statuses may have changed since), and jobs
-   * that an interrupted call left out are added. Throws AlreadyExists when a batch exists with other content or without these jobs,
-   * or a job with other content or in another batch; the other batches are created all the same. Throws LimitExceeded when the
-   * owner uses more projects or device types than its lists can distinguish.
+   * A batch that exists with the same content is left as it is (its tags, openness and statuses may
+   * have changed since), and jobs that an interrupted call left out are added. Throws AlreadyExists
+   * when a batch exists with other content or without these jobs, or a job with other content or in
+   * another batch; the other batches are created all the same. Throws LimitExceeded when the owner
+   * uses more projects or device types than its lists can distinguish.
    */
   async function createBatches(
     userId: string,
@@ -218,7 +238,10 @@ export function lifecycle(
     throwFirst(await carryOutTasks(userId, [{ operations }]));
   }
 
-  /** As carryOut does; with a task that ends a batch, its jobs end, in the same transaction where it holds them. */
+  /**
+   * As carryOut does; with a task that ends a batch, its jobs end, in the same transaction where it
+   * holds them.
+   */
   async function carryOutTasks(userId: string, tasks: readonly Task[]): Promise<(Error | undefined)[]> {
     const carryOutWithJobs = async (some: readonly Task[]) => {
       const operations = await Promise.all(some.map((task) => operationsOf(userId, task)));

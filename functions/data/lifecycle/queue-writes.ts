@@ -1,6 +1,7 @@
 /**
- * What a transaction changes in the devices' queues: the one place that derives it, from each batch before and after. So a batch is in
- * the queue of its device exactly while a worker may take it, whatever changed it.
+ * What a transaction changes in the devices' queues: the one place that derives it, from each batch
+ * before and after. So a batch is in the queue of its device exactly while a worker may take it,
+ * whatever changed it.
  */
 
 import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
@@ -18,9 +19,10 @@ import { isFinalBatchStatus } from './update-row.ts';
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
- * Whether a worker may take the batch, or has it: its jobs were sent with sequences, it has jobs to run, and nothing is about to end it. An
- * open batch that has begun stays with its device, which waits for further jobs. One that is not in the queue does not enter it while a call
- * adds jobs: all that it could run are to come.
+ * Whether a worker may take the batch, or has it: its jobs were sent with sequences, it has jobs to
+ * run, and nothing is about to end it. An open batch that has begun stays with its device, which
+ * waits for further jobs. One that is not in the queue does not enter it while a call adds jobs:
+ * all that it could run are to come.
  */
 export function isForWorkers(batch: BatchRow): boolean {
   const { queue_key, creating, canceling, status, open, jobs_count_per_status } = batch;
@@ -34,7 +36,10 @@ export function isForWorkers(batch: BatchRow): boolean {
 /** The owner's clocks by their keys, where there are any, each with the device's. */
 export type StoredClocks = ReadonlyMap<string, { readonly device: number; readonly user: UserClock | undefined }>;
 
-/** The owner's clock for a device and a priority, in the Columns table: only this owner's creations and cancellations are at it. */
+/**
+ * The owner's clock for a device and a priority, in the Columns table: only this owner's creations
+ * and cancellations are at it.
+ */
 function userClockKey({ device_type, queue_priority }: BatchRow): string {
   return `clock#${queue_priority}#${device_type}`;
 }
@@ -43,15 +48,19 @@ function enters(row: BatchRow): boolean {
   return typeof row.queue_key !== 'string' && isForWorkers(row);
 }
 
-/** Whether the draft takes the batch out of its queue before a device took it: no job of it has run, or the batch would say so. */
+/**
+ * Whether the draft takes the batch out of its queue before a device took it: no job of it has run,
+ * or the batch would say so.
+ */
 function isWithdrawn({ stored }: Draft, row: BatchRow): boolean {
   return typeof row.queue_key === 'string' && !isForWorkers(row) && stored.batches.get(row.id)?.status === 'PENDING';
 }
 
 /**
- * Reads the clocks of those batches of the draft that enter a queue, and the owner's of those that leave one before a device took them.
- * The owner's is strongly consistent, since the transaction is conditional on it. A device's clock that lags costs a little fairness.
- * For each device and priority 1 read unit, and half a one more where a batch enters.
+ * Reads the clocks of those batches of the draft that enter a queue, and the owner's of those that
+ * leave one before a device took them. The owner's is strongly consistent, since the transaction is
+ * conditional on it. A device's clock that lags costs a little fairness. For each device and
+ * priority 1 read unit, and half a one more where a batch enters.
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
@@ -94,7 +103,10 @@ export interface QueueChanges {
   readonly writes: readonly Write[];
 }
 
-/** What the draft changes in queues; where it is made under a lease, on condition that this is still the current one. */
+/**
+ * What the draft changes in queues; where it is made under a lease, on condition that this is still
+ * the current one.
+ */
 export function queueChanges(
   { userId }: Owner,
   {

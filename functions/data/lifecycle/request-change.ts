@@ -6,8 +6,9 @@ import type { LifecycleOptions } from './lifecycle.ts';
 import type { LifecycleTables } from './transaction.ts';
 
 /**
- * The function that carries out operations that a user's call asks for, in their order, and returns the draft of the last
- * transaction: in it are the rows as they are now, without a further read. Throws what stopped an operation.
+ * The function that carries out operations that a user's call asks for, in their order, and returns
+ * the draft of the last transaction: in it are the rows as they are now, without a further read.
+ * Throws what stopped an operation.
  */
 export function requestChange(
   client: DynamoDBDocumentClient,

@@ -1,4 +1,7 @@
-/** The creation of batches and jobs by the calls of users, as atomic and repeatable as that by events (see lifecycle.ts). */
+/**
+ * The creation of batches and jobs by the calls of users, as atomic and repeatable as that by
+ * events (see lifecycle.ts).
+ */
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -32,20 +35,25 @@ export interface CreatedRows {
   readonly jobs: readonly JobRow[];
 }
 
-/** Every creation of a user changes the same heads, so only one at a time succeeds: they take turns. Half of a function's time. */
+/**
+ * Every creation of a user changes the same heads, so only one at a time succeeds: they take turns.
+ * Half of a function's time.
+ */
 const patienceMilliseconds = 14_000;
 
 /** Others write without turns. All 60 attempts pause for about 14 s. */
 const attempts = 60;
 
 /**
- * The function that creates what a call asks for and returns the rows, without a read after the last write. Throws NotFound and
- * IllegalTransition where jobs are for no batch of the user or for one that is closed or has ended; AlreadyExists when the same request came with other
- * content; LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
+ * The function that creates what a call asks for and returns the rows, without a read after the
+ * last write. Throws NotFound and IllegalTransition where jobs are for no batch of the user or for
+ * one that is closed or has ended; AlreadyExists when the same request came with other content;
+ * LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
  *
- * Write units, for rows up to 1 KB: those of `lifecycle` for a batch and its jobs; 2 for each KB of a sequence; 2 for the
- * memory of a request, 4 where it takes several transactions. Where one transaction does not hold it all, the batch says so (`creating`,
- * `calls_under_way`) until the last one.
+ * Write units, for rows up to 1 KB: those of `lifecycle` for a batch and its jobs; 2 for each KB of
+ * a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
+ * transaction does not hold it all, the batch says so (`creating`, `calls_under_way`) until the
+ * last one.
  */
 export function requestCreation(
   client: DynamoDBDocumentClient,

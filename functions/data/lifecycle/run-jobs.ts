@@ -1,4 +1,7 @@
-/** What devices do with the jobs of a batch whose lease they hold. Each operation is conditional on the lease's fence. */
+/**
+ * What devices do with the jobs of a batch whose lease they hold. Each operation is conditional on
+ * the lease's fence.
+ */
 
 import { CorruptData, IllegalTransition, LeaseLost, NotFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
@@ -36,7 +39,10 @@ export interface LeasedRequest {
   readonly lease: LeaseReference;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Jobs of the batch, in their order: all that may be unfinished from the lease's `place` on, or the first of them. */
+  /**
+   * Jobs of the batch, in their order: all that may be unfinished from the lease's `place` on, or
+   * the first of them.
+   */
   readonly jobIds: readonly string[];
   /** No job of the batch before this place can run any more: the lease goes on there. */
   readonly from: number;
@@ -53,17 +59,20 @@ export type Progress =
   | { readonly kind: 'looks'; readonly place: number };
 
 /**
- * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost device has begun is repeated. A job
- * that has lost its device three times, or that ten claims took which nobody was heard of after, is ERROR instead. Where an open batch has no job to run, it waits; where it has waited for two
- * minutes and no job is CANCELING, it is TIMED_OUT. Throws LeaseLost.
+ * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost
+ * device has begun is repeated. A job that has lost its device three times, or that ten claims took
+ * which nobody was heard of after, is ERROR instead. Where an open batch has no job to run, it
+ * waits; where it has waited for two minutes and no job is CANCELING, it is TIMED_OUT. Throws
+ * LeaseLost.
  */
 export function startJob(request: LeasedRequest): Operation {
   return underLease(request, (draft, held) => startNext(draft, request, held));
 }
 
 /**
- * Ends the job that the device runs, and starts the next. Throws LeaseLost; NotFound when the batch has no such job; IllegalTransition
- * when it is not the job that the device runs, or has ended in another way.
+ * Ends the job that the device runs, and starts the next. Throws LeaseLost; NotFound when the batch
+ * has no such job; IllegalTransition when it is not the job that the device runs, or has ended in
+ * another way.
  */
 export function reportJob(
   request: LeasedRequest,
@@ -117,7 +126,8 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
       if (batch === undefined) {
         throw new CorruptData('A batch in a queue is missing: npm run repair -- --fix takes it out.');
       }
-      // What is done under a key that the batch no longer has would leave the item of its present one behind.
+      // What is done under a key that the batch no longer has would leave the item of its present
+      // one behind.
       if (batch.queue_key !== lease.key)
         throw new LeaseLost('The lease is lost: the batch has another place, or none.');
       return apply(draft, draft.lease ?? { item, ...leasePart(item) });
@@ -182,8 +192,9 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
 }
 
 /**
- * No job was found that can run: either there is none, or those found are not the ones, or they are to come, since a call is still adding
- * them. That call may have died: then the wait goes on after its time, until somebody else has ended the call.
+ * No job was found that can run: either there is none, or those found are not the ones, or they are
+ * to come, since a call is still adding them. That call may have died: then the wait goes on after
+ * its time, until somebody else has ended the call.
  */
 function waitForJobs(
   draft: Draft,
@@ -248,7 +259,10 @@ export function canRun({ status }: Pick<JobRow, 'status'>): boolean {
   return status === 'PENDING' || status === 'RUNNING';
 }
 
-/** The draft with what becomes of the lease; the same draft when all stays as it is. Rows change only on condition of the lease's fence. */
+/**
+ * The draft with what becomes of the lease; the same draft when all stays as it is. Rows change
+ * only on condition of the lease's fence.
+ */
 function withLease(draft: Draft, lease: LeaseUpdate): Draft {
   const { item } = lease;
   const isSame =

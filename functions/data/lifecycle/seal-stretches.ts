@@ -1,6 +1,6 @@
 /**
- * Seals old stretches of a user's rows: writes their summaries (columns/summary.ts). Nobody depends on it: what is not sealed is read
- * block by block.
+ * Seals old stretches of a user's rows: writes their summaries (columns/summary.ts). Nobody depends
+ * on it: what is not sealed is read block by block.
  */
 
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -40,11 +40,13 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
 const longestStep = 1_000;
 
 /**
- * Seals what has become old by the creations of one call, between its first and its last draft: at most two stretches of each list
- * (planSealing), and no column is begun later than a second after the first. Never throws: a failure is logged.
+ * Seals what has become old by the creations of one call, between its first and its last draft: at
+ * most two stretches of each list (planSealing), and no column is begun later than a second after
+ * the first. Never throws: a failure is logged.
  *
- * Most calls pass no multiple of a block's rows: nothing is read then. A look at a stretch costs 5 or 6 read units, or more for large
- * summaries; a column that is sealed about 3 read units, and 38 to 68 write units.
+ * Most calls pass no multiple of a block's rows: nothing is read then. A look at a stretch costs 5
+ * or 6 read units, or more for large summaries; a column that is sealed about 3 read units, and 38
+ * to 68 write units.
  */
 export async function sealAfterCreations(
   context: SealingContext,
@@ -67,9 +69,10 @@ export async function sealAfterCreations(
 }
 
 /**
- * The stretches to look at once the number of rows has passed a multiple of a block's rows: the newest that may be sealed, if it may only
- * since the multiple before; and each in turn, since changes of their rows have deleted summaries. A stretch has its turn about once for
- * as many new rows as it has, or more rarely where there are many: sealing costs little beside creations.
+ * The stretches to look at once the number of rows has passed a multiple of a block's rows: the
+ * newest that may be sealed, if it may only since the multiple before; and each in turn, since
+ * changes of their rows have deleted summaries. A stretch has its turn about once for as many new
+ * rows as it has, or more rarely where there are many: sealing costs little beside creations.
  */
 export function planSealing(list: ListDescription, { before, after }: Growth): number[] {
   const rowsPerStep = Math.max(...Object.values(list.columns).map(({ rowsPerBlock }) => rowsPerBlock));
@@ -77,7 +80,8 @@ export function planSealing(list: ListDescription, { before, after }: Growth): n
   if (steps === stepsBefore) return [];
   const sealable = (next_seq: number) => sealableStretches(list, tailStart(list, { next_seq }));
   const [had, has] = [sealable(stepsBefore * rowsPerStep), sealable(after)];
-  // Multiples of the golden ratio reach every stretch, also while their number grows. A remainder of steps does not: it grows with them.
+  // Multiples of the golden ratio reach every stretch, also while their number grows. A remainder
+  // of steps does not: it grows with them.
   const turn = Math.floor(((steps * goldenRatio) % 1) * Math.max(has, list.rowsPerStretch / rowsPerStep));
   return [...new Set([...(has > had ? [has - 1] : []), ...(turn < has ? [turn] : [])])];
 }
@@ -89,7 +93,10 @@ interface StretchToSeal {
   readonly hasTime?: () => boolean;
 }
 
-/** Seals those columns of a stretch that have no summary, as long as there is time. Returns how many it has sealed. */
+/**
+ * Seals those columns of a stretch that have no summary, as long as there is time. Returns how many
+ * it has sealed.
+ */
 export async function sealStretch(
   context: SealingContext,
   { list, stretch, hasTime = () => true }: StretchToSeal,
@@ -108,8 +115,9 @@ export async function sealStretch(
 }
 
 /**
- * Writes the summary of a column's stretch and seals its blocks, in one transaction that is conditional on the bytes of all of them.
- * Returns false where blocks are missing or not full, and where another writer was there: then nothing is written.
+ * Writes the summary of a column's stretch and seals its blocks, in one transaction that is
+ * conditional on the bytes of all of them. Returns false where blocks are missing or not full, and
+ * where another writer was there: then nothing is written.
  */
 async function sealColumn(
   { client, tables, userId }: SealingContext,

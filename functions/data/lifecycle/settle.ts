@@ -1,8 +1,9 @@
 /**
- * Settling: the two rules by which one end follows from another. A batch ends because its jobs have ended, and jobs end because their
- * batch has ended. What settling derives never overwrites what was said of the row: the row keeps that aside, every operation works on
- * it, and the rules are applied anew to the result. So the same events leave the same rows in any order, and an end that an event says
- * wins over the derived one.
+ * Settling: the two rules by which one end follows from another. A batch ends because its jobs have
+ * ended, and jobs end because their batch has ended. What settling derives never overwrites what
+ * was said of the row: the row keeps that aside, every operation works on it, and the rules are
+ * applied anew to the result. So the same events leave the same rows in any order, and an end that
+ * an event says wins over the derived one.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
@@ -20,13 +21,15 @@ export function endsJobs(status: BatchStatus): status is keyof typeof endsOfJobs
 }
 
 /**
- * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all of its jobs are. Exceptions:
+ * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all
+ * of its jobs are. Exceptions:
  * - A batch that was canceled, timed out, failed or done as a whole stays what it is.
- * - A batch that is still being created does not settle: further jobs are to come. Nor does one that is being canceled, or some of
- *   whose jobs are being added or canceled by a call under way.
+ * - A batch that is still being created does not settle: further jobs are to come. Nor does one
+ *   that is being canceled, or some of whose jobs are being added or canceled by a call under way.
  * - A batch without jobs settles only when it was closed after its creation.
  *
- * It is updated when it was closed or when the last update of its jobs was made, whichever is later.
+ * It is updated when it was closed or when the last update of its jobs was made, whichever is
+ * later.
  */
 export function settle(batch: BatchRow): BatchRow {
   if (!hasEnded(batch) || isFinalBatchStatus(batch.status)) return batch;
@@ -40,10 +43,11 @@ export function settle(batch: BatchRow): BatchRow {
 }
 
 /**
- * A job that has not ended is CANCELED once its batch was canceled, timed out or failed as a whole: nobody will run it. CANCELED,
- * because of the job itself nothing is known to have failed; `errors` says why, unless a user knows by having canceled. Where the job
- * was said to have ended itself, before or after its batch, that stands: it may have results. A batch that is DONE as a whole ends no
- * job: it says that they have ended, and how, they say themselves.
+ * A job that has not ended is CANCELED once its batch was canceled, timed out or failed as a whole:
+ * nobody will run it. CANCELED, because of the job itself nothing is known to have failed; `errors`
+ * says why, unless a user knows by having canceled. Where the job was said to have ended itself,
+ * before or after its batch, that stands: it may have results. A batch that is DONE as a whole ends
+ * no job: it says that they have ended, and how, they say themselves.
  *
  * It is updated when its batch ended, if that is later than its own last update.
  */

@@ -1,4 +1,7 @@
-/** Reads what a transaction is decided from. All reads are strongly consistent: its conditions would fail on stale ones. */
+/**
+ * Reads what a transaction is decided from. All reads are strongly consistent: its conditions would
+ * fail on stale ones.
+ */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
@@ -15,12 +18,18 @@ import { QueueItem } from '../queue/queue-item.ts';
 import type { Draft, Operation, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedEventKey } from './transaction.ts';
 
-/** BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for each operation. */
+/**
+ * BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for
+ * each operation.
+ */
 export const maximumRowsRead = 96;
 
 export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTables, { userId, lists }: Owner) {
   return {
-    /** The rows that the operations need, the batches of these jobs, the heads, the events processed before, and the lease. */
+    /**
+     * The rows that the operations need, the batches of these jobs, the heads, the events processed
+     * before, and the lease.
+     */
     async readStored(operations: readonly Operation[]): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
       const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
@@ -53,8 +62,9 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     },
 
     /**
-     * Throws CorruptData when a head is lost: without it, new rows would be numbered from 0 again. Reads only for an owner without a
-     * head, so once for each list: a call, and the read units of one row.
+     * Throws CorruptData when a head is lost: without it, new rows would be numbered from 0 again.
+     * Reads only for an owner without a head, so once for each list: a call, and the read units of
+     * one row.
      */
     async requireHeads({ stored, batches, jobs }: Draft): Promise<void> {
       await Promise.all([

@@ -14,7 +14,10 @@ import { sequenceItem } from '../sequences.ts';
 import { columnChangesOf, type Draft, type Owner, type ProcessedEvent } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
-/** Only who creates rows with sequences needs the table of these; only who makes batches enter or leave a queue, that table. */
+/**
+ * Only who creates rows with sequences needs the table of these; only who makes batches enter or
+ * leave a queue, that table.
+ */
 export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> & Partial<TableNames<'Sequences' | 'Queue'>>;
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -34,9 +37,10 @@ export interface TransactionContent {
 }
 
 /**
- * The transaction that stores the draft: its rows and their sequences, the heads, every block of columns and sets that differs
- * afterwards, what changes in the devices' queues, and the events as processed. Each write is conditional on the item being as it was read.
- * Summaries that tell about changed blocks are deleted.
+ * The transaction that stores the draft: its rows and their sequences, the heads, every block of
+ * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
+ * processed. Each write is conditional on the item being as it was read. Summaries that tell about
+ * changed blocks are deleted.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;
@@ -113,8 +117,8 @@ function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionConte
 }
 
 /**
- * Throws CorruptData when the head does not count a row: it has no place in columns then. Read side by
- * side with the head, a row that was created meanwhile looks like that too, for once.
+ * Throws CorruptData when the head does not count a row: it has no place in columns then. Read side
+ * by side with the head, a row that was created meanwhile looks like that too, for once.
  */
 function requireCounted(list: ListDescription, { next_seq }: Head, rows: ReadonlyMap<string, BatchRow | JobRow>) {
   for (const { id, seq } of rows.values()) {
@@ -123,7 +127,10 @@ function requireCounted(list: ListDescription, { next_seq }: Head, rows: Readonl
   }
 }
 
-/** Writers change the number of rows or the tail. A repair may change the format or the texts alone: then what was decided by them must not be written. */
+/**
+ * Writers change the number of rows or the tail. A repair may change the format or the texts alone:
+ * then what was decided by them must not be written.
+ */
 function writeHead(list: ListDescription, before: Head | undefined, after: Head): ColumnWrite[] {
   if (isDeepStrictEqual(after, before ?? emptyHead(list))) return [];
   const condition =
@@ -153,7 +160,10 @@ function writeBlock(key: string, edits: readonly BlockEdit[], before: Uint8Array
   return [{ key, item: after && { v: after }, condition }];
 }
 
-/** Only sealed blocks have a summary. It may be deleted already: this is conditional on the blocks alone. */
+/**
+ * Only sealed blocks have a summary. It may be deleted already: this is conditional on the blocks
+ * alone.
+ */
 function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string, Uint8Array>): ColumnWrite[] {
   const summaries = edits.flatMap(({ key, summary }) => {
     const block = blocks.get(key);

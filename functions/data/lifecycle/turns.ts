@@ -1,7 +1,8 @@
 /**
- * Turns of an owner's writers. All creations of an owner change the same heads, so of several at once only one succeeds, and what the
- * others have read and sent was in vain. A writer who has got into another's way therefore asks for a turn before each further
- * transaction. Turns are advice: whoever dies with one loses it after 2 s, and a transaction is right without one.
+ * Turns of an owner's writers. All creations of an owner change the same heads, so of several at
+ * once only one succeeds, and what the others have read and sent was in vain. A writer who has got
+ * into another's way therefore asks for a turn before each further transaction. Turns are advice:
+ * whoever dies with one loses it after 2 s, and a transaction is right without one.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -15,13 +16,19 @@ import { batchGet } from '../dynamodb/reads.ts';
 /** Longer than a transaction takes with what is read for it. */
 const turnMilliseconds = 2_000;
 
-/** How long a writer sleeps on average before it looks again whether it is its turn: about as long as a transaction takes. */
+/**
+ * How long a writer sleeps on average before it looks again whether it is its turn: about as long
+ * as a transaction takes.
+ */
 const pauseMilliseconds = 40;
 
 /** So many transactions ask for a turn after another writer was met. */
 const transactionsWithTurns = 8;
 
-/** The turns of one call. It has so much patience with each; then it goes on without. Taking one costs a read unit for each look, and two write units. */
+/**
+ * The turns of one call. It has so much patience with each; then it goes on without. Taking one
+ * costs a read unit for each look, and two write units.
+ */
 export function turnsOf(
   client: DynamoDBDocumentClient,
   { Columns }: TableNames<'Columns'>,

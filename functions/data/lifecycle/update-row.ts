@@ -6,8 +6,9 @@ import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
 import { fromMicroseconds, later, toMicroseconds } from '../../timestamp.ts';
 
 /**
- * The stages of a life. A status moves to any later stage (events may be lost or late). Between two statuses of the same stage the
- * later time decides: RUNNING and PAUSED take turns. The last stage is final: it never changes.
+ * The stages of a life. A status moves to any later stage (events may be lost or late). Between two
+ * statuses of the same stage the later time decides: RUNNING and PAUSED take turns. The last stage
+ * is final: it never changes.
  */
 type Stages<Status extends string> = Readonly<Record<Status, 0 | 1 | 2 | 3>>;
 
@@ -63,8 +64,9 @@ export type JobUpdate = Partial<
 >;
 
 /**
- * What asks for an update. An event takes effect at its own time, so a late one changes only what no newer event has set. A direct
- * call is newer than everything before it, and what it asks for must be possible.
+ * What asks for an update. An event takes effect at its own time, so a late one changes only what
+ * no newer event has set. A direct call is newer than everything before it, and what it asks for
+ * must be possible.
  */
 export interface UpdateSource {
   readonly kind: 'event' | 'direct call';
@@ -80,8 +82,9 @@ interface FieldUpdate {
 }
 
 /**
- * The row after the update; the same object when nothing changes. Throws IllegalTransition when the row has reached another final
- * status, and when a direct call asks for a status behind the present one.
+ * The row after the update; the same object when nothing changes. Throws IllegalTransition when the
+ * row has reached another final status, and when a direct call asks for a status behind the present
+ * one.
  */
 export function updateRow<Row extends BatchRow | JobRow>(
   row: Row,
@@ -92,7 +95,8 @@ export function updateRow<Row extends BatchRow | JobRow>(
   const at = effectiveTime(row, source);
   const given = Object.entries(update).filter(([, value]) => value !== undefined);
   const winning = given.filter(([field, value]) => wins(row, { field, value, at, byEvent }));
-  // The time of the latest update, whether or not any of its values won: so it is the same for the same events in any order.
+  // The time of the latest update, whether or not any of its values won: so it is the same for the
+  // same events in any order.
   const updated_at = later(row.updated_at, fromMicroseconds(at));
   const isLater = byEvent && given.length > 0 && updated_at > row.updated_at;
   if (winning.length === 0 && !isLater) return row;
@@ -105,7 +109,10 @@ export function updateRow<Row extends BatchRow | JobRow>(
   };
 }
 
-/** An event's own time. For a direct call the present, or the row's latest update where a sender's clock is ahead of ours. */
+/**
+ * An event's own time. For a direct call the present, or the row's latest update where a sender's
+ * clock is ahead of ours.
+ */
 function effectiveTime({ written_at }: BatchRow | JobRow, { kind, time }: UpdateSource): number {
   if (kind === 'event') return toMicroseconds(time);
   return Math.max(toMicroseconds(time), ...Object.values(written_at));
@@ -117,13 +124,19 @@ function wins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
   return valueWins(row, update);
 }
 
-/** If two updates set the same field, the later time wins; at the same time, the one that arrives later. */
+/**
+ * If two updates set the same field, the later time wins; at the same time, the one that arrives
+ * later.
+ */
 function valueWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
   const present = (row as Readonly<Record<string, unknown>>)[update.field];
   return isDeepStrictEqual(update.value, present) ? confirms(row, update) : update.at >= setAt(row, update.field);
 }
 
-/** An event that repeats a value moves its time forward: against it, an older event with another value must lose. */
+/**
+ * An event that repeats a value moves its time forward: against it, an older event with another
+ * value must lose.
+ */
 function confirms(row: BatchRow | JobRow, { field, at, byEvent }: FieldUpdate): boolean {
   return byEvent && at > setAt(row, field);
 }
@@ -133,7 +146,10 @@ function closingWins(row: BatchRow, { at, byEvent }: FieldUpdate): boolean {
   return row.open || (byEvent && at < setAt(row, 'open'));
 }
 
-/** A status wins by its stage. An event that is behind is ignored; a direct call that is behind is refused. */
+/**
+ * A status wins by its stage. An event that is behind is ignored; a direct call that is behind is
+ * refused.
+ */
 function statusWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
   const { value: next, at, byEvent } = update;
   const stages: Stages<string> = 'batch_id' in row ? jobStages : batchStages;

@@ -24,7 +24,10 @@ interface UpdateRequest<Update> {
   readonly event?: EventReference | undefined;
 }
 
-/** The operation that updates a batch. One that ends it closes it too. Its jobs are for endJobsOperations (see end-jobs.ts) to end. */
+/**
+ * The operation that updates a batch. One that ends it closes it too. Its jobs are for
+ * endJobsOperations (see end-jobs.ts) to end.
+ */
 export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdate>): Operation {
   const { id, update, event } = request;
   return {
@@ -42,7 +45,10 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
   };
 }
 
-/** As updateBatch; the counts of the job's batch move with its status. `results_key` must be the owner's: see requireOwnResults. */
+/**
+ * As updateBatch; the counts of the job's batch move with its status. `results_key` must be the
+ * owner's: see requireOwnResults.
+ */
 export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>): Operation {
   const { id, update, event } = request;
   return {
@@ -66,7 +72,10 @@ function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
   return event === undefined ? { kind: 'direct call', time: now } : { kind: 'event', time: event.time };
 }
 
-/** Throws IllegalTransition when a settled row has another status: to a direct call, a derived end is as final as any other. */
+/**
+ * Throws IllegalTransition when a settled row has another status: to a direct call, a derived end
+ * is as final as any other.
+ */
 function requireStatusOf(
   { id, status, unsettled }: BatchRow | JobRow,
   next: BatchStatus | JobStatus | undefined,
@@ -76,8 +85,8 @@ function requireStatusOf(
 }
 
 /**
- * Throws InvalidInput at `loc` when the key is not one of the owner's results (see isResultsKeyOf): a link is signed for whatever
- * key a job names, so another owner's must never get there.
+ * Throws InvalidInput at `loc` when the key is not one of the owner's results (see isResultsKeyOf):
+ * a link is signed for whatever key a job names, so another owner's must never get there.
  */
 export function requireOwnResults(userId: string, key: string | null | undefined, loc: InputFault['loc']): void {
   if (typeof key !== 'string' || isResultsKeyOf(userId, key)) return;

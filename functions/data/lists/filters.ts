@@ -1,4 +1,6 @@
-/** Building blocks for the parameters of a list: how each of them becomes a condition or an order. */
+/**
+ * Building blocks for the parameters of a list: how each of them becomes a condition or an order.
+ */
 
 import { toMicroseconds } from '../../timestamp.ts';
 import type { ListDescription } from '../columns/list-description.ts';

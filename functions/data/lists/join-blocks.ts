@@ -6,7 +6,10 @@ import { unpackIntegers } from '../columns/packed-integers.ts';
 import { uuidCount } from '../columns/packed-uuids.ts';
 import type { ColumnData, Span } from './matching-rows.ts';
 
-/** Reads contradict each other because a write came between them or an index lags. Reading again helps. */
+/**
+ * Reads contradict each other because a write came between them or an index lags. Reading again
+ * helps.
+ */
 export class StaleRead extends Error {}
 
 /** The values of a column, one for each row: numbers, with NaN for null, or UUIDs of 16 bytes. */
@@ -34,10 +37,12 @@ export function* blocksWith({ rowsPerBlock }: Column, { from, to }: Span): Gener
 }
 
 /**
- * Fills in the values of the wanted rows from the column's blocks, by their numbers, and its part of the tail. Values that blocks hold
- * of rows from `tailStart` on are newer than the head, and left out.
+ * Fills in the values of the wanted rows from the column's blocks, by their numbers, and its part
+ * of the tail. Values that blocks hold of rows from `tailStart` on are newer than the head, and
+ * left out.
  *
- * Throws StaleRead when a block with a wanted row is missing or ends before it: it was read before the head was.
+ * Throws StaleRead when a block with a wanted row is missing or ends before it: it was read before
+ * the head was.
  */
 export function fillColumn(
   values: ColumnValues,

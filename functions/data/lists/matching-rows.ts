@@ -7,15 +7,17 @@ import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition } from './query.ts';
 import { hasRow, intersect, type RowSet, spanOf } from './row-set.ts';
 
-/** Sequence numbers from one row to another, both inclusive; none where `to` is less than `from`. */
+/**
+ * Sequence numbers from one row to another, both inclusive; none where `to` is less than `from`.
+ */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * What was read for a query. A column has a place for each row, with NaN for null; only those of the rows in `read` are filled. For
- * each set condition there are its rows.
+ * What was read for a query. A column has a place for each row, with NaN for null; only those of
+ * the rows in `read` are filled. For each set condition there are its rows.
  */
 export interface ColumnData {
   readonly rowCount: number;
@@ -28,8 +30,8 @@ export interface ColumnData {
 }
 
 /**
- * Those of the rows that were read which meet these conditions, ascending. Rows of sets that are newer than the columns are left
- * out.
+ * Those of the rows that were read which meet these conditions, ascending. Rows of sets that are
+ * newer than the columns are left out.
  */
 export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
   const marks = new Uint8Array(data.rowCount);
@@ -39,7 +41,10 @@ export function matchingRows(list: ListDescription, conditions: readonly Conditi
   return markedRows(marks, spans);
 }
 
-/** Each takes the marks from rows that do not meet one of the conditions, or all conditions on facets. */
+/**
+ * Each takes the marks from rows that do not meet one of the conditions, or all conditions on
+ * facets.
+ */
 function keepers(
   list: ListDescription,
   conditions: readonly Condition[],
@@ -62,7 +67,10 @@ function keepers(
   return [...ofFacets, ...others];
 }
 
-/** A byte for each row: 1 while it may match. The rows from `from` on, up to `to` and without it, are looked at. */
+/**
+ * A byte for each row: 1 while it may match. The rows from `from` on, up to `to` and without it,
+ * are looked at.
+ */
 interface Candidates {
   readonly marks: Uint8Array;
   readonly from: number;
@@ -117,7 +125,9 @@ function keepIds(ids: ReadonlySet<string>, column: Buffer) {
   };
 }
 
-/** An id with the prefix lies between the prefix filled with zeros and the prefix filled with ones. */
+/**
+ * An id with the prefix lies between the prefix filled with zeros and the prefix filled with ones.
+ */
 function keepPrefix(prefix: string, column: Buffer) {
   const digits = prefix.replaceAll('-', '');
   const least = Buffer.from(digits.padEnd(32, '0'), 'hex');

@@ -21,13 +21,13 @@ export interface OpenColumns {
   /** Reads all blocks. The head need not be known. */
   readWhole(): Promise<void>;
   /**
-   * Reads the blocks of the newest one and a half stretches: all that can never be sealed yet, and all that most users have. The head
-   * need not be known.
+   * Reads the blocks of the newest one and a half stretches: all that can never be sealed yet, and
+   * all that most users have. The head need not be known.
    */
   readNewest(): Promise<void>;
   /**
-   * The columns at full length, with the values of the rows in these spans and in those that were asked for before. Throws StaleRead when
-   * a block is not as the head says.
+   * The columns at full length, with the values of the rows in these spans and in those that were
+   * asked for before. Throws StaleRead when a block is not as the head says.
    */
   read(head: StoredHead, spans: readonly Span[]): Promise<Pick<ColumnData, 'numbers' | 'uuids'>>;
 }
@@ -81,7 +81,10 @@ export function openColumnsOf(
   }
 }
 
-/** These runs, which ascend, joined across the narrowest gaps wherever they are more than `mostRuns`. */
+/**
+ * These runs, which ascend, joined across the narrowest gaps wherever they are more than
+ * `mostRuns`.
+ */
 function joinRuns(runs: readonly Span[]): readonly Span[] {
   if (runs.length <= mostRuns) return runs;
   const gapBefore = (at: number) => (runs[at] as Span).from - (runs[at - 1] as Span).to;

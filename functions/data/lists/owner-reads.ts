@@ -63,7 +63,10 @@ interface KnownIds {
 
 const lastBlockNumber = 9_999_999;
 
-/** The owner, the third, is known: left out, it need not be sent and parsed with each of thousands of blocks. */
+/**
+ * The owner, the third, is known: left out, it need not be sent and parsed with each of thousands
+ * of blocks.
+ */
 const blockAttributes = ['key', 'v'];
 
 export type OwnerReads = ReturnType<typeof ownerReads>;
@@ -95,7 +98,10 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return column;
   }
 
-  /** The head for reading columns or sets with it. Throws OutdatedColumns when they are of another format. */
+  /**
+   * The head for reading columns or sets with it. Throws OutdatedColumns when they are of another
+   * format.
+   */
   async function columnsHead(): Promise<StoredHead> {
     return requireFormat(list, await readHead());
   }
@@ -161,8 +167,8 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   }
 
   /**
-   * A run of a column's blocks, as far as there are any. What the first answer (1 MB) does not hold is read in parallel parts of about
-   * its size.
+   * A run of a column's blocks, as far as there are any. What the first answer (1 MB) does not hold
+   * is read in parallel parts of about its size.
    */
   async function readBlocks(column: Column, { from, to }: Span): Promise<Item[]> {
     const prefix = columnPrefix(list, column);
@@ -191,8 +197,8 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
 
   /**
    * The rows at these sequence numbers, in this order. `ids` is the column of ids, if it was read;
-   * `inKeyOrder`: the rows follow each other in the table, in either direction. Throws StaleRead when
-   * a row is not there.
+   * `inKeyOrder`: the rows follow each other in the table, in either direction. Throws StaleRead
+   * when a row is not there.
    */
   async function rowsAt(sequence: readonly number[], known: KnownIds): Promise<Row[]> {
     if (sequence.length === 0) return [];
@@ -217,7 +223,10 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     return rowsWithIds(ids === undefined ? await idsAt(sequence) : sequence.map((number) => uuidAt(ids, number)));
   }
 
-  /** The ids of the rows at these sequence numbers, in this order, where their column was not read whole. */
+  /**
+   * The ids of the rows at these sequence numbers, in this order, where their column was not read
+   * whole.
+   */
   async function idsAt(sequence: readonly number[]): Promise<string[]> {
     const { rowsPerBlock } = idColumn;
     const head = await columnsHead();
@@ -297,8 +306,8 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   function rowsOfSet({ attribute }: PositionSets, { index, column, counter }: Members, value: string): PlacedRows {
     const count = async () => {
       const key = { user_id: userId, id: value };
-      // Consistent, so that a caller who has just created rows sees them. An old count and a lagging
-      // index would agree with each other, and nobody would notice that rows are missing.
+      // Consistent, so that a caller who has just created rows sees them. An old count and a
+      // lagging index would agree with each other, and nobody would notice that rows are missing.
       const row = await getItem(client, { table: tableNamed(counter.table), key, consistent: true });
       return row === undefined ? 0 : Number(row[counter.attribute]);
     };

@@ -1,13 +1,14 @@
 /**
- * Where in an order rows can be that were only told, not read: which of them come before the page, and which may be on it. Pure.
+ * Where in an order rows can be that were only told, not read: which of them come before the page,
+ * and which may be on it. Pure.
  */
 
 import type { Span } from './matching-rows.ts';
 import { rowsAtRanks, type ValuedRows, type Window } from './ranks.ts';
 
 /**
- * Matching rows that were not read but told by summaries: so many of the rows in a span. In the order of the query their values lie
- * from `low` to `high`, both inclusive; null: they have none.
+ * Matching rows that were not read but told by summaries: so many of the rows in a span. In the
+ * order of the query their values lie from `low` to `high`, both inclusive; null: they have none.
  */
 export interface ToldRows {
   readonly rows: Span;
@@ -33,13 +34,14 @@ const firstPlace = ({ low, rows }: ToldRows): Place => ({ value: low ?? 0, row: 
 const lastPlace = ({ high, rows }: ToldRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /**
- * How many told rows come before these ranks of the section, and the spans of those that may be at them. If there are any, `before`
- * means nothing: they are to be read first.
+ * How many told rows come before these ranks of the section, and the spans of those that may be at
+ * them. If there are any, `before` means nothing: they are to be read first.
  */
 export function placeTold(section: Section, { from, to }: Window): { before: number; wanted: Span[] } {
   const { told } = section;
   if (told.length === 0) return { before: 0, wanted: [] };
-  // If each told row had its first possible place, the row at rank `from` would be here; in truth it is here or later.
+  // If each told row had its first possible place, the row at rank `from` would be here; in truth
+  // it is here or later.
   const first = placeOf(from, section, firstPlace);
   // Likewise the last row of the window is here or earlier.
   const last = placeOf(to - 1, section, lastPlace);
@@ -50,7 +52,8 @@ export function placeTold(section: Section, { from, to }: Window): { before: num
 
 /** The place at this rank, if all told rows were where `placeOfTold` says. */
 function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) => Place): Place {
-  // Stretches may tell of hundreds of thousands of places with few different values: these alone are sorted.
+  // Stretches may tell of hundreds of thousands of places with few different values: these alone
+  // are sorted.
   const counts = new Map<number, number>();
   for (const each of section.told) {
     const { value } = placeOfTold(each);
@@ -75,8 +78,8 @@ interface CountedPlace extends Place {
 }
 
 /**
- * The first of these places, which ascend, up to which there are more rows than the rank, and how many told rows come before it. Before
- * them all there are `before`.
+ * The first of these places, which ascend, up to which there are more rows than the rank, and how
+ * many told rows come before it. Before them all there are `before`.
  */
 function findReached(
   places: readonly CountedPlace[],

@@ -5,14 +5,18 @@ import { isSummarized } from '../columns/summary.ts';
 import type { ListQuery, Order } from './query.ts';
 
 export type Plan =
-  /** All rows in creation order: the page is a range of sequence numbers, the total is the head's. */
+  /**
+   * All rows in creation order: the page is a range of sequence numbers, the total is the head's.
+   */
   | { readonly kind: 'sequence' }
   /**
    * The rows of one set in creation order, where an index keeps exactly that: the page is a range
    * of places within it.
    */
   | { readonly kind: 'members'; readonly sets: PositionSets; readonly members: Members; readonly value: string }
-  /** All rows by id, the order of the table's own key: the page is found by reading up to its end. */
+  /**
+   * All rows by id, the order of the table's own key: the page is found by reading up to its end.
+   */
   | { readonly kind: 'idOrder' }
   /** At most 100 rows named one by one, fetched whole. */
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
@@ -27,13 +31,16 @@ export type Plan =
 export interface ColumnsPlan {
   readonly kind: 'columns';
   readonly names: readonly string[];
-  /** The columns whose summaries together tell how many rows of a stretch match; none where no summary can. */
+  /**
+   * The columns whose summaries together tell how many rows of a stretch match; none where no
+   * summary can.
+   */
   readonly summaries: readonly string[];
 }
 
 /**
- * With two hexadecimal digits a prefix names one of 256 random ids. Fetching their rows, at 0.8 KB each,
- * costs a fifth of reading the ids of all rows.
+ * With two hexadecimal digits a prefix names one of 256 random ids. Fetching their rows, at 0.8 KB
+ * each, costs a fifth of reading the ids of all rows.
  */
 const selectivePrefix = 2;
 
@@ -63,8 +70,8 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
 }
 
 /**
- * Reading columns answers every query. Where several of them are named, the facets tell what they have in common: their summary
- * counts combinations of values, among them which times a row has.
+ * Reading columns answers every query. Where several of them are named, the facets tell what they
+ * have in common: their summary counts combinations of values, among them which times a row has.
  */
 export function planColumns(list: ListDescription, { conditions, order }: ListQuery): ColumnsPlan {
   const named = new Set<string>();
@@ -96,7 +103,9 @@ function isOrderById(order: Order): boolean {
   return order.kind === 'column' && order.column === 'id';
 }
 
-/** Whether the rows of any page of the query follow each other in the table, whose key is the id. */
+/**
+ * Whether the rows of any page of the query follow each other in the table, whose key is the id.
+ */
 export function isInKeyOrder({ conditions, order }: ListQuery): boolean {
   return isOrderById(order) && conditions.every((condition) => condition.kind === 'idPrefix');
 }

@@ -6,7 +6,10 @@ export interface Window {
   readonly to: number;
 }
 
-/** Rows, ascending, and the value of each. They are ordered by value, and where values are equal by `compare`, then by row. */
+/**
+ * Rows, ascending, and the value of each. They are ordered by value, and where values are equal by
+ * `compare`, then by row.
+ */
 export interface ValuedRows {
   readonly rows: Int32Array;
   readonly values: Float64Array;

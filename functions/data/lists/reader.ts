@@ -46,15 +46,16 @@ export interface ListOptions {
  * - a page by id, up to the 1,000th row: 0.5 and all rows up to its end;
  * - other pages: the page (half a unit a row, less where the rows lie close together), and for each
  *   column that the query names the values of the newest rows, 2,300 to 6,900 of them, and of those
- *   stretches of 4,608 old rows that may hold the page or straddle a bound (at most 7 bytes a row); and
- *   a summary of each older stretch (80 bytes for times, 0.7 to 1.3 KB for the others). Stretches that are not sealed
- *   are read whole, with some of those between them if they are many. So are those whose facets have more than 1,024
- *   different codes, for conditions on facets and orders by them. All columns are read whole for a filter on a tag and for
- *   orders by ids (16 bytes a row);
+ *   stretches of 4,608 old rows that may hold the page or straddle a bound (at most 7 bytes a row);
+ *   and a summary of each older stretch (80 bytes for times, 0.7 to 1.3 KB for the others).
+ *   Stretches that are not sealed are read whole, with some of those between them if they are many.
+ *   So are those whose facets have more than 1,024 different codes, for conditions on facets and
+ *   orders by them. All columns are read whole for a filter on a tag and for orders by ids (16
+ *   bytes a row);
  * - where facets are named, also the texts that have left the head: 21 for 4,096 projects.
  *
- * Sequential calls: 1 to 3 up to some 6,900 rows, then 2 to 6; one more beyond 1 MB a column, and one
- * more for such texts.
+ * Sequential calls: 1 to 3 up to some 6,900 rows, then 2 to 6; one more beyond 1 MB a column, and
+ * one more for such texts.
  */
 export function listReader(
   { client, tables, list: described }: Omit<ListSource, 'pageLimit'>,
@@ -128,7 +129,8 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
   const first = isAscending ? offset : Math.max(total - offset - limit, 0);
   const last = Math.min(isAscending ? offset + limit : total - offset, total) - 1;
   const items = (found ?? (await rows.between(first, last)))
-    // Rows beyond the total are newer than it. An index that lacks the newest rows gives older ones instead.
+    // Rows beyond the total are newer than it. An index that lacks the newest rows gives older ones
+    // instead.
     .filter((row) => rows.placeOf(row) >= first && rows.placeOf(row) <= last)
     .sort((a, b) => rows.placeOf(a) - rows.placeOf(b));
   if (items.length !== Math.max(last - first + 1, 0)) throw new StaleRead('A row of the page is missing.');
@@ -136,9 +138,9 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
 }
 
 /**
- * The page of all rows by id. The total is read first, so that rows which are newer than it are told
- * by their numbers; read later, it might count rows that the page lacks. The ids of the newest rows
- * tell whether the table's answer lags.
+ * The page of all rows by id. The total is read first, so that rows which are newer than it are
+ * told by their numbers; read later, it might count rows that the page lacks. The ids of the newest
+ * rows tell whether the table's answer lags.
  */
 async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: ListQuery): Promise<Page<Row>> {
   const total = await reads.allRows().count();
@@ -156,9 +158,10 @@ async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: 
 }
 
 /**
- * The page of any query: chosen in memory from the columns that the query names, then fetched. Where the user has many rows, summaries
- * tell how many of the old ones match and where in the order they lie; columns are read only in the stretches that they leave open,
- * and in those that may hold the page.
+ * The page of any query: chosen in memory from the columns that the query names, then fetched.
+ * Where the user has many rows, summaries tell how many of the old ones match and where in the
+ * order they lie; columns are read only in the stretches that they leave open, and in those that
+ * may hold the page.
  */
 async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
   const { list } = reads;
@@ -194,7 +197,10 @@ async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: Column
   }
 }
 
-/** Which rows have to be read in any case, and what summaries tell of the others: each row is in one of the two. */
+/**
+ * Which rows have to be read in any case, and what summaries tell of the others: each row is in one
+ * of the two.
+ */
 async function tellStretches(
   reads: OwnerReads,
   query: ListQuery,

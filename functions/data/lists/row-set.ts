@@ -1,4 +1,7 @@
-/** Rows in memory as a bitmap: one bit a row, in the order of the sequence, the lowest bit of a byte first. */
+/**
+ * Rows in memory as a bitmap: one bit a row, in the order of the sequence, the lowest bit of a byte
+ * first.
+ */
 export type RowSet = Uint8Array;
 
 /** A set for rows below `rowCount`, without any. */

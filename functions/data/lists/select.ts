@@ -1,4 +1,7 @@
-/** From columns to the page: which rows match, how many they are, and which of them are on the page. Pure. */
+/**
+ * From columns to the page: which rows match, how many they are, and which of them are on the page.
+ * Pure.
+ */
 
 import { indexOfFacet } from '../columns/facets.ts';
 import type { FacetColumn, ListDescription } from '../columns/list-description.ts';
@@ -22,7 +25,10 @@ export interface Selection {
   readonly sequence: readonly number[];
   /** The exact number of all rows that match. */
   readonly total: number;
-  /** Where rows that were only told may be on the page: these are to be read, and the selection is to be made again. */
+  /**
+   * Where rows that were only told may be on the page: these are to be read, and the selection is
+   * to be made again.
+   */
   readonly wanted: readonly Span[];
 }
 
@@ -71,7 +77,10 @@ function facetSortKey(column: FacetColumn, name: string, data: ColumnData): Sort
   return { valuesOf: (rows) => mapRows(rows, (row) => rankOf(codes[row] as number)) };
 }
 
-/** The place of a code's value among those of the facet; NaN for a text that is not in the dictionary. */
+/**
+ * The place of a code's value among those of the facet; NaN for a text that is not in the
+ * dictionary.
+ */
 export function facetRank(
   column: FacetColumn,
   name: string,
@@ -126,7 +135,10 @@ function rowsIn({ rows, told }: Section): number {
   return told.reduce((sum, { count }) => sum + count, rows.length);
 }
 
-/** The window's part within a section of `length` rows that starts at rank `start`, counted from there. */
+/**
+ * The window's part within a section of `length` rows that starts at rank `start`, counted from
+ * there.
+ */
 function clip(window: DirectedWindow, start: number, length: number): DirectedWindow {
   const clamp = (rank: number) => Math.min(Math.max(rank - start, 0), length);
   return { direction: window.direction, from: clamp(window.from), to: clamp(window.to) };

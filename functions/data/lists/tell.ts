@@ -9,12 +9,14 @@ import { planColumns } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';
 import { facetRank } from './select.ts';
 
-/** The summaries of a stretch, by the names of their columns; those that are missing are not there. */
+/**
+ * The summaries of a stretch, by the names of their columns; those that are missing are not there.
+ */
 export type Summaries = ReadonlyMap<string, readonly Cell[]>;
 
 /**
- * The function that tells how many rows of a stretch match, and where in the query's order they lie; undefined where the summaries
- * leave it open: one is missing, or values straddle a bound.
+ * The function that tells how many rows of a stretch match, and where in the query's order they
+ * lie; undefined where the summaries leave it open: one is missing, or values straddle a bound.
  */
 export function teller(
   list: ListDescription,
@@ -50,8 +52,9 @@ export function teller(
   }
 
   /**
-   * The facets tell how many rows have which combination of values. Of the other columns it must be known that all their values are in
-   * the ranges or none is; which rows have one is told by the facets again.
+   * The facets tell how many rows have which combination of values. Of the other columns it must be
+   * known that all their values are in the ranges or none is; which rows have one is told by the
+   * facets again.
    */
   function tellFacets(summaries: Summaries, rows: Span): ToldRows[] | undefined {
     const present: ((code: number) => boolean)[] = [];
@@ -97,7 +100,9 @@ export function teller(
     return high < range.from || low > range.to || range.from > range.to ? 'outside' : 'straddles';
   }
 
-  /** Whether a row has a value in the column, by its facets' code; undefined where they do not tell. */
+  /**
+   * Whether a row has a value in the column, by its facets' code; undefined where they do not tell.
+   */
   function presence(cells: readonly Cell[], name: string): ((code: number) => boolean) | undefined {
     if (cells.every(({ low }) => low !== null)) return () => true;
     const column = list.columns[name];
@@ -110,7 +115,10 @@ export function teller(
   }
 }
 
-/** What all ranges of a column have in common, by its name. Nothing lies in a range whose `from` is greater than its `to`. */
+/**
+ * What all ranges of a column have in common, by its name. Nothing lies in a range whose `from` is
+ * greater than its `to`.
+ */
 function rangesOf(conditions: readonly Condition[]): Map<string, { readonly from: number; readonly to: number }> {
   const ranges = new Map<string, { readonly from: number; readonly to: number }>();
   for (const condition of conditions) {

@@ -1,7 +1,8 @@
 /**
- * The items of the Queue table: one for each batch that waits for a device or is at one, and the device's clock. A batch's item has
- * a key that never changes, so the order never does. It is written in the transaction that gives the batch something to run, and
- * deleted in the one after which there is nothing left (lifecycle/queue-writes.ts).
+ * The items of the Queue table: one for each batch that waits for a device or is at one, and the
+ * device's clock. A batch's item has a key that never changes, so the order never does. It is
+ * written in the transaction that gives the batch something to run, and deleted in the one after
+ * which there is nothing left (lifecycle/queue-writes.ts).
  */
 
 import * as z from 'zod/mini';
@@ -14,7 +15,10 @@ export const QueueItem = z.object({
   /** Its place: see fair-order.ts. */
   key: z.string(),
   user_id: z.string(),
-  /** The number of its lease, one higher with each claim and each release. Whoever has an earlier one has lost the lease. */
+  /**
+   * The number of its lease, one higher with each claim and each release. Whoever has an earlier
+   * one has lost the lease.
+   */
   fence: Count,
   /** When the lease ends, in milliseconds since 1970; 0: nobody has it. */
   lease_until: Count,
@@ -22,15 +26,24 @@ export const QueueItem = z.object({
   place: Count,
   /** How many devices were lost while they ran that job. */
   losses: Count,
-  /** How often that job was given out and nobody was heard of: the worker may never have got the answer to its claim. */
+  /**
+   * How often that job was given out and nobody was heard of: the worker may never have got the
+   * answer to its claim.
+   */
   unseen_losses: z._default(Count, 0),
   /** A call under this lease has come: its worker has it. */
   seen: z.exactOptional(z.literal(true)),
-  /** Since when the device waits for further jobs, in milliseconds since 1970; absent while it runs one. */
+  /**
+   * Since when the device waits for further jobs, in milliseconds since 1970; absent while it runs
+   * one.
+   */
   idle_since: z.exactOptional(Count),
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
-  /** Tells the claim that took the lease from another one: a claim that was repeated on its way finds its own. */
+  /**
+   * Tells the claim that took the lease from another one: a claim that was repeated on its way
+   * finds its own.
+   */
   claim_id: z.exactOptional(z.string()),
 });
 export type QueueItem = z.infer<typeof QueueItem>;
@@ -40,10 +53,15 @@ export function newQueueItem(place: Pick<QueueItem, 'device_type' | 'key' | 'use
   return { ...place, fence: 0, lease_until: 0, place: 0, losses: 0, unseen_losses: 0 };
 }
 
-/** A device's virtual time: the tag of the batch that it took last. Its key sorts before all batches, so a claim reads both at once. */
+/**
+ * A device's virtual time: the tag of the batch that it took last. Its key sorts before all
+ * batches, so a claim reads both at once.
+ */
 export const deviceClockKey = '!clock';
 
-/** The owner's clock for a device and a priority, as the Columns table holds it: see fair-order.ts. */
+/**
+ * The owner's clock for a device and a priority, as the Columns table holds it: see fair-order.ts.
+ */
 export const StoredUserClock = z.object({ tag: Count, withdrawn: z._default(z.array(z.tuple([Count, Count])), []) });
 
 /** Keys of all batches lie from here on. */
@@ -53,15 +71,18 @@ export function leaseOf({ device_type, key, fence, user_id }: QueueItem): LeaseR
   return { deviceType: device_type, key, fence, userId: user_id };
 }
 
-/** How long a lease lives after the last heartbeat, in milliseconds: longer than any function runs. */
+/**
+ * How long a lease lives after the last heartbeat, in milliseconds: longer than any function runs.
+ */
 export const leaseMilliseconds = 60_000;
 
 /** After so many lost devices a job is given up. */
 export const mostLosses = 3;
 
 /**
- * After so many claims of a job that nobody was heard of after it is given up as well: it may crash workers before their first heartbeat.
- * Lost answers do not add up to this: even where every fourth gets lost, they end one job in a million.
+ * After so many claims of a job that nobody was heard of after it is given up as well: it may crash
+ * workers before their first heartbeat. Lost answers do not add up to this: even where every fourth
+ * gets lost, they end one job in a million.
  */
 export const mostUnseenLosses = 10;
 

@@ -1,4 +1,7 @@
-/** The devices' queues: who is next, and who has which lease. Rows are changed by the lifecycle, under a lease (leases.ts). */
+/**
+ * The devices' queues: who is next, and who has which lease. Rows are changed by the lifecycle,
+ * under a lease (leases.ts).
+ */
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -45,7 +48,10 @@ export function deviceQueue(
   { now = Date.now, pageLimit = batchesAtOnce }: QueueOptions = {},
 ) {
   return {
-    /** The device's batches in their order, page by page, strongly consistent: 2 read units for 25, 1 for an empty queue. */
+    /**
+     * The device's batches in their order, page by page, strongly consistent: 2 read units for 25,
+     * 1 for an empty queue.
+     */
     async *pages(deviceType: string): AsyncGenerator<QueuePage> {
       let start: Item | undefined;
       do {
@@ -70,8 +76,9 @@ export function deviceQueue(
     },
 
     /**
-     * Takes the lease of a batch that nobody holds, and returns it; undefined when somebody else was faster, or changes the batch right
-     * now. A device that let its lease run out while it ran a job was lost, unless it never showed that it had the lease. 1 write unit.
+     * Takes the lease of a batch that nobody holds, and returns it; undefined when somebody else
+     * was faster, or changes the batch right now. A device that let its lease run out while it ran
+     * a job was lost, unless it never showed that it had the lease. 1 write unit.
      */
     async take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
@@ -100,7 +107,8 @@ export function deviceQueue(
           ':now': now(),
         },
       }).catch((error: unknown) => {
-        // A transaction is at the item, such as the end of its batch: other batches need not wait for that.
+        // A transaction is at the item, such as the end of its batch: other batches need not wait
+        // for that.
         if (isConflict(error)) return undefined;
         throw error;
       });
@@ -111,7 +119,10 @@ export function deviceQueue(
       return foundInstead !== 'none' && foundInstead.claimId === taken.claim_id ? taken : undefined;
     },
 
-    /** The batch under this lease. Throws LeaseLost when it is not the current one; undefined when the batch has left the queue. 1 read unit. */
+    /**
+     * The batch under this lease. Throws LeaseLost when it is not the current one; undefined when
+     * the batch has left the queue. 1 read unit.
+     */
     async get(lease: LeaseReference): Promise<QueueItem | undefined> {
       const found = await getItem(client, { table: Queue, key: keyOf(lease), consistent: true });
       if (found === undefined) return undefined;
@@ -133,8 +144,8 @@ export function deviceQueue(
     },
 
     /**
-     * Gives a lease up: with `until` 0, the batch can be claimed at once. Whoever had the lease has lost it then. Does nothing when the
-     * lease is not the current one. 1 write unit.
+     * Gives a lease up: with `until` 0, the batch can be claimed at once. Whoever had the lease has
+     * lost it then. Does nothing when the lease is not the current one. 1 write unit.
      */
     async release(lease: LeaseReference, until = 0): Promise<void> {
       await updateLeased(lease, {
@@ -162,8 +173,8 @@ export function deviceQueue(
     },
 
     /**
-     * How many of a device's batches stand before this key, or in all; null where there are more than 1,000. Eventually consistent:
-     * half a read unit for about 16 batches.
+     * How many of a device's batches stand before this key, or in all; null where there are more
+     * than 1,000. Eventually consistent: half a read unit for about 16 batches.
      */
     async count(deviceType: string, before = lastBatchKey): Promise<number | null> {
       let count = 0;
@@ -191,7 +202,10 @@ export function deviceQueue(
     },
   };
 
-  /** As `update`. A transaction at the batch, such as a user's cancellation, passes soon: a worker's call waits for it. */
+  /**
+   * As `update`. A transaction at the batch, such as a user's cancellation, passes soon: a worker's
+   * call waits for it.
+   */
   function updateLeased(lease: LeaseReference, input: Parameters<typeof update>[1]): ReturnType<typeof update> {
     return retry(() => update(lease, input), {
       attempts: 3,
@@ -203,7 +217,8 @@ export function deviceQueue(
   }
 
   /**
-   * Updates an item on a condition. Where that fails, returns what is there instead: `none`, or the claim that the item's lease was taken by.
+   * Updates an item on a condition. Where that fails, returns what is there instead: `none`, or the
+   * claim that the item's lease was taken by.
    */
   async function update(
     item: LeaseReference | Pick<QueueItem, 'device_type' | 'key'>,

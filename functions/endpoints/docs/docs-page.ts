@@ -1,8 +1,9 @@
 import { hashOf, type PageFile } from './page-files.ts';
 
 /**
- * What the page may do: load its own files and call the API that serves it. Nothing comes from another host, and nothing inline runs
- * or styles. Swagger UI's icons are `data:` images of its stylesheet.
+ * What the page may do: load its own files and call the API that serves it. Nothing comes from
+ * another host, and nothing inline runs or styles. Swagger UI's icons are `data:` images of its
+ * stylesheet.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -15,7 +16,10 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The answer that is the page: an HTML document that loads the files in their order. Its links are relative, so that it works below any path. */
+/**
+ * The answer that is the page: an HTML document that loads the files in their order. Its links are
+ * relative, so that it works below any path.
+ */
 export function docsPage(files: readonly PageFile[]) {
   const links = files.map(({ name, hash, mediaType }) => {
     const address = `?file=${name}&amp;hash=${hash}`;

@@ -7,7 +7,10 @@ import { readPageFiles } from './page-files.ts';
 const files = readPageFiles(routes.getDocs.files);
 const page = docsPage([...files.values()]);
 
-/** Answers with the page, and with the files that it loads: `?file=` names one, `&hash=` its content. */
+/**
+ * Answers with the page, and with the files that it loads: `?file=` names one, `&hash=` its
+ * content.
+ */
 export const handler = httpFunction(({ headers, queryStringParameters }) => {
   const { file: name, hash } = queryStringParameters ?? {};
   if (name === undefined) return isCurrent(headers) ? { ...page, status: 304, body: '' } : page;
@@ -17,7 +20,8 @@ export const handler = httpFunction(({ headers, queryStringParameters }) => {
     status: 200,
     headers: {
       'Content-Type': file.mediaType,
-      // Another hash is that of another release, whose page is still open: it gets the file, but may not keep it under that name.
+      // Another hash is that of another release, whose page is still open: it gets the file, but
+      // may not keep it under that name.
       'Cache-Control': hash === file.hash ? 'public, max-age=31536000, immutable' : 'no-cache',
     },
     body: file.text,

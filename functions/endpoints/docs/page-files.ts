@@ -17,7 +17,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-/** The files by their names, in the order given. Throws when one does not exist, or is of a kind that the page does not load. */
+/**
+ * The files by their names, in the order given. Throws when one does not exist, or is of a kind
+ * that the page does not load.
+ */
 export function readPageFiles(files: readonly string[]): ReadonlyMap<string, PageFile> {
   const { resolve } = createRequire(import.meta.url);
   return new Map(

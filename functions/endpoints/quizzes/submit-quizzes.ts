@@ -6,7 +6,10 @@ import { successList } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './submit-quizzes.operation.ts';
 
-/** A transaction of 3 MB, or one of many on the same records, is slow: two calls of three attempts each fit the function's time. */
+/**
+ * A transaction of 3 MB, or one of many on the same records, is slow: two calls of three attempts
+ * each fit the function's time.
+ */
 const submit = submitQuizzes(documentClient(2_000), tableNames('Quizzes'));
 
 export const handler = endpoint(routes.submitQuizzes, operation, async ({ userId, body }) => {

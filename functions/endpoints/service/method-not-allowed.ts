@@ -8,8 +8,9 @@ const everyRoute: readonly Route[] = Object.values(routes);
 const plainPath = /^(?:\/[^/]+)*\/?$/;
 
 /**
- * Answers whatever no route takes. Who opens the API's own address is sent to the page of its description. A known path with
- * another method is answered 405 with the methods that it has (the gateway itself answers OPTIONS), any other path 404.
+ * Answers whatever no route takes. Who opens the API's own address is sent to the page of its
+ * description. A known path with another method is answered 405 with the methods that it has (the
+ * gateway itself answers OPTIONS), any other path 404.
  */
 export const handler = httpFunction(({ resource, httpMethod, requestContext }) => {
   if (resource === '/' && httpMethod === 'GET' && plainPath.test(requestContext.path)) {

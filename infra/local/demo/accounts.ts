@@ -14,7 +14,10 @@ export const accounts = [
   { username: 'guest', password: 'guest', userId: '7c3a9b64-85f2-4e07-b1d8-2f90c6e5a381' },
 ] as const satisfies readonly Account[];
 
-/** Stands for the machines that run the jobs: it may act for devices of every type, and owns nothing. */
+/**
+ * Stands for the machines that run the jobs: it may act for devices of every type, and owns
+ * nothing.
+ */
 export const deviceAccount = {
   username: 'device',
   password: 'device',

@@ -4,7 +4,10 @@ import { owner } from '../iam/owner.ts';
 import type { LocalStack } from '../local-stack.ts';
 import specs from './device-specs.json' with { type: 'json' };
 
-/** Stores the devices of device-specs.json, each in place of what was stored before. Emulators are public. */
+/**
+ * Stores the devices of device-specs.json, each in place of what was stored before. Emulators are
+ * public.
+ */
 export async function announceDevices(stack: LocalStack): Promise<void> {
   const table = stack.deployment.functions.map(({ environment }) => environment.DEVICES_TABLE).find(Boolean);
   const region = process.env.AWS_REGION ?? 'us-east-1';

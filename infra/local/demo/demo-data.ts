@@ -31,7 +31,10 @@ export interface LifecycleEventInput {
 
 export interface DemoResults {
   readonly key: string;
-  /** The measured bit strings as the client reads them: how often each was measured, and all of them in order. */
+  /**
+   * The measured bit strings as the client reads them: how often each was measured, and all of them
+   * in order.
+   */
   readonly content: { readonly counter: Readonly<Record<string, number>>; readonly raw: readonly string[] };
 }
 
@@ -57,7 +60,10 @@ const oldStatuses = { DONE: 72, ERROR: 10, CANCELED: 10, TIMED_OUT: 8 } as const
 const recentStatuses = { PENDING: 35, RUNNING: 25, PAUSED: 8, CANCELING: 7, DONE: 20, ERROR: 5 } as const;
 const origins = { CLIENT: 70, AZURE: 15, OVH: 12, UNKNOWN: 3 } as const;
 
-/** The statuses of a batch's jobs by the batch's own: of the first jobs, of the one in the middle, of the rest. */
+/**
+ * The statuses of a batch's jobs by the batch's own: of the first jobs, of the one in the middle,
+ * of the rest.
+ */
 const jobStatuses: Readonly<Record<BatchStatus, readonly [JobStatus, JobStatus, JobStatus]>> = {
   PENDING: ['PENDING', 'PENDING', 'PENDING'],
   RUNNING: ['DONE', 'RUNNING', 'PENDING'],
@@ -76,8 +82,8 @@ const failures = [
 ];
 
 /**
- * Makes the data of both accounts. It is the same for the same size and day. Everything happened in the half year before
- * `now` (milliseconds since 1970), and before the midnight that `now` follows.
+ * Makes the data of both accounts. It is the same for the same size and day. Everything happened in
+ * the half year before `now` (milliseconds since 1970), and before the midnight that `now` follows.
  */
 export function demoData(size: DemoDataSize, now: number): readonly DemoData[] {
   const [first, second] = accounts;
@@ -109,7 +115,10 @@ function accountData(account: Account, size: DemoDataSize, now: number): DemoDat
   return { account, batchIds, events: [...created, ...updates], results };
 }
 
-/** An account's data while it is made. The order in which `random` is asked decides what the data is. */
+/**
+ * An account's data while it is made. The order in which `random` is asked decides what the data
+ * is.
+ */
 interface AccountHistory {
   readonly account: Account;
   readonly random: Random;
@@ -226,7 +235,10 @@ function makeEvent(
   return { id: `${type}/${id}`, type, time: timestamp(at, random), user_id: account.userId, data };
 }
 
-/** The youngest batches have each status once, so that even a small set has them all. The last is RUNNING. Old ones have ended. */
+/**
+ * The youngest batches have each status once, so that even a small set has them all. The last is
+ * RUNNING. Old ones have ended.
+ */
 function statusOf({ fromEnd, share }: { fromEnd: number; share: number }, random: Random): BatchStatus {
   if (fromEnd < allStatuses.length) return allStatuses[allStatuses.length - 1 - fromEnd]!;
   return share < 0.8 ? random.weighted<BatchStatus>(oldStatuses) : random.weighted<BatchStatus>(recentStatuses);

@@ -8,8 +8,8 @@ const deliveryPatience = 60_000;
 const progressMilliseconds = 2_000;
 
 /**
- * Puts the results of the demo data into the object store, and sends its events to their function unless an earlier start
- * did. `onProgress` is called with a line for people from time to time.
+ * Puts the results of the demo data into the object store, and sends its events to their function
+ * unless an earlier start did. `onProgress` is called with a line for people from time to time.
  */
 export async function loadDemoData(
   stack: LocalStack,
@@ -32,7 +32,8 @@ export async function loadDemoData(
   const total = accounts.reduce((sum, { events }) => sum + events.length, 0);
   let sent = 0;
   let shown = 0;
-  // An account's events are sent one after the other, so that batches are created in the order of their times.
+  // An account's events are sent one after the other, so that batches are created in the order of
+  // their times.
   await Promise.all(
     accounts.map(async ({ events }) => {
       for (let at = 0; at < events.length; at += deliverySize) {

@@ -9,7 +9,10 @@ import {
 import { owner } from '../iam/owner.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
-/** Creates the tables that are not there yet, as the template describes them. Those of an earlier release get the stream they lack. */
+/**
+ * Creates the tables that are not there yet, as the template describes them. Those of an earlier
+ * release get the stream they lack.
+ */
 export async function createTables(
   endpoint: string,
   region: string,

@@ -16,8 +16,9 @@ interface DynamoDbRequest {
 }
 
 /**
- * The DynamoDB endpoint that functions are given. It passes on to `endpoint` what the caller's role allows. It answers
- * everything else with AccessDeniedException, as DynamoDB does. DynamoDB Local itself allows everyone everything.
+ * The DynamoDB endpoint that functions are given. It passes on to `endpoint` what the caller's role
+ * allows. It answers everything else with AccessDeniedException, as DynamoDB does. DynamoDB Local
+ * itself allows everyone everything.
  */
 export async function startDynamoDbGate(
   endpoint: string,
@@ -50,7 +51,10 @@ export async function startDynamoDbGate(
     },
   };
 
-  /** When the connection to DynamoDB breaks, the caller's connection is broken too, so that the caller sees it. */
+  /**
+   * When the connection to DynamoDB breaks, the caller's connection is broken too, so that the
+   * caller sees it.
+   */
   function forward(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
     return new Promise((resolve) => {
       const upstream = requestUpstream(
@@ -60,7 +64,8 @@ export async function startDynamoDbGate(
           port: target.port,
           method: request.method,
           path: request.url,
-          // All callers get the same key: without -sharedDb, DynamoDB Local keeps a database for each key.
+          // All callers get the same key: without -sharedDb, DynamoDB Local keeps a database for
+          // each key.
           headers: {
             ...request.headers,
             host: target.host,
@@ -91,7 +96,10 @@ function refuse(response: ServerResponse, type: string, message: string) {
   response.end(JSON.stringify({ __type: `com.amazon.coral.service#${type}`, Message: message, message }));
 }
 
-/** IAM's actions and resources for a request. A transaction or a batch needs one for each of its parts. */
+/**
+ * IAM's actions and resources for a request. A transaction or a batch needs one for each of its
+ * parts.
+ */
 function neededAccess(operation: string, body: DynamoDbRequest, account: AccountContext) {
   const table = (name: string) =>
     name.startsWith('arn:') ? name : `arn:aws:dynamodb:${account.region}:${account.accountId}:table/${name}`;

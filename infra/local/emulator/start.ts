@@ -1,4 +1,7 @@
-/** `npm run emulator`: makes the emulator's Python environment below .local/ where it is not there yet, and runs it. */
+/**
+ * `npm run emulator`: makes the emulator's Python environment below .local/ where it is not there
+ * yet, and runs it.
+ */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +21,10 @@ try {
   process.exitCode = 1;
 }
 
-/** The environment's Python. An environment of other requirements, or one that was not finished, is made anew. */
+/**
+ * The environment's Python. An environment of other requirements, or one that was not finished, is
+ * made anew.
+ */
 async function preparePython(): Promise<string> {
   const python = join(environment, 'bin', 'python');
   const stamp = join(environment, 'requirements.sha256');

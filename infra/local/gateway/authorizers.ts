@@ -17,8 +17,9 @@ interface AuthorizerResult {
 }
 
 /**
- * The API's token authorizers. As in API Gateway, a verdict about a token is kept for the authorizer's time to live and
- * holds for every method of the stage. The returned function throws GatewayProblem for a caller who may not pass.
+ * The API's token authorizers. As in API Gateway, a verdict about a token is kept for the
+ * authorizer's time to live and holds for every method of the stage. The returned function throws
+ * GatewayProblem for a caller who may not pass.
  */
 export function createAuthorizers(
   api: ApiDefinition,

@@ -14,7 +14,9 @@ import { compress, decompress } from './payload-compression.ts';
 import { readQuery } from './query.ts';
 import { findResource } from './routing.ts';
 
-/** API Gateway's limits: of a request's body, and of its request line and header values together. */
+/**
+ * API Gateway's limits: of a request's body, and of its request line and header values together.
+ */
 const bodyLimit = 10 * 1024 * 1024;
 const headLimit = 10_240;
 
@@ -25,9 +27,9 @@ export interface Gateway {
 }
 
 /**
- * Serves an API as a stage of API Gateway does: routing, the token authorizer, proxy and mock integrations, gateway
- * responses, compression and limits. It has no usage plans and no cache, and does not throttle, since one machine's pace
- * is not AWS's.
+ * Serves an API as a stage of API Gateway does: routing, the token authorizer, proxy and mock
+ * integrations, gateway responses, compression and limits. It has no usage plans and no cache, and
+ * does not throttle, since one machine's pace is not AWS's.
  */
 export function createGateway(
   api: ApiDefinition,
@@ -137,8 +139,8 @@ function answerUnreadable(api: ApiDefinition, error: NodeJS.ErrnoException, sock
 }
 
 /**
- * Throws GatewayProblem when request line and header values together are too long. When the token alone is to blame, the
- * answer is that to any other token that is not valid.
+ * Throws GatewayProblem when request line and header values together are too long. When the token
+ * alone is to blame, the answer is that to any other token that is not valid.
  */
 function requireAllowedHead(
   { url = '', method = '', rawHeaders, headers }: IncomingMessage,

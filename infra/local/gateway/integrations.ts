@@ -9,10 +9,16 @@ import { proxyResponse } from './proxy-response.ts';
 
 type Integration = MethodDefinition['integration'];
 
-/** Calls the function with this ARN. Throws GatewayProblem when there is none, FunctionError when it fails. */
+/**
+ * Calls the function with this ARN. Throws GatewayProblem when there is none, FunctionError when it
+ * fails.
+ */
 export type InvokeFunction = (functionArn: string, event: unknown) => Promise<unknown>;
 
-/** What a Lambda proxy integration answers. Throws GatewayProblem when the function fails or takes too long. */
+/**
+ * What a Lambda proxy integration answers. Throws GatewayProblem when the function fails or takes
+ * too long.
+ */
 export async function answerByFunction(
   { functionArn, timeoutMilliseconds }: Integration & { type: 'AWS_PROXY' },
   request: ProxyRequest,

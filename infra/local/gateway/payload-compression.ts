@@ -6,9 +6,9 @@ const decoders = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 const encoders = { gzip: promisify(gzip), deflate: promisify(deflate) };
 
 /**
- * The body as it was before the client compressed it. As on AWS, a compressed body of less than `minimumSize` bytes stays
- * compressed. Throws GatewayProblem for an unknown coding, for a body that is not in its coding, and as soon as the
- * decompressed body exceeds `limit` bytes.
+ * The body as it was before the client compressed it. As on AWS, a compressed body of less than
+ * `minimumSize` bytes stays compressed. Throws GatewayProblem for an unknown coding, for a body
+ * that is not in its coding, and as soon as the decompressed body exceeds `limit` bytes.
  */
 export async function decompress(
   body: Buffer,

@@ -13,7 +13,10 @@ export interface ProxyRequest {
   readonly body: Buffer;
 }
 
-/** The event of a Lambda proxy integration of a REST API: without a stage in the URL, as through a custom domain. */
+/**
+ * The event of a Lambda proxy integration of a REST API: without a stage in the URL, as through a
+ * custom domain.
+ */
 export function proxyEvent(
   api: ApiDefinition,
   account: AccountContext,

@@ -19,8 +19,9 @@ const remappedHeaders = new Set([
 ]);
 
 /**
- * The HTTP answer that a function's result describes. A base64 body is decoded only for a caller who wants binary: others
- * get the base64, as from API Gateway. Throws GatewayProblem for a result that API Gateway does not accept.
+ * The HTTP answer that a function's result describes. A base64 body is decoded only for a caller
+ * who wants binary: others get the base64, as from API Gateway. Throws GatewayProblem for a result
+ * that API Gateway does not accept.
  */
 export function proxyResponse(result: unknown, wantsBinary: boolean): Answer {
   const malformed = new GatewayProblem('DEFAULT_5XX', 502);

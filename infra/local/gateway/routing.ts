@@ -2,7 +2,8 @@ import { decodeComponent } from '../http-server.ts';
 import type { ResourceDefinition } from '../template/api-definition.ts';
 
 /**
- * The resource of a path. Literal segments win over parameters, and parameters over `{rest+}`. A trailing slash is ignored.
+ * The resource of a path. Literal segments win over parameters, and parameters over `{rest+}`. A
+ * trailing slash is ignored.
  */
 export function findResource(
   resources: readonly ResourceDefinition[],

@@ -37,14 +37,18 @@ export function isAllowed(statements: readonly PolicyStatement[], request: Acces
   return !isDenied(statements, request) && statements.some((each) => each.Effect === 'Allow' && applies(each, request));
 }
 
-/** Whether a statement denies it. A resource's policy does so even when the caller's own policy allows it. */
+/**
+ * Whether a statement denies it. A resource's policy does so even when the caller's own policy
+ * allows it.
+ */
 export function isDenied(statements: readonly PolicyStatement[], request: AccessRequest): boolean {
   return statements.some((each) => each.Effect === 'Deny' && applies(each, request));
 }
 
 /**
- * Returns the statements if `isAllowed` understands them all. Otherwise it throws SetupProblem, which names `owner` and the
- * unknown part: a rule that was skipped would allow here what AWS refuses.
+ * Returns the statements if `isAllowed` understands them all. Otherwise it throws SetupProblem,
+ * which names `owner` and the unknown part: a rule that was skipped would allow here what AWS
+ * refuses.
  */
 export function checkStatements(owner: string, statements: readonly PolicyStatement[]): readonly PolicyStatement[] {
   const known = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition']);

@@ -31,7 +31,10 @@ export function ownerPrincipal(accountId: string): Principal {
   return { arn: `arn:aws:iam::${accountId}:root`, credentials: owner, mayDo: () => true };
 }
 
-/** Who signed the request, by the key id in its Authorization header; the signature itself is not checked. */
+/**
+ * Who signed the request, by the key id in its Authorization header; the signature itself is not
+ * checked.
+ */
 export function findPrincipal(principals: Principals, headers: IncomingHttpHeaders): Principal | undefined {
   const id = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1];
   return id === undefined ? undefined : principals.get(id);

@@ -31,7 +31,10 @@ export interface SignatureClaim {
   readonly expiresIn: number;
 }
 
-/** The claim in the query of a pre-signed URL or in the Authorization header. Undefined when there is none. */
+/**
+ * The claim in the query of a pre-signed URL or in the Authorization header. Undefined when there
+ * is none.
+ */
 export function readSignatureClaim({ query, headers }: Pick<SignedRequest, 'query' | 'headers'>) {
   const presigned = query['X-Amz-Signature'] !== undefined;
   const fields = presigned ? queryFields(query) : headerFields(headers);
@@ -56,8 +59,8 @@ export function readSignatureClaim({ query, headers }: Pick<SignedRequest, 'quer
 }
 
 /**
- * Signs the request again with AWS's signer, with exactly the headers that the claim names, and compares the signatures.
- * `payloadHash` is the hash of the body, or what S3 signs in its place.
+ * Signs the request again with AWS's signer, with exactly the headers that the claim names, and
+ * compares the signatures. `payloadHash` is the hash of the body, or what S3 signs in its place.
  */
 export async function isSignedBy(
   credentials: Credentials,
@@ -81,7 +84,8 @@ export async function isSignedBy(
   });
   const query: Record<string, string | string[]> = { ...request.query };
   for (const name of signatureParameters) delete query[name];
-  // The signer takes the payload's hash from this header, even when the header itself is not signed.
+  // The signer takes the payload's hash from this header, even when the header itself is not
+  // signed.
   const hashHeader = { 'x-amz-content-sha256': payloadHash };
   const copy = {
     method: request.method,

@@ -8,18 +8,27 @@ import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.
 /** Lambda's limit for loading a bundle. */
 const initSeconds = 10;
 
-/** A worker thread that has loaded, or is loading, a function's bundle. It answers one event at a time. */
+/**
+ * A worker thread that has loaded, or is loading, a function's bundle. It answers one event at a
+ * time.
+ */
 export interface ExecutionEnvironment {
   /** Rejects with FunctionError when the bundle does not load. */
   readonly loaded: Promise<void>;
   /** False once the thread has ended. */
   isAlive(): boolean;
-  /** Calls the handler with the event; both are JSON text. Throws FunctionError; after a timeout the thread is gone. */
+  /**
+   * Calls the handler with the event; both are JSON text. Throws FunctionError; after a timeout the
+   * thread is gone.
+   */
   run(event: string): Promise<string>;
   end(): Promise<void>;
 }
 
-/** `variables` are added to those of the runtime and of the definition; `log` takes what the function prints, line by line. */
+/**
+ * `variables` are added to those of the runtime and of the definition; `log` takes what the
+ * function prints, line by line.
+ */
 export function startExecutionEnvironment(
   definition: FunctionDefinition,
   variables: Readonly<Record<string, string>>,

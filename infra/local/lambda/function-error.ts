@@ -1,4 +1,7 @@
-/** The function threw, ran out of time or memory, did not load, or its event or response broke Lambda's limits. */
+/**
+ * The function threw, ran out of time or memory, did not load, or its event or response broke
+ * Lambda's limits.
+ */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly errorType: string;

@@ -7,11 +7,14 @@ import { FunctionError } from './function-error.ts';
 export interface LambdaFunction {
   readonly definition: FunctionDefinition;
   /**
-   * Calls the function in an execution environment of its own: an idle one, or a new one where all are busy. Waits in
-   * line where there are as many as allowed. Throws FunctionError.
+   * Calls the function in an execution environment of its own: an idle one, or a new one where all
+   * are busy. Waits in line where there are as many as allowed. Throws FunctionError.
    */
   invoke(event: unknown): Promise<unknown>;
-  /** Starts one execution environment, so that the first call finds it. Throws FunctionError when it does not load. */
+  /**
+   * Starts one execution environment, so that the first call finds it. Throws FunctionError when it
+   * does not load.
+   */
   warm(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -22,8 +25,8 @@ const payloadLimit = 6_291_556;
 const maximumEnvironments = Math.max(4, 2 * availableParallelism());
 
 /**
- * Runs a function from its bundle in worker threads. Each has its own modules and sees `variables`, not this process's
- * environment; what it prints goes to `log`, line by line.
+ * Runs a function from its bundle in worker threads. Each has its own modules and sees `variables`,
+ * not this process's environment; what it prints goes to `log`, line by line.
  */
 export function lambdaFunction(
   definition: FunctionDefinition,

@@ -1,6 +1,6 @@
 /**
- * The Lambda runtime of one execution environment, in a worker thread. It loads the handler once, then answers one event
- * at a time. Events and responses are passed as JSON text, as in Lambda.
+ * The Lambda runtime of one execution environment, in a worker thread. It loads the handler once,
+ * then answers one event at a time. Events and responses are passed as JSON text, as in Lambda.
  */
 
 import { existsSync } from 'node:fs';
@@ -23,7 +23,10 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** The first is `ready`, or `error` when loading failed. Then each invocation has a `response` or an `error`. */
+/**
+ * The first is `ready`, or `error` when loading failed. Then each invocation has a `response` or an
+ * `error`.
+ */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'response'; readonly payload: string }

@@ -8,7 +8,8 @@ const oneWeekSeconds = 604_800;
 const clockSkewSeconds = 15 * 60;
 
 /**
- * Finds out who signed the request, in its Authorization header or as a pre-signed URL. `now` is in milliseconds since
+ * Finds out who signed the request, in its Authorization header or as a pre-signed URL. `now` is in
+ * milliseconds since
  * 1970. Throws S3Error when S3 would refuse the signature.
  */
 export async function authenticate(

@@ -24,9 +24,13 @@ export function memoryObjects(): ObjectFiles {
   };
 }
 
-/** Keeps each object in a file: a line of JSON about it, then its content. Readers see a write whole or not at all. */
+/**
+ * Keeps each object in a file: a line of JSON about it, then its content. Readers see a write whole
+ * or not at all.
+ */
 export function directoryObjects(directory: string): ObjectFiles {
-  // Dots are encoded, so that `..` is a name like any other and no directory has the name of a file.
+  // Dots are encoded, so that `..` is a name like any other and no directory has the name of a
+  // file.
   const pathOf = (name: string) => {
     const segments = name.split('/').map((segment) => encodeURIComponent(segment).replaceAll('.', '%2E'));
     return `${join(directory, ...segments.map((segment) => segment || '%'))}.object`;

@@ -18,9 +18,10 @@ const actions: Readonly<Record<string, string>> = {
 const objectLimit = 256 * 1024 * 1024;
 
 /**
- * The part of S3 that the service and its clients use: GET, HEAD, PUT and DELETE of objects in the template's buckets
- * (path style), signed in the header or as a pre-signed URL. It refuses what S3 refuses: a missing, wrong or expired
- * signature, and what the role or the bucket's policy does not allow. `now` is in milliseconds since 1970.
+ * The part of S3 that the service and its clients use: GET, HEAD, PUT and DELETE of objects in the
+ * template's buckets (path style), signed in the header or as a pre-signed URL. It refuses what S3
+ * refuses: a missing, wrong or expired signature, and what the role or the bucket's policy does not
+ * allow. `now` is in milliseconds since 1970.
  */
 export function startObjectStore(options: {
   readonly buckets: readonly BucketDefinition[];

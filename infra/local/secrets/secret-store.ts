@@ -6,9 +6,15 @@ import { findPrincipal, type Principals } from '../iam/principals.ts';
 
 /** The local Secrets Manager: the part that reads and rotates secrets. */
 export interface SecretStore extends HttpServer {
-  /** Creates a secret with a text that is no key, as the template asks for, unless it is there. Returns whether it did. */
+  /**
+   * Creates a secret with a text that is no key, as the template asks for, unless it is there.
+   * Returns whether it did.
+   */
   create(arn: string): boolean;
-  /** Makes a new version: calls the function for each step, as Secrets Manager does. Throws what it throws. */
+  /**
+   * Makes a new version: calls the function for each step, as Secrets Manager does. Throws what it
+   * throws.
+   */
   rotate(arn: string, invoke: (event: unknown) => Promise<unknown>): Promise<void>;
 }
 

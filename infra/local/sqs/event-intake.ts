@@ -2,7 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { EventMessage } from './event-message.ts';
 import type { Message, Queue } from './queue.ts';
 
-/** What became of the events of one call; those neither accepted nor failed wait for their next delivery. */
+/**
+ * What became of the events of one call; those neither accepted nor failed wait for their next
+ * delivery.
+ */
 export interface Delivery {
   readonly accepted: number;
   readonly pending: number;
@@ -19,7 +22,10 @@ export interface DeadLetter {
 
 /** Hands events to a queue and reports what its consumer makes of them. */
 export interface EventIntake {
-  /** Sends the messages. Returns when all have left the queue, or all were tried and `patience` milliseconds passed. */
+  /**
+   * Sends the messages. Returns when all have left the queue, or all were tried and `patience`
+   * milliseconds passed.
+   */
   deliver(messages: readonly EventMessage[], patience: number): Promise<Delivery>;
   /** Since the start. */
   deadLetters(): readonly DeadLetter[];

@@ -8,9 +8,10 @@ export interface EventMessage {
 }
 
 /**
- * The message that the README tells senders to make of an event: the owner is its group, the event's id its deduplication
- * id. An event without them is sent nevertheless, so that its consumer says what is wrong with it. Throws RangeError for
- * an event that is nested too deeply to be written as JSON.
+ * The message that the README tells senders to make of an event: the owner is its group, the
+ * event's id its deduplication id. An event without them is sent nevertheless, so that its consumer
+ * says what is wrong with it. Throws RangeError for an event that is nested too deeply to be
+ * written as JSON.
  */
 export function eventMessage(event: unknown): EventMessage {
   const { id, user_id } = (typeof event === 'object' && event !== null ? event : {}) as Record<string, unknown>;
@@ -21,7 +22,10 @@ export function eventMessage(event: unknown): EventMessage {
   };
 }
 
-/** The text itself where SQS takes it for an id: up to 128 ASCII characters without spaces. Otherwise its hash. */
+/**
+ * The text itself where SQS takes it for an id: up to 128 ASCII characters without spaces.
+ * Otherwise its hash.
+ */
 function queueId(text: string): string {
   return /^[!-~]{1,128}$/.test(text) ? text : createHash('sha256').update(text).digest('hex');
 }

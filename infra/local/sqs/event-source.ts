@@ -12,8 +12,9 @@ const mostInvocations = 4;
 const visibilityFactor = 60;
 
 /**
- * Delivers a queue's messages to a function as SQS's event source mappings do: in batches, again after the visibility
- * timeout where the function says that they failed. The returned function ends it.
+ * Delivers a queue's messages to a function as SQS's event source mappings do: in batches, again
+ * after the visibility timeout where the function says that they failed. The returned function ends
+ * it.
  */
 export function startEventSource(source: EventSourceDefinition, queue: Queue, target: LambdaFunction): () => void {
   const concurrency = Math.min(source.maximumConcurrency ?? mostInvocations, mostInvocations);

@@ -20,7 +20,10 @@ export interface QueueService extends HttpServer {
   find(arnOrUrl: string): Queue;
 }
 
-/** Here six seconds stand for a minute of a message's delay, so that a delay that outlasts every function on AWS does so here. */
+/**
+ * Here six seconds stand for a minute of a message's delay, so that a delay that outlasts every
+ * function on AWS does so here.
+ */
 export const delayFactor = 10;
 
 interface SendMessageRequest {
@@ -32,7 +35,9 @@ interface SendMessageRequest {
   readonly DelaySeconds?: number;
 }
 
-/** Starts the endpoint. It has no queues at first, since their URLs contain the endpoint's address. */
+/**
+ * Starts the endpoint. It has no queues at first, since their URLs contain the endpoint's address.
+ */
 export async function startQueueService(principals: Principals): Promise<QueueService> {
   const all: Queue[] = [];
   const byName = (arnOrUrl: string) =>

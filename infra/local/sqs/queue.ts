@@ -7,7 +7,9 @@ export interface NewMessage {
   readonly body: string;
   /** Message attributes of type String. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** Required by FIFO queues: messages of a group are received in the order in which they were sent. */
+  /**
+   * Required by FIFO queues: messages of a group are received in the order in which they were sent.
+   */
   readonly groupId?: string;
   /** A FIFO queue keeps only the first message of five minutes that has it. */
   readonly deduplicationId?: string;
@@ -15,7 +17,9 @@ export interface NewMessage {
   readonly delay?: number;
 }
 
-/** A message in a queue: group, deduplication id and sequence number are set in FIFO queues only. */
+/**
+ * A message in a queue: group, deduplication id and sequence number are set in FIFO queues only.
+ */
 export interface Message extends Omit<StoredMessage, 'visibleAt'> {
   firstReceivedAt?: number;
   receiveCount: number;
@@ -31,14 +35,15 @@ export interface Message extends Omit<StoredMessage, 'visibleAt'> {
 export interface Queue {
   readonly definition: QueueDefinition;
   /**
-   * The message, or the one with the same deduplication id that was sent within the last five minutes. Throws
-   * InvalidMessage for what SQS refuses.
+   * The message, or the one with the same deduplication id that was sent within the last five
+   * minutes. Throws InvalidMessage for what SQS refuses.
    */
   send(message: NewMessage): Message;
   /**
    * Up to `most` visible messages, the oldest first. They are hidden from now on.
    * - A FIFO queue gives nothing of a group while one of its messages is hidden.
-   * - A message that was received as often as the redrive policy allows goes to the dead-letter queue instead.
+   * - A message that was received as often as the redrive policy allows goes to the dead-letter
+   *   queue instead.
    */
   receive(most: number): Message[];
   delete(message: Message): void;
@@ -68,13 +73,19 @@ export const messageLimit = 1_048_576;
 
 const deduplicationMilliseconds = 5 * 60_000;
 
-/** Messages that are received one batch at a time. In a standard queue every message is a group of its own. */
+/**
+ * Messages that are received one batch at a time. In a standard queue every message is a group of
+ * its own.
+ */
 interface Group {
   readonly messages: Message[];
   hidden: number;
 }
 
-/** A queue; `deadLetters` finds the queue that its redrive policy names. It is empty at first, or holds what `files` hold. */
+/**
+ * A queue; `deadLetters` finds the queue that its redrive policy names. It is empty at first, or
+ * holds what `files` hold.
+ */
 export function createQueue(
   definition: QueueDefinition,
   deadLetters: () => Queue | undefined,

@@ -1,4 +1,6 @@
-/** The account that the stack pretends to live in. ARNs and URLs of its resources are made of this. */
+/**
+ * The account that the stack pretends to live in. ARNs and URLs of its resources are made of this.
+ */
 export interface AccountContext {
   readonly accountId: string;
   readonly region: string;

@@ -13,8 +13,9 @@ export interface ApiDefinition {
   /** By response type. For the others API Gateway's defaults hold. */
   readonly gatewayResponses: Readonly<Record<string, GatewayResponseDefinition>>;
   /**
-   * Responses of at least so many bytes are compressed for those who accept it, and compressed requests of at least so
-   * many bytes are decompressed. Undefined: no response is compressed, every request is decompressed.
+   * Responses of at least so many bytes are compressed for those who accept it, and compressed
+   * requests of at least so many bytes are decompressed. Undefined: no response is compressed,
+   * every request is decompressed.
    */
   readonly minimumCompressionSize?: number;
   /** Media types, with wildcards, of the bodies that functions are given and give as base64. */
@@ -22,7 +23,10 @@ export interface ApiDefinition {
   readonly stageVariables: Readonly<Record<string, string>> | null;
 }
 
-/** A path: its segments as declared (`{job_id}`, `{rest+}`), and a method definition by HTTP method or `ANY`. */
+/**
+ * A path: its segments as declared (`{job_id}`, `{rest+}`), and a method definition by HTTP method
+ * or `ANY`.
+ */
 export interface ResourceDefinition {
   readonly id: string;
   readonly path: string;
@@ -37,7 +41,10 @@ export interface MethodDefinition {
     | { readonly type: 'MOCK'; readonly statusCode: number; readonly responses: readonly MockResponse[] };
 }
 
-/** `headers` are literal values. `selects` matches the integration's status; the response without it is the default. */
+/**
+ * `headers` are literal values. `selects` matches the integration's status; the response without it
+ * is the default.
+ */
 export interface MockResponse {
   readonly statusCode: number;
   readonly selects?: RegExp;
@@ -69,7 +76,10 @@ interface ApiTemplate {
   readonly stage: Resource;
 }
 
-/** The one REST API of the template. Throws SetupProblem for features that the local gateway does not have. */
+/**
+ * The one REST API of the template. Throws SetupProblem for features that the local gateway does
+ * not have.
+ */
 export function readApi(resources: readonly Resource[], account: AccountContext): ApiDefinition {
   const template = findApi(resources, account);
   const { api, stage } = template;
@@ -180,7 +190,10 @@ function readMethod(template: ApiTemplate, { logicalId, properties }: Resource, 
   }
 }
 
-/** API Gateway may call a function only if the function's own policy allows it for this API and method. */
+/**
+ * API Gateway may call a function only if the function's own policy allows it for this API and
+ * method.
+ */
 function requirePermission({ resources, account, api }: ApiTemplate, functionArn: string, source: string) {
   const sourceArn = `arn:aws:execute-api:${account.region}:${account.accountId}:${api.ref}/${source}`;
   const isPermitted = resources.some(

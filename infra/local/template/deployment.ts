@@ -91,7 +91,10 @@ export interface SecretDefinition {
   readonly rotationFunctionArn: string;
 }
 
-/** The assets manifest that synthesis writes beside the template: from an asset's hash to its directory. */
+/**
+ * The assets manifest that synthesis writes beside the template: from an asset's hash to its
+ * directory.
+ */
 export interface AssetManifest {
   readonly files: Readonly<Record<string, { readonly source: { readonly path: string } }>>;
 }
@@ -103,8 +106,9 @@ export interface Assets {
 }
 
 /**
- * Reads what the template's resources deploy. Throws SetupProblem for what AWS would refuse or could not run: a function
- * without its bundle, a queue that its consumer may not read, an API without permission to call its function.
+ * Reads what the template's resources deploy. Throws SetupProblem for what AWS would refuse or
+ * could not run: a function without its bundle, a queue that its consumer may not read, an API
+ * without permission to call its function.
  */
 export function readDeployment(
   { resources, outputs }: ResolvedTemplate,

@@ -4,8 +4,8 @@ import { SetupProblem } from '../../setup-problem.ts';
 export type TemplateContext = Readonly<Record<string, string>>;
 
 /**
- * Returns the template if `renderTemplate` understands it: of API Gateway's template language, only `$context` variables.
- * Otherwise it throws SetupProblem, which names `owner`.
+ * Returns the template if `renderTemplate` understands it: of API Gateway's template language, only
+ * `$context` variables. Otherwise it throws SetupProblem, which names `owner`.
  */
 export function checkTemplate(owner: string, template: string): string {
   const unknown = /#(set|if|foreach|end)|\$(?!context\.)[a-zA-Z{!]+/.exec(template.replaceAll('\\$', ''))?.[0];

@@ -12,7 +12,10 @@ type IdentityOf = (
   properties: Readonly<Record<string, unknown>>,
 ) => ResourceIdentity;
 
-/** Every resource type that the template has: how its physical name becomes its reference, ARN and other attributes. */
+/**
+ * Every resource type that the template has: how its physical name becomes its reference, ARN and
+ * other attributes.
+ */
 export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
   'AWS::ApiGateway::Account': nameOnly,
   'AWS::ApiGateway::Authorizer': nameOnly,

@@ -16,8 +16,9 @@ export interface Synthesis {
 const projectDirectory = join(import.meta.dirname, '../../..');
 
 /**
- * Synthesizes the app with `context` in addition to that of cdk.json. As the CDK's command line does, it runs the app's
- * command with the directory and the context in the environment. Its own process gives the memory back when it ends.
+ * Synthesizes the app with `context` in addition to that of cdk.json. As the CDK's command line
+ * does, it runs the app's command with the directory and the context in the environment. Its own
+ * process gives the memory back when it ends.
  */
 export async function synthesize(directory: string, context: Readonly<Record<string, unknown>>): Promise<Synthesis> {
   const cdk = JSON.parse(await readFile(join(projectDirectory, 'cdk.json'), 'utf8')) as {
@@ -32,7 +33,8 @@ export async function synthesize(directory: string, context: Readonly<Record<str
       CDK_OUTDIR: directory,
       CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, ...context }),
       NODE_COMPILE_CACHE: compileCache,
-      // CDK's check of the template takes longer than all else. `cdk synth` makes it, and so does test/infra.
+      // CDK's check of the template takes longer than all else. `cdk synth` makes it, and so does
+      // test/infra.
       CDK_VALIDATION: 'false',
     },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -17,7 +17,10 @@ interface TemplateResource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** A resource of the template: its properties with every intrinsic resolved, its own reference and attributes. */
+/**
+ * A resource of the template: its properties with every intrinsic resolved, its own reference and
+ * attributes.
+ */
 export interface Resource extends ResourceIdentity {
   readonly logicalId: string;
   readonly type: string;
@@ -32,9 +35,10 @@ export interface ResolvedTemplate {
 }
 
 /**
- * The resources and outputs of the template as they would be in an account. Physical names, ARNs and URLs are derived from
- * the stack's name and the logical id, so they are the same at every start. Throws SetupProblem for an unknown resource
- * type, intrinsic, attribute or pseudo parameter: a guess would hide a mistake in the template.
+ * The resources and outputs of the template as they would be in an account. Physical names, ARNs
+ * and URLs are derived from the stack's name and the logical id, so they are the same at every
+ * start. Throws SetupProblem for an unknown resource type, intrinsic, attribute or pseudo
+ * parameter: a guess would hide a mistake in the template.
  */
 export function readTemplate(template: Template, account: AccountContext): ResolvedTemplate {
   const resolver = new TemplateResolver(template, account);
@@ -73,7 +77,10 @@ class TemplateResolver {
     return identityOf(`${this.#account.stackName}-${logicalId}`, this.#account, resource.Properties ?? {});
   }
 
-  /** The value with all intrinsics within it resolved; members that resolve to `AWS::NoValue` are left out. */
+  /**
+   * The value with all intrinsics within it resolved; members that resolve to `AWS::NoValue` are
+   * left out.
+   */
   resolve(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((each) => this.resolve(each)).filter((each) => each !== undefined);
     if (typeof value !== 'object' || value === null) return value;

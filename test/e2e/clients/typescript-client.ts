@@ -1,4 +1,7 @@
-/** Calls the local stack through types that openapi-typescript generated. `typescript.sh` compiles and runs it. */
+/**
+ * Calls the local stack through types that openapi-typescript generated. `typescript.sh` compiles
+ * and runs it.
+ */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** A headless Chromium, spoken to by the DevTools protocol: the little of it that the test of a page needs. */
+/**
+ * A headless Chromium, spoken to by the DevTools protocol: the little of it that the test of a page
+ * needs.
+ */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +12,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Page {
-  /** Opens an address and waits until the condition holds, an expression of JavaScript. Throws after 20 s. */
+  /**
+   * Opens an address and waits until the condition holds, an expression of JavaScript. Throws after
+   * 20 s.
+   */
   open(address: string, condition: string): Promise<void>;
   /** The value of an expression of JavaScript, awaited; JSON only. */
   evaluate<Value>(expression: string): Promise<Value>;
@@ -19,7 +25,10 @@ export interface Page {
   click(selector: string): Promise<void>;
   /** Types into the first element that the selector finds. */
   type(selector: string, text: string): Promise<void>;
-  /** What went wrong since the browser was started: errors of the console, exceptions, what the Content-Security-Policy refused. */
+  /**
+   * What went wrong since the browser was started: errors of the console, exceptions, what the
+   * Content-Security-Policy refused.
+   */
   readonly errors: readonly string[];
   /** Addresses that were asked for since then, and the bytes that came over the wire. */
   readonly requested: readonly string[];

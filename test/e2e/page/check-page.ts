@@ -1,6 +1,6 @@
 /**
- * Looks at the page of the API's description in Chromium, on a running local stack, as its readers do. Prints each check; the exit code
- * is 1 when one fails.
+ * Looks at the page of the API's description in Chromium, on a running local stack, as its readers
+ * do. Prints each check; the exit code is 1 when one fails.
  *
  * usage: check-page.ts STACK_JSON CHROMIUM
  */
@@ -136,12 +136,16 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
   },
 };
 
-/** Opens an operation, if it is closed, sends its request as it stands, and answers with the status that the page shows. */
+/**
+ * Opens an operation, if it is closed, sends its request as it stands, and answers with the status
+ * that the page shows.
+ */
 async function request(page: Page, operationId: string): Promise<string> {
   const own = block(operationId);
   if (await page.evaluate(`document.querySelector('${own} .execute') === null`)) {
     await page.click(`${own} .opblock-summary-control`);
-    // Swagger UI finds no operation until it has resolved its references: the words of an error come by one.
+    // Swagger UI finds no operation until it has resolved its references: the words of an error
+    // come by one.
     await page.waitFor(
       `document.querySelector('${own} .response[data-code="500"]')?.textContent.includes('The service failed.')`,
     );

@@ -65,7 +65,10 @@ describe('pageReply', () => {
 });
 
 const first = { offset: 0, limit: 1 };
-/** Lambda returns the body as a JSON string: that adds a backslash before each quote of the envelope, and the string's own quotes. */
+/**
+ * Lambda returns the body as a JSON string: that adds a backslash before each quote of the
+ * envelope, and the string's own quotes.
+ */
 const escapedQuotes = successReply(200, pageReply(first, { items: [''], total: 1 })).body.split('"').length - 1 + 2;
 
 describe('successReply', () => {

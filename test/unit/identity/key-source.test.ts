@@ -11,7 +11,10 @@ const second = await issuerKey('ES256', 'second');
 const seconds = (count: number) => count * 1000;
 const minutes = (count: number) => seconds(count * 60);
 
-/** An issuer that has some keys, or is down, and counts how often it is asked. Time stands still unless `pass` moves it on. */
+/**
+ * An issuer that has some keys, or is down, and counts how often it is asked. Time stands still
+ * unless `pass` moves it on.
+ */
 function setUp() {
   let time = 1_800_000_000_000;
   const issuer = { keys: [first], isDown: false, asked: 0 };

@@ -18,7 +18,10 @@ import {
 const clientId = 'cognito-client-1';
 const now = Math.floor(Date.now() / 1000);
 
-/** A token, and whether a second reading of it by jose must agree; it does not know our stricter rules. */
+/**
+ * A token, and whether a second reading of it by jose must agree; it does not know our stricter
+ * rules.
+ */
 interface Sample {
   readonly token: () => string | Promise<string>;
   readonly reason?: string;
@@ -54,7 +57,10 @@ const keySet = { keys: Object.values(keys).map(({ jwk }) => jwk) };
 const source = keySource(async () => JSON.stringify({ keys: [null, 'x', 5, [], {}, ...keySet.keys] }));
 const verify = tokenVerifier({ issuer, audiences: [audience, clientId], keys: source });
 
-/** The RSA key under another name and with other members: making each its own would take most of the time of these tests. */
+/**
+ * The RSA key under another name and with other members: making each its own would take most of the
+ * time of these tests.
+ */
 function alsoNamed(kid: string, members: Record<string, unknown>): IssuerKey {
   const alg = String(members.alg ?? rs256.alg);
   return { ...rs256, kid, alg, jwk: { ...rs256.jwk, kid, ...members } as IssuerKey['jwk'] };

@@ -1,6 +1,6 @@
 /**
- * The JSON Web Signature vectors of C2SP/wycheproof, where WYCHEPROOF_JWS names their file; the project does not contain
- * them. Their payloads are no claims: they test signatures alone.
+ * The JSON Web Signature vectors of C2SP/wycheproof, where WYCHEPROOF_JWS names their file; the
+ * project does not contain them. Their payloads are no claims: they test signatures alone.
  */
 
 import { readFileSync } from 'node:fs';

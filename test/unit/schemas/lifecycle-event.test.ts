@@ -101,7 +101,10 @@ describe('LifecycleEvent', () => {
   });
 });
 
-/** For each kind of character, the longest text of it that fits `characters` characters and three bytes for each. */
+/**
+ * For each kind of character, the longest text of it that fits `characters` characters and three
+ * bytes for each.
+ */
 const longest = (character: string, characters: number) => {
   const bytes = escapedBytes(character);
   return character.repeat(Math.floor(Math.min(characters / character.length, (3 * characters) / bytes)));

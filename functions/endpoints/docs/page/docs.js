@@ -1,5 +1,5 @@
-// Renders the API's OpenAPI document with Swagger UI, which gets here what it lacks: the snippets of each operation, and what
-// screen readers need.
+// Renders the API's OpenAPI document with Swagger UI, which gets here what it lacks: the snippets
+// of each operation, and what screen readers need.
 
 /** Where the API is: the page's address without its last segment. */
 const api = `${location.origin}${location.pathname.replace(/\/docs\/?$/, '')}`;
@@ -65,7 +65,8 @@ function snippets({ React, specSelectors }) {
 function accessibility({ React }) {
   return {
     components: {
-      // A link within the button that opens the operation could not be reached by keyboard. The address bar shows the same link.
+      // A link within the button that opens the operation could not be reached by keyboard. The
+      // address bar shows the same link.
       DeepLink: ({ text }) => React.createElement('span', null, text),
       // The document has one server, the API that serves this page.
       ServersContainer: () => null,

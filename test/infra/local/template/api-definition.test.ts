@@ -9,7 +9,10 @@ const executeApi = 'arn:aws:execute-api:eu-west-3:1:s-restapi';
 
 type Changes = Record<string, Record<string, unknown> | undefined>;
 
-/** An API with one method behind an authorizer; `changes` replaces properties by logical id, undefined removes the resource. */
+/**
+ * An API with one method behind an authorizer; `changes` replaces properties by logical id,
+ * undefined removes the resource.
+ */
 function api(changes: Changes = {}) {
   const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> = {
     RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: { MinimumCompressionSize: 1024 } },

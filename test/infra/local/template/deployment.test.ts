@@ -19,7 +19,10 @@ function policyWith(Action: readonly string[], Resource: unknown = arnOf('Queue'
   return { Policies: [{ PolicyDocument: { Statement: [{ Effect: 'Allow', Action, Resource }] } }] };
 }
 
-/** A template with one of everything; `changes` replaces properties by logical id, undefined removes the resource. */
+/**
+ * A template with one of everything; `changes` replaces properties by logical id, undefined removes
+ * the resource.
+ */
 function template(changes: Record<string, Record<string, unknown> | undefined> = {}): Template {
   const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> = {
     RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: {} },

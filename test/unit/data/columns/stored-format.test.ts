@@ -124,7 +124,8 @@ describe.each(lists)('the description of %s', (_, list) => {
   });
 
   it('keeps a head, and a block of texts, below 32 KB, and all blocks of texts within one answer of 1 MB', () => {
-    // Up to 128 UTF-16 units of a device type, each 3 bytes in UTF-8 and 6 where JSON escapes it; a UUID.
+    // Up to 128 UTF-16 units of a device type, each 3 bytes in UTF-8 and 6 where JSON escapes it; a
+    // UUID.
     const mostBytes: Record<string, readonly [inHead: number, inBlock: number]> = {
       device_type: [3 * 128 + 1, 6 * 128 + 3],
       project_id: [37, 39],
@@ -282,7 +283,10 @@ describe('what is stored', () => {
     }),
   ];
 
-  /** What the head says, and all blocks in hexadecimal: the first two rows are in blocks, the others in the tail. */
+  /**
+   * What the head says, and all blocks in hexadecimal: the first two rows are in blocks, the others
+   * in the tail.
+   */
   const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
   function storedItems(list: ListDescription, rows: readonly Row[]): Record<string, unknown> {

@@ -76,7 +76,10 @@ function carryOut({ head, blocks, rows }: Stored, { created, changed }: Step): S
   return { head: { ...counted, tail }, blocks: stored, rows: after, edited: edits.map(({ key }) => key) };
 }
 
-/** Checks that blocks hold exactly the rows before the tail, and the tail exactly the others; likewise the texts before those of the head. */
+/**
+ * Checks that blocks hold exactly the rows before the tail, and the tail exactly the others;
+ * likewise the texts before those of the head.
+ */
 function expectSound({ head, blocks, rows }: Stored) {
   const start = tailStart(list, head);
   for (const column of Object.values(columns)) {

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { jobList } from '../../../../functions/data/columns/lists.ts';
 import { planSealing } from '../../../../functions/data/lifecycle/seal-stretches.ts';
 
-/** A stretch has 18 times 256 rows. It is old when the blocks hold half a stretch more; 16 rows may be in the tail. */
+/**
+ * A stretch has 18 times 256 rows. It is old when the blocks hold half a stretch more; 16 rows may
+ * be in the tail.
+ */
 const { rowsPerStretch } = jobList;
 const rowsToSeal = 1.5 * rowsPerStretch;
 

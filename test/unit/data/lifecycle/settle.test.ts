@@ -189,7 +189,8 @@ describe('settling', () => {
           const draft = applyEvents(create(open), events);
           return [shown(draft), ...jobsOf(draft)].map(({ rev: _, ...row }) => row);
         });
-        // Times at which two statuses contradict each other are the sender's: the one that arrives later counts.
+        // Times at which two statuses contradict each other are the sender's: the one that arrives
+        // later counts.
         fc.pre(!hasTie(given));
         expect(other).toEqual(rows);
       }),

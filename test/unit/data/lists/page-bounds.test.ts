@@ -15,7 +15,10 @@ const lastOf = ({ high, rows }: ToldRows): Place => ({ value: high ?? 0, row: ro
 const spread = (read: readonly Place[], told: readonly ToldRows[], placeOf: (told: ToldRows) => Place) =>
   [...read, ...told.flatMap((each) => Array.from({ length: each.count }, () => placeOf(each)))].sort(ascending);
 
-/** Stretches of 10 rows: of each either rows with their values, which were read, or what was told of it. */
+/**
+ * Stretches of 10 rows: of each either rows with their values, which were read, or what was told of
+ * it.
+ */
 const stretches = fc.array(
   fc.oneof(
     fc.array(fc.nat(5), { maxLength: 10 }).map((values) => ({ values, cells: [] })),

@@ -191,7 +191,10 @@ function naively(of: readonly Row[], query: ListQuery, within: Sets) {
   return { sequence: page.map(({ seq }) => seq), total: matching.length, wanted: [] };
 }
 
-/** What summaries of these stretches tell, and the spans of rows that they leave open; `forget`: without the summary of that column. */
+/**
+ * What summaries of these stretches tell, and the spans of rows that they leave open; `forget`:
+ * without the summary of that column.
+ */
 function tellOf(query: ListQuery, data: ColumnData, isTold: (stretch: number) => boolean, forget?: string) {
   const { summaries } = planColumns(list, query);
   const tell = teller(list, query, data.dictionaries);

@@ -64,7 +64,10 @@ describe('queueKey', () => {
 });
 
 describe('withdrawBatch', () => {
-  /** What a user does at a device that others keep busy: it creates, cancels what waits, and the device goes on by so many tags. */
+  /**
+   * What a user does at a device that others keep busy: it creates, cancels what waits, and the
+   * device goes on by so many tags.
+   */
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.constant({ kind: 'create' as const }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('cancel' as const), at: fc.nat({ max: 40 }) }) },
@@ -157,8 +160,8 @@ const byPriority: Order = (waiting) =>
   );
 
 /**
- * A device that runs batches of 6 minutes, one after the other: the hours that each submission waits, in the order in which they are served.
- * What was canceled is not among them.
+ * A device that runs batches of 6 minutes, one after the other: the hours that each submission
+ * waits, in the order in which they are served. What was canceled is not among them.
  */
 function simulate(
   submissions: readonly Submission[],
@@ -271,7 +274,8 @@ describe('the order', () => {
   });
 
   it('gives nobody turns in a row who cancels and creates anew in a loop', () => {
-    // Each round leaves the last of 100 batches. With all others given back, those of all rounds would have the same tag.
+    // Each round leaves the last of 100 batches. With all others given back, those of all rounds
+    // would have the same tag.
     const rounds = Array.from({ length: 5 }, (_, round): Submission[] => {
       const hour = 0.01 + round / 1000;
       const left: Submission = { hour, user: 'ada', priority: 'LOW' };
