@@ -4,7 +4,7 @@
  * bare 500.
  */
 
-import type { ErrorStatus } from './statuses.ts';
+import type { ErrorStatus } from './http-statuses.ts';
 
 /**
  * One fault of the input, in pydantic v2's vocabulary. `loc` names the place: `['query', 'status',

@@ -86,16 +86,16 @@ export const queues = {
    * Batches whose creation, cancellation or end takes several transactions: announced before the
    * first of these, and looked at ten minutes later, in case the function that was at it died.
    */
-  Unfinished: {
+  Recovery: {
     fifo: false,
-    environmentVariable: 'UNFINISHED_QUEUE_URL',
-    deadLetterVariable: 'UNFINISHED_DEAD_LETTERS_URL',
+    environmentVariable: 'RECOVERY_QUEUE_URL',
+    deadLetterVariable: 'RECOVERY_DEAD_LETTERS_URL',
     retentionDays: 4,
     // 12 hours: only an outage of a dependency makes a batch be looked at again.
     maximumDeliveries: 480,
     visibilitySeconds: 90,
     alarmSeconds: 1_800,
-    consumer: { function: 'finishBatches', batchSize: 1, concurrency: 2 },
+    consumer: { function: 'recoverBatches', batchSize: 1, concurrency: 2 },
   },
   /**
    * Messages for the receivers of webhooks. A message that waits for its next try is sent anew,

@@ -71,8 +71,8 @@ const creations = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: columnWrites,
   Sequences: ['PutItem'],
-  Queue: ['GetItem', 'PutItem'],
-  Unfinished: ['SendMessage'],
+  DeviceQueue: ['GetItem', 'PutItem'],
+  Recovery: ['SendMessage'],
 } as const;
 
 /** Of whoever cancels whole batches: the ids of their jobs are read from the columns. */
@@ -80,8 +80,8 @@ const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  Queue: ['DeleteItem'],
-  Unfinished: ['SendMessage'],
+  DeviceQueue: ['DeleteItem'],
+  Recovery: ['SendMessage'],
 } as const;
 
 /** Of whoever starts and ends jobs under a lease. */
@@ -149,7 +149,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], Queue: ['Query'], WebhookAttempts: ['GetItem'] },
+    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -171,7 +171,7 @@ export const routes = {
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
-      Queue: ['DeleteItem'],
+      DeviceQueue: ['DeleteItem'],
     },
   },
   setTags: {
@@ -188,7 +188,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
-      Queue: ['DeleteItem'],
+      DeviceQueue: ['DeleteItem'],
     },
   },
   cancelBatch: {
@@ -207,8 +207,8 @@ export const routes = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       Sequences: ['BatchGetItem', 'PutItem'],
-      Queue: creations.Queue,
-      Unfinished: ['SendMessage'],
+      DeviceQueue: creations.DeviceQueue,
+      Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
   },
@@ -227,8 +227,8 @@ export const routes = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      Queue: ['DeleteItem'],
-      Unfinished: ['SendMessage'],
+      DeviceQueue: ['DeleteItem'],
+      Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
   },
@@ -255,7 +255,7 @@ export const routes = {
     path: '/api/v1/devices',
     public: true,
     entry: 'endpoints/devices/list-devices',
-    uses: { Devices: ['Query'], Queue: ['Query'] },
+    uses: { Devices: ['Query'], DeviceQueue: ['Query'] },
   },
   listDeviceSpecifications: {
     method: 'GET',
@@ -280,25 +280,25 @@ export const routes = {
     method: 'PUT',
     path: '/api/v1/devices/{device_type}',
     entry: 'endpoints/devices/announce-device',
-    uses: { Devices: ['UpdateItem'], Queue: ['Query'] },
+    uses: { Devices: ['UpdateItem'], DeviceQueue: ['Query'] },
   },
   claimBatch: {
     method: 'POST',
     path: '/api/v1/devices/{device_type}/claim',
     entry: 'endpoints/leases/claim-batch',
-    uses: { ...runs, Queue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
+    uses: { ...runs, DeviceQueue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
   },
   extendLease: {
     method: 'POST',
     path: '/api/v1/leases/{lease}/heartbeat',
     entry: 'endpoints/leases/extend-lease',
-    uses: { Jobs: ['GetItem'], Queue: ['UpdateItem'] },
+    uses: { Jobs: ['GetItem'], DeviceQueue: ['UpdateItem'] },
   },
   uploadResults: {
     method: 'POST',
     path: '/api/v1/leases/{lease}/jobs/{job_id}/results',
     entry: 'endpoints/leases/upload-results',
-    uses: { Jobs: ['GetItem'], Queue: ['GetItem', 'UpdateItem'], Results: ['PutObject'] },
+    uses: { Jobs: ['GetItem'], DeviceQueue: ['GetItem', 'UpdateItem'], Results: ['PutObject'] },
   },
   reportJob: {
     method: 'POST',
@@ -307,7 +307,7 @@ export const routes = {
     uses: {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
-      Queue: ['GetItem', 'UpdateItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
       Results: ['GetObject'],
     },
   },
@@ -318,14 +318,14 @@ export const routes = {
     uses: {
       ...runs,
       Batches: ['GetItem', ...runs.Batches],
-      Queue: ['GetItem', 'UpdateItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
     },
   },
   releaseLease: {
     method: 'DELETE',
     path: '/api/v1/leases/{lease}',
     entry: 'endpoints/leases/release-lease',
-    uses: { Queue: ['UpdateItem'] },
+    uses: { DeviceQueue: ['UpdateItem'] },
   },
   listProjects: {
     method: 'GET',
@@ -387,8 +387,8 @@ export const otherFunctions = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      Queue: ['GetItem', 'PutItem', 'DeleteItem'],
-      Unfinished: ['SendMessage'],
+      DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+      Recovery: ['SendMessage'],
       WaitingEvents: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
     },
@@ -400,27 +400,27 @@ export const otherFunctions = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      Queue: ['GetItem', 'PutItem', 'DeleteItem'],
-      Unfinished: ['SendMessage'],
+      DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+      Recovery: ['SendMessage'],
       'Events/dead_letters': ['SendMessage'],
     },
   },
-  /** Finishes what is announced on the queue `Unfinished` and has not come to its end. */
-  finishBatches: {
-    entry: 'consumers/finish-batches',
+  /** Finishes what is announced on the queue `Recovery` and has not come to its end. */
+  recoverBatches: {
+    entry: 'consumers/recover-batches',
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      Queue: ['GetItem', 'PutItem', 'DeleteItem'],
-      'Unfinished/dead_letters': ['SendMessage'],
+      DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+      'Recovery/dead_letters': ['SendMessage'],
     },
   },
   /** Measures the queues of all devices, every minute. */
-  measureQueues: { entry: 'schedules/measure-queues', uses: { Devices: ['Query'], Queue: ['Query'] } },
+  measureQueues: { entry: 'schedules/measure-queues', uses: { Devices: ['Query'], DeviceQueue: ['Query'] } },
   /** Finds out whether webhooks are to be called about the rows that the streams bring. */
-  pickFinalRows: {
-    entry: 'consumers/pick-final-rows',
+  enqueueWebhooks: {
+    entry: 'consumers/enqueue-webhooks',
     uses: {
       Batches: ['BatchGetItem'],
       Webhooks: ['SendMessage'],

@@ -84,7 +84,7 @@ export type TableDescription = Partition & {
 
 /** For what follows from the end of batches and jobs: those that are to be told. */
 const ofEnds = {
-  consumer: 'pickFinalRows',
+  consumer: 'enqueueWebhooks',
   batchSize: 100,
   maximumAgeHours: 12,
   givenUp: 'Webhooks/dead_letters',
@@ -201,8 +201,8 @@ export const tables = {
    * for each, which holds its lease; and the device's clock. Users' own clocks are in Columns: only
    * their creations are at them.
    */
-  Queue: {
-    environmentVariable: 'QUEUE_TABLE',
+  DeviceQueue: {
+    environmentVariable: 'DEVICE_QUEUE_TABLE',
     partition: 'device',
     usedBy: [
       'createBatch',
@@ -215,7 +215,7 @@ export const tables = {
       'cancelBatches',
       'applyEvents',
       'applyWaitingEvents',
-      'finishBatches',
+      'recoverBatches',
       'measureQueues',
       'getBatchStatus',
       'listDevices',

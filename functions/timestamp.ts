@@ -51,6 +51,6 @@ export function toMicroseconds(canonical: string): number {
 }
 
 /** The later of two canonical times. */
-export function later(time: string, other: string | undefined): string {
+export function laterOf(time: string, other: string | undefined): string {
   return other !== undefined && other > time ? other : time;
 }

@@ -1,4 +1,4 @@
-import { type ErrorStatus, errorBody } from '../functions/statuses.ts';
+import { type ErrorStatus, errorBody } from '../functions/http-statuses.ts';
 
 /**
  * An answer that API Gateway gives itself, before a function is called or in place of its answer.

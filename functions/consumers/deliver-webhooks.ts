@@ -87,7 +87,7 @@ async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): 
   // The rules have changed since it was sent. Users are shown the refusal (getWebhookAttempt).
   if ('refusal' in target) return 'dropped';
   const result = await attempt(message, target.url, timeLeft);
-  return carryOut(message, nextStep(message.attempts + 1, result), messageId);
+  return recordOutcome(message, nextStep(message.attempts + 1, result), messageId);
 }
 
 function readMessage(body: string): WebhookMessage | undefined {
@@ -141,7 +141,7 @@ async function readDocument(userId: string, jobId: string, key: string): Promise
   }
 }
 
-async function carryOut(message: WebhookMessage, next: NextStep, messageId: string): Promise<Disposition> {
+async function recordOutcome(message: WebhookMessage, next: NextStep, messageId: string): Promise<Disposition> {
   const attempts = message.attempts + 1;
   switch (next.step) {
     case 'delivered':

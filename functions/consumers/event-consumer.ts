@@ -6,10 +6,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { documentClient } from '../data/dynamodb/client.ts';
-import { stopsOwner } from '../data/lifecycle/carry-out.ts';
+import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
 import { lifecycle } from '../data/lifecycle/lifecycle.ts';
 import { type MessageSender, messageSender } from '../data/message-sender.ts';
-import { announceUnfinished } from '../data/unfinished-batches.ts';
+import { scheduleRecovery } from '../data/recovery.ts';
 import { queueUrl, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
@@ -65,8 +65,8 @@ const firstWaitSeconds = 10;
  * that SQS keeps their order. Those of them that were applied change nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
-  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
-    beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
+    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
   });
   const deadLetters = messageSender(queueUrl('Events/dead_letters'));
 

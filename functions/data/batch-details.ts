@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Batch, BatchDetails } from '../schemas/batch.ts';
-import { type Job, JobOfRow } from '../schemas/job.ts';
+import { type Job, JobProjection } from '../schemas/job.ts';
 import type { TableNames } from '../tables.ts';
 import { getBatch } from './batches.ts';
 import { jobList } from './columns/lists.ts';
@@ -63,7 +63,7 @@ export function getBatchDetails(
   async function readAgain(userId: string, jobs: readonly Job[]): Promise<Job[]> {
     const reads = ownerReads({ client, tables, list: jobList, pageLimit: undefined }, userId, true);
     const rows = await reads.rowsWithIds(jobs.map(({ id }) => id));
-    const again = rows.map((row) => storedRow(JobOfRow, row));
+    const again = rows.map((row) => storedRow(JobProjection, row));
     return again.sort((a, b) => a.creation_order - b.creation_order);
   }
 }

@@ -10,7 +10,7 @@ import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { batchOf } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
-import { settledBatchIn } from './lifecycle/draft.ts';
+import { visibleBatch } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 import { updateBatch } from './lifecycle/update.ts';
@@ -25,7 +25,7 @@ type Tables = TableNames<'Batches' | 'Columns'>;
  */
 export function closeBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Columns' | 'Queue'>,
+  tables: TableNames<'Batches' | 'Columns' | 'DeviceQueue'>,
   options?: LifecycleOptions,
 ): (userId: string, batchId: string) => Promise<Batch> {
   const update = batchUpdate(client, tables, options);
@@ -47,7 +47,7 @@ export function setTags(
 
 function batchUpdate(
   client: DynamoDBDocumentClient,
-  tables: Tables & Partial<TableNames<'Queue'>>,
+  tables: Tables & Partial<TableNames<'DeviceQueue'>>,
   options: LifecycleOptions = {},
 ) {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
@@ -56,7 +56,7 @@ function batchUpdate(
   return async (userId: string, batchId: string, update: BatchUpdate): Promise<Batch> => {
     const present = fromMicroseconds(now() * 1000);
     const draft = await change(userId, [updateBatch(lists, { id: batchId, update, now: present })]);
-    const batch = settledBatchIn(draft, batchId);
+    const batch = visibleBatch(draft, batchId);
     if (batch === undefined) throw new NotFound('There is no such batch.');
     return batchOf(batch);
   };

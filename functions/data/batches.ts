@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod/mini';
-import { type Batch, BatchOfRow, batchRowDefaults } from '../schemas/batch.ts';
+import { type Batch, BatchProjection, batchRowDefaults } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
 import type { TableNames } from '../tables.ts';
 import { batchList } from './columns/lists.ts';
@@ -63,16 +63,21 @@ export function getBatch(
 ): (userId: string, batchId: string) => Promise<Batch | undefined> {
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
-    const row = await getRow(client, { table: tables.Batches, key, schema: BatchOfRow, defaults: batchRowDefaults });
+    const row = await getRow(client, {
+      table: tables.Batches,
+      key,
+      schema: BatchProjection,
+      defaults: batchRowDefaults,
+    });
     return row && showRow(row);
   };
 }
 
 /** What a row shows of its batch. */
 export function batchOf(row: Readonly<Record<string, unknown>>): Batch {
-  return showRow(storedRow(BatchOfRow, row));
+  return showRow(storedRow(BatchProjection, row));
 }
 
-function showRow(row: z.infer<typeof BatchOfRow>): Batch {
+function showRow(row: z.infer<typeof BatchProjection>): Batch {
   return { ...row, complete: !row.open };
 }

@@ -6,7 +6,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition, NotFound } from '../errors.ts';
 import type { Batch } from '../schemas/batch.ts';
-import { type Job, JobOfRow, type JobRow } from '../schemas/job.ts';
+import { type Job, JobProjection, type JobRow } from '../schemas/job.ts';
 import type { CancelJobsQuery } from '../schemas/job-selection.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
@@ -14,11 +14,11 @@ import { derivedUuid } from '../uuid.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { endOfCall, operationsOfCall } from './lifecycle/calls-under-way.ts';
 import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
-import { carryOut, OutOfTime } from './lifecycle/carry-out.ts';
-import { settledJobIn } from './lifecycle/draft.ts';
+import { commitChanges, OutOfTime } from './lifecycle/commit-changes.ts';
+import { visibleJob } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { changesOfCall, endOfCall } from './lifecycle/pending-calls.ts';
 import { isFinalJob } from './lifecycle/update-row.ts';
 import { selectJobs } from './selected-jobs.ts';
 
@@ -39,7 +39,7 @@ export interface BatchesCancellationOptions extends LifecycleOptions {
  */
 export function cancelBatches(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
   { handOver, ...options }: BatchesCancellationOptions = {},
 ): (
   userId: string,
@@ -88,10 +88,10 @@ export function cancelBatches(
  */
 export function cancelJobs(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
   { requireRoom, ...options }: LifecycleOptions & { readonly requireRoom?: (jobs: readonly Job[]) => void } = {},
 ): (userId: string, batchId: string, query: CancelJobsQuery) => Promise<{ jobs: Job[]; errors: Reasons }> {
-  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeSeveral } = options;
+  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeMultiTransaction } = options;
   const get = getBatch(client, tables);
   const select = selectJobs(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
   return async (userId, batchId, query) => {
@@ -105,17 +105,17 @@ export function cancelJobs(
     const callId = derivedUuid(['cancel', batchId, query]);
     const call = { id: callId, job_ids: jobIds, errors: null };
     const ofCall = { batchId, callId };
-    const operations = jobIds.length === 0 ? [endOfCall(lists, ofCall)] : operationsOfCall(lists, ofCall, cancel);
-    const [error] = await carryOut(
+    const operations = jobIds.length === 0 ? [endOfCall(lists, ofCall)] : changesOfCall(lists, ofCall, cancel);
+    const [error] = await commitChanges(
       {
         client,
         tables,
         userId,
         lists,
         now,
-        beforeSeveral: async () => beforeSeveral?.(userId, batchId, call),
-        onCarriedOut(draft) {
-          for (const id of jobIds) rows.set(id, settledJobIn(draft, id) ?? (rows.get(id) as JobRow));
+        beforeMultiTransaction: async () => beforeMultiTransaction?.(userId, batchId, call),
+        onCommitted(draft) {
+          for (const id of jobIds) rows.set(id, visibleJob(draft, id) ?? (rows.get(id) as JobRow));
         },
       },
       [operations],
@@ -133,5 +133,5 @@ export function cancelJobs(
 }
 
 function jobOf(row: JobRow): Job {
-  return storedRow(JobOfRow, { ...row });
+  return storedRow(JobProjection, { ...row });
 }

@@ -1,13 +1,13 @@
 /** What users change of a job. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Job, JobOfRow } from '../schemas/job.ts';
+import { type Job, JobProjection } from '../schemas/job.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { ownerLists } from './columns/lists.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { cancelJob as cancelJobOperation } from './lifecycle/cancel.ts';
-import { settledJobIn } from './lifecycle/draft.ts';
+import { visibleJob } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 
@@ -18,13 +18,13 @@ import { requestChange } from './lifecycle/request-change.ts';
  */
 export function cancelJob(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
   options: LifecycleOptions = {},
 ): (userId: string, jobId: string) => Promise<Job> {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
   const change = requestChange(client, tables, options);
   return async (userId, jobId) => {
     const draft = await change(userId, [cancelJobOperation(lists, { jobId, now: fromMicroseconds(now() * 1000) })]);
-    return storedRow(JobOfRow, { ...settledJobIn(draft, jobId) });
+    return storedRow(JobProjection, { ...visibleJob(draft, jobId) });
   };
 }

@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type Job, JobOfRow, jobRowDefaults } from '../schemas/job.ts';
+import { type Job, JobProjection, jobRowDefaults } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { TableNames } from '../tables.ts';
 import { withRowsPerBlock } from './columns/list-description.ts';
@@ -50,7 +50,7 @@ export function listJobs(
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
     const { items, total } = await read(userId, makeListQuery(jobList, filters, query));
-    return { items: items.map((row) => storedRow(JobOfRow, row)), total };
+    return { items: items.map((row) => storedRow(JobProjection, row)), total };
   };
 }
 
@@ -66,7 +66,7 @@ export function getJob(
     getRow(client, {
       table: tables.Jobs,
       key: { user_id: userId, id: jobId },
-      schema: JobOfRow,
+      schema: JobProjection,
       defaults: jobRowDefaults,
     });
 }

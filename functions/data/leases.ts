@@ -26,12 +26,12 @@ import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { ownerLists } from './columns/lists.ts';
 import { getRow, queryFirstPage } from './dynamodb/reads.ts';
-import { firstPlaceToCome } from './lifecycle/calls-under-way.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
-import { isForWorkers } from './lifecycle/queue-writes.ts';
+import { firstPendingPosition } from './lifecycle/pending-calls.ts';
+import { isClaimable } from './lifecycle/queue-writes.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 import {
-  canRun,
+  isRunnable,
   type LeasedRequest,
   noSuchJob,
   type Progress,
@@ -41,7 +41,7 @@ import {
 } from './lifecycle/run-jobs.ts';
 import { isFinalJob } from './lifecycle/update-row.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
-import { deviceQueue, leaseLost, type QueueOptions } from './queue/queue.ts';
+import { leaseLost, type QueueOptions, workQueue } from './queue/queue.ts';
 import { leaseOf, mostIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
 import { getSequence } from './sequences.ts';
 
@@ -67,7 +67,7 @@ const mostLooks = 5;
  */
 const mostPagesAtOnce = 20;
 
-type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue' | 'Sequences'>;
+type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
 export interface LeaseOptions extends Pick<LifecycleOptions, 'now' | 'rowsPerBlock'>, Pick<QueueOptions, 'pageLimit'> {}
 
@@ -97,7 +97,7 @@ export function claimBatch(
   options: LeaseOptions = {},
 ): (deviceType: string, worker: string) => Promise<Claim | undefined> {
   const { now = Date.now } = options;
-  const queue = deviceQueue(client, tables, options);
+  const queue = workQueue(client, tables, options);
   const { advance, sequenceOf, leasedJob } = jobRunner(client, tables, options);
   return async (deviceType, worker) => {
     const end = now() + mostSearchMilliseconds;
@@ -205,11 +205,11 @@ export function claimBatch(
  */
 export function extendLease(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Jobs' | 'Queue'>,
+  tables: TableNames<'Jobs' | 'DeviceQueue'>,
   options: QueueOptions = {},
 ): (lease: LeaseReference, jobId: string | null) => Promise<Heartbeat> {
   const { now = Date.now } = options;
-  const queue = deviceQueue(client, tables, options);
+  const queue = workQueue(client, tables, options);
   const jobOf = getJobRow(client, tables);
   return async (lease, jobId) => {
     const [item, job] = await Promise.all([queue.extend(lease), jobId === null ? undefined : jobOf(lease, jobId)]);
@@ -226,10 +226,10 @@ export function extendLease(
  */
 export function getUploadKey(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Jobs' | 'Queue'>,
+  tables: TableNames<'Jobs' | 'DeviceQueue'>,
   options?: QueueOptions,
 ): (lease: LeaseReference, jobId: string) => Promise<string> {
-  const queue = deviceQueue(client, tables, options);
+  const queue = workQueue(client, tables, options);
   const jobOf = getJobRow(client, tables);
   return async (lease, jobId) => {
     const [item, job] = await Promise.all([queue.get(lease), jobOf(lease, jobId)]);
@@ -258,7 +258,7 @@ export function reportJob(
 ): (lease: LeaseReference, jobId: string, report: ReportRequest) => Promise<NextJob> {
   const { now = Date.now, rowsPerBlock, hasResults } = options;
   const lists = ownerLists(rowsPerBlock);
-  const queue = deviceQueue(client, tables, options);
+  const queue = workQueue(client, tables, options);
   const change = requestChange(client, tables, options);
   const jobOf = getJobRow(client, tables);
   const { advance, findJobs, nextJob } = jobRunner(client, tables, options);
@@ -311,7 +311,7 @@ export function nextJob(
   options: LeaseOptions = {},
 ): (lease: LeaseReference) => Promise<NextJob> {
   const { now = Date.now } = options;
-  const queue = deviceQueue(client, tables, options);
+  const queue = workQueue(client, tables, options);
   const runner = jobRunner(client, tables, options);
   const batchOf = getBatchRow(client, tables);
   return async (lease) => {
@@ -322,7 +322,7 @@ export function nextJob(
       const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       const { PENDING, RUNNING } = batch.jobs_count_per_status;
-      if (!isForWorkers(batch)) return ended;
+      if (!isClaimable(batch)) return ended;
       if (PENDING + RUNNING === 0) return runner.nextJob({ kind: 'waits', batch, idleSince: idle_since });
     }
     try {
@@ -330,7 +330,7 @@ export function nextJob(
       if (
         progress.kind === 'waits' &&
         now() - progress.idleSince >= mostIdleMilliseconds &&
-        firstPlaceToCome(progress.batch) < Number.POSITIVE_INFINITY
+        firstPendingPosition(progress.batch) < Number.POSITIVE_INFINITY
       ) {
         // The call that adds jobs may have died, and is ended in a while: until then the device has
         // other work.
@@ -353,10 +353,10 @@ const ended: NextJob = { job: null, done: true, retry_after: null };
  */
 export function releaseLease(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Queue'>,
+  tables: TableNames<'DeviceQueue'>,
   options?: QueueOptions,
 ): (lease: LeaseReference) => Promise<void> {
-  const queue = deviceQueue(client, tables, options);
+  const queue = workQueue(client, tables, options);
   return (lease) => queue.release(lease);
 }
 
@@ -407,7 +407,7 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
       });
       for (const { id, creation_order, status } of items) {
         if (creation_order !== place) return result();
-        if (canRun({ status })) found.push({ id: String(id), place });
+        if (isRunnable({ status })) found.push({ id: String(id), place });
         place += 1;
       }
       if (!more || found.length > 0 || pages > mostPagesAtOnce) return result();

@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
 import type { Claims } from '../schemas/claims.ts';
-import { type Job, JobOfRow, type JobRow, type NewJob } from '../schemas/job.ts';
+import { type Job, JobProjection, type JobRow, type NewJob } from '../schemas/job.ts';
 import { sequenceFacts } from '../schemas/sequence.ts';
 import { QueuePriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
@@ -40,7 +40,7 @@ export interface CreationCall {
  */
 export function createBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue' | 'Devices'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Devices'>,
   options?: LifecycleOptions,
 ): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
@@ -96,7 +96,7 @@ export function createBatch(
  */
 export function addJobs(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
   options?: LifecycleOptions,
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
@@ -182,7 +182,7 @@ function replaceForDigest(this: Readonly<Record<string, unknown>>, name: string,
 }
 
 function jobsOf(rows: readonly JobRow[]): Job[] {
-  return rows.map((row) => storedRow(JobOfRow, row));
+  return rows.map((row) => storedRow(JobProjection, row));
 }
 
 function withJobs<Shown extends object>(batch: Shown, jobs: Job[]): Shown & { jobs?: Job[] } {

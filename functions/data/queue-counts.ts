@@ -2,13 +2,13 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Batch, BatchOfRow, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import { type Batch, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { TableNames } from '../tables.ts';
 import { batchOf } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { deviceQueue } from './queue/queue.ts';
+import { workQueue } from './queue/queue.ts';
 
-const QueuedBatchOfRow = z.extend(BatchOfRow, {
+const QueuedBatchOfRow = z.extend(BatchProjection, {
   queue_key: BatchRow.shape.queue_key,
   configuration: BatchRow.shape.configuration,
 });
@@ -20,9 +20,9 @@ const QueuedBatchOfRow = z.extend(BatchOfRow, {
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Queue'>,
+  tables: TableNames<'Batches' | 'DeviceQueue'>,
 ): (userId: string, batchId: string) => Promise<(Batch & { queue_position: number | null }) | undefined> {
-  const queue = deviceQueue(client, tables);
+  const queue = workQueue(client, tables);
   return async (userId, batchId) => {
     const row = await getRow(client, {
       table: tables.Batches,
@@ -46,10 +46,10 @@ const secondsShown = 10;
  */
 export function countQueue(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Queue'>,
+  tables: TableNames<'DeviceQueue'>,
   now = Date.now,
 ): (deviceType: string) => Promise<number | null> {
-  const queue = deviceQueue(client, tables);
+  const queue = workQueue(client, tables);
   const counts = new Map<string, { readonly at: number; readonly count: Promise<number | null> }>();
   return async (deviceType) => {
     const known = counts.get(deviceType);

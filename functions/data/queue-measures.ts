@@ -23,12 +23,12 @@ export interface QueueMeasure {
  */
 export function measureQueue(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Queue'>,
+  tables: TableNames<'DeviceQueue'>,
   now = Date.now,
 ): (deviceType: string) => Promise<QueueMeasure> {
   return async (deviceType) => {
     const { items } = await queryFirstPage(client, {
-      table: tables.Queue,
+      table: tables.DeviceQueue,
       partition: { device_type: deviceType },
       sortKey: 'key',
       range: 'all',

@@ -13,7 +13,7 @@ import {
 } from '../errors.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
-import { JobOfRow, type JobRow, type NewJob } from '../schemas/job.ts';
+import { JobProjection, type JobRow, type NewJob } from '../schemas/job.ts';
 import type { RebatchQuery } from '../schemas/job-selection.ts';
 import { sequenceText } from '../schemas/sequence.ts';
 import type { TableNames } from '../tables.ts';
@@ -22,7 +22,7 @@ import { mostJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { batchGet, getItem } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import type { ProcessedEvent } from './lifecycle/draft.ts';
+import type { ProcessedCall } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { keyUsedBefore, requestCreation } from './lifecycle/request-creation.ts';
 import { processedEventKey } from './lifecycle/transaction.ts';
@@ -48,7 +48,7 @@ const sequencesAtOnce = 100;
  */
 export function rebatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
   options: LifecycleOptions = {},
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
   const { rowsPerBlock } = options;
@@ -67,7 +67,7 @@ export function rebatch(
       return create(userId, { source, jobs, claims, batchId: randomUUID() });
     }
     const batchId = derivedUuid(['rebatch', userId, idempotencyKey]);
-    const request: ProcessedEvent = {
+    const request: ProcessedCall = {
       id: `request#${batchId}`,
       digest: createHash('sha256')
         .update(JSON.stringify([sourceId, query]))
@@ -124,7 +124,7 @@ export function rebatch(
   }
 
   /** Whether the call came to its end. Throws AlreadyExists where another call had its key. */
-  async function isMade(userId: string, { id, digest }: ProcessedEvent): Promise<boolean> {
+  async function isMade(userId: string, { id, digest }: ProcessedCall): Promise<boolean> {
     const key = { user_id: userId, key: processedEventKey(id) };
     const processed = await getItem(client, { table: tables.Columns, key, consistent: true });
     if (processed !== undefined && processed.digest !== digest) throw new AlreadyExists(keyUsedBefore);
@@ -177,13 +177,13 @@ interface Repetition {
   readonly jobs: readonly JobRow[];
   readonly claims: Claims;
   readonly batchId: string;
-  readonly request?: ProcessedEvent;
+  readonly request?: ProcessedCall;
 }
 
 function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | undefined): BatchWithJobs {
   const described = { ...batch, sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
   if (jobs.length > mostJobsShown) return described;
-  return { ...described, jobs: jobs.map((row) => storedRow(JobOfRow, { ...row })) };
+  return { ...described, jobs: jobs.map((row) => storedRow(JobProjection, { ...row })) };
 }
 
 function repeatJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {

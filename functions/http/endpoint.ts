@@ -4,9 +4,9 @@
 
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { untilAnswered } from '../answered.ts';
 import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../device-scope.ts';
 import { Forbidden, InsufficientScope, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
+import { withinRequest } from '../request-lifetime.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import type { Route } from '../routes.ts';
 import { deprecation } from './deprecation.ts';
@@ -108,7 +108,7 @@ export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<Ht
     };
     return withRequestLog(facts, async () => {
       const start = performance.now();
-      const reply = await untilAnswered(() => chain(event, context));
+      const reply = await withinRequest(() => chain(event, context));
       addToRequestLog({ status: reply.status, Latency: Math.round((performance.now() - start) * 10) / 10 });
       writeRequestLog(reply.status >= 500 ? 'ERROR' : 'INFO');
       return proxyResult(reply, requestId);

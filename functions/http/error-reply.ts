@@ -1,5 +1,5 @@
 import { type InputFault, InvalidInput, type ServiceError } from '../errors.ts';
-import { type ErrorStatus, errorBody } from '../statuses.ts';
+import { type ErrorStatus, errorBody } from '../http-statuses.ts';
 import type { HttpReply } from './reply.ts';
 
 /**

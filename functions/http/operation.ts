@@ -5,7 +5,7 @@
  */
 
 import type * as z from 'zod/mini';
-import type { ErrorStatus, SuccessStatus } from '../statuses.ts';
+import type { ErrorStatus, SuccessStatus } from '../http-statuses.ts';
 
 export interface Operation {
   /** The group it stands in. */

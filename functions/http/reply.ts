@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Page } from '../data/lists/query.ts';
 import { InvalidInput } from '../errors.ts';
-import { type SuccessStatus, successNames } from '../statuses.ts';
+import { type SuccessStatus, successNames } from '../http-statuses.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -7,7 +7,7 @@ import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from 
 
 const client = documentClient();
 const devices = listDevices(client, tableNames('Devices'));
-const measure = measureQueue(client, tableNames('Queue'));
+const measure = measureQueue(client, tableNames('DeviceQueue'));
 
 /**
  * Writes a line for each device that has announced itself (length of its queue, age of the oldest

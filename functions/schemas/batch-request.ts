@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { jsonObject, orNull, Tags, text } from './body-values.ts';
+import { boundedText, jsonObject, orNull, Tags } from './body-values.ts';
 import { UuidText } from './query-values.ts';
 import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
 import { QueuePriority } from './values.ts';
@@ -55,12 +55,12 @@ export const CreateBatchRequest = z
       z.transform((open) => open ?? false),
     ),
     /** Null: the device that the sequence was made for. */
-    device_type: orNull(text(128)),
+    device_type: orNull(boundedText(128)),
     queue_priority: orNull(QueuePriority),
-    webhook: orNull(text(2_048)),
+    webhook: orNull(boundedText(2_048)),
     configuration: orNull(jsonObject(12_000)),
     /** Kept as it is: clients' texts may hold `Infinity`, which is no JSON. */
-    backend_configuration: orNull(text(24_000)),
+    backend_configuration: orNull(boundedText(24_000)),
     tags: orEmpty(Tags),
   })
   .check(

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { jsonObject, jsonText, orNull, Tags, text } from './body-values.ts';
+import { boundedText, jsonObject, jsonText, orNull, Tags } from './body-values.ts';
 import { Job, NewJobs } from './job.ts';
 import { UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
@@ -24,7 +24,7 @@ const JobsCountPerStatus = z
   .register(z.globalRegistry, { id: 'JobsCountPerStatus' });
 
 /** Reads from a row what a Batch shows of it: all but `complete`, which follows from `open`. */
-export const BatchOfRow = z.object({
+export const BatchProjection = z.object({
   id: Uuid,
   parent_id: NullableUuid,
   project_id: Uuid,
@@ -47,7 +47,7 @@ export const BatchOfRow = z.object({
 });
 
 /** A batch as its table holds it: what is shown of it, and what the writers keep. */
-export const BatchRow = z.extend(BatchOfRow, {
+export const BatchRow = z.extend(BatchProjection, {
   configuration: NullableText,
   /** Place among the owner’s batches, from 0, without gaps, in creation order. */
   seq: Count,
@@ -58,9 +58,9 @@ export const BatchRow = z.extend(BatchOfRow, {
   creating: z.exactOptional(z.literal(true)),
   /**
    * What was said of the batch, while its status is derived from its jobs (see
-   * lifecycle/settle.ts).
+   * lifecycle/derive-status.ts).
    */
-  unsettled: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
+  reported: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
   /** The latest update of any of its jobs; absent until a job is updated. */
   jobs_updated_at: z.exactOptional(Timestamp),
   /**
@@ -75,10 +75,10 @@ export const BatchRow = z.extend(BatchOfRow, {
   queue_key: z.exactOptional(z.nullable(z.string())),
   /**
    * The calls that change its jobs in several transactions, and are under way (see
-   * lifecycle/calls-under-way.ts): the id of one that cancels some; of one that adds some also the
+   * lifecycle/pending-calls.ts): the id of one that cancels some; of one that adds some also the
    * `creation_order` of its first job.
    */
-  calls_under_way: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
+  pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 
@@ -109,11 +109,11 @@ const fields = {
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
-} satisfies Record<keyof typeof BatchOfRow.shape | 'complete', string>;
+} satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
 
 /** A batch as the list shows it: every key always present. */
 export const Batch = z
-  .strictObject({ ...BatchOfRow.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
+  .strictObject({ ...BatchProjection.shape, complete: z.boolean(), configuration: z.nullable(JsonObject) })
   .register(z.globalRegistry, {
     id: 'ProducedBatchResponse',
     fields,
@@ -192,7 +192,7 @@ export const BatchPath = z
   .object({ batch_id: UuidText })
   .register(z.globalRegistry, { fields: { batch_id: 'Id of the batch.' } });
 
-const { id, status, jobs_count, jobs_count_per_status } = BatchOfRow.shape;
+const { id, status, jobs_count, jobs_count_per_status } = BatchProjection.shape;
 
 /** What a client that waits for a batch asks for again and again. */
 export const BatchProgress = z
@@ -220,15 +220,15 @@ export const NewBatch = z.strictObject({
   id: UuidText,
   project_id: UuidText,
   parent_id: orNull(UuidText),
-  device_type: text(128),
+  device_type: boundedText(128),
   queue_priority: QueuePriority,
   /** Whether it accepts further jobs. */
   open: z._default(z.boolean(), false),
   tags: z._default(Tags, []),
-  webhook: orNull(text(2_048)),
+  webhook: orNull(boundedText(2_048)),
   configuration: orNull(jsonObject(12_000)),
   backend_configuration: orNull(jsonText(24_000)),
-  device_status: orNull(text(256)),
+  device_status: orNull(boundedText(256)),
   jobs: z._default(NewJobs, []),
 });
 export type NewBatch = z.output<typeof NewBatch>;

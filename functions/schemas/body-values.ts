@@ -12,7 +12,7 @@ import { toMicroseconds } from '../timestamp.ts';
 import { TimestampText } from './query-values.ts';
 
 /** A text of 1 to `most` characters, and of at most three bytes of escaped JSON for each. */
-export function text(most: number) {
+export function boundedText(most: number) {
   return z.string().check(
     z.minLength(1),
     z.maxLength(most),
@@ -49,15 +49,15 @@ export function jsonText(most: number) {
     jsonObject(most),
     z.transform((value) => JSON.stringify(value)),
   );
-  return z.union([text(most), object]).check(atMostBytes(most));
+  return z.union([boundedText(most), object]).check(atMostBytes(most));
 }
 
 /** What went wrong: texts of at most 10,000 characters each. */
-export const ErrorTexts = z.array(text(10_000)).check(atMostBytes(16_000));
+export const ErrorTexts = z.array(boundedText(10_000)).check(atMostBytes(16_000));
 
 /** Up to 20 tags, each once. */
 export const Tags = z.pipe(
-  z.array(text(256)).check(z.maxLength(20)),
+  z.array(boundedText(256)).check(z.maxLength(20)),
   z.transform((tags) => [...new Set(tags)]),
 );
 

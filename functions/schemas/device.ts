@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { escapedBytes } from '../json-text.ts';
-import { text } from './body-values.ts';
+import { boundedText } from './body-values.ts';
 import { TextsFilter } from './query-values.ts';
 import { Count, Timestamp } from './values.ts';
 
@@ -57,7 +57,7 @@ export const DeviceSpecifications = z
 
 /** Parameters of a path that names a device. */
 export const DevicePath = z
-  .object({ device_type: text(128) })
+  .object({ device_type: boundedText(128) })
   .register(z.globalRegistry, { fields, example: { device_type: 'FRESNEL' } });
 
 /** Parameters of the list of devices. */
@@ -69,7 +69,7 @@ const maxSpecsBytes = 200_000;
 /** What a device announces. */
 export const AnnounceRequest = z
   .object({
-    status: text(256),
+    status: boundedText(256),
     specs: z.string().check(
       z.refine(
         (value: string) => escapedBytes(value) <= maxSpecsBytes,
@@ -98,7 +98,7 @@ export type AnnounceRequest = z.output<typeof AnnounceRequest>;
 export function specificationName(specs: string): string | undefined {
   try {
     const { name } = JSON.parse(specs);
-    return text(128).safeParse(name).data;
+    return boundedText(128).safeParse(name).data;
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { type SuccessStatus, successNames } from '../statuses.ts';
+import { type SuccessStatus, successNames } from '../http-statuses.ts';
 import { Count } from './values.ts';
 
 /** Success: around one value, or around a list with its place in the whole. */

@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
-import { text } from './body-values.ts';
+import { boundedText } from './body-values.ts';
 
 /** The header by which a call may be sent again without being carried out again. */
-export const IdempotencyKeyHeader = z.object({ 'idempotency-key': z.optional(text(256)) }).register(z.globalRegistry, {
-  fields: {
-    'idempotency-key':
-      'Names this call. The same key with the same body answers with the same batch for 15 days; with another body it is refused (409).',
-  },
-});
+export const IdempotencyKeyHeader = z
+  .object({ 'idempotency-key': z.optional(boundedText(256)) })
+  .register(z.globalRegistry, {
+    fields: {
+      'idempotency-key':
+        'Names this call. The same key with the same body answers with the same batch for 15 days; with another body it is refused (409).',
+    },
+  });

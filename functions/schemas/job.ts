@@ -15,7 +15,7 @@ import {
 } from './values.ts';
 
 /** Reads from a row what a Job shows of it. */
-export const JobOfRow = z.object({
+export const JobProjection = z.object({
   id: Uuid,
   parent_id: NullableUuid,
   batch_id: Uuid,
@@ -37,7 +37,7 @@ export const JobOfRow = z.object({
  * A job as its table holds it: what is shown of it, where its results are, and what the writers
  * keep.
  */
-export const JobRow = z.extend(JobOfRow, {
+export const JobRow = z.extend(JobProjection, {
   variables: NullableText,
   /** Key of its results in the bucket; null until there are any. */
   results_key: NullableText,
@@ -50,9 +50,9 @@ export const JobRow = z.extend(JobOfRow, {
   written_at: WrittenAt,
   /**
    * What was said of the job, while its end follows from that of its batch (see
-   * lifecycle/settle.ts).
+   * lifecycle/derive-status.ts).
    */
-  unsettled: z.exactOptional(
+  reported: z.exactOptional(
     z.strictObject({ status: JobStatus, updated_at: Timestamp, errors: z.nullable(z.array(z.string())) }),
   ),
   /**
@@ -84,32 +84,34 @@ const fields = {
   end_timestamp: 'When the job ended.',
   variables: 'Values of the sequence’s variables.',
   errors: 'What went wrong.',
-} satisfies Record<keyof typeof JobOfRow.shape, string>;
+} satisfies Record<keyof typeof JobProjection.shape, string>;
 
 /** A job as the list shows it, without its results: every key always present. */
-export const Job = z.strictObject({ ...JobOfRow.shape, variables: z.nullable(JsonObject) }).register(z.globalRegistry, {
-  id: 'ProducedPartialJobResponseV2',
-  fields,
-  examples: [
-    {
-      id: '22afe093-6443-4460-bab2-60b21ccf278f',
-      parent_id: null,
-      batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
-      project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
-      user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
-      status: 'DONE',
-      runs: 100,
-      origin: 'CLIENT',
-      creation_order: 0,
-      created_at: '2026-11-18T12:54:00.000387Z',
-      updated_at: '2026-11-18T13:08:00.000885Z',
-      start_timestamp: '2026-11-18T13:01:00.000418Z',
-      end_timestamp: '2026-11-18T13:07:00.000521Z',
-      variables: { omega_max: 9.4 },
-      errors: null,
-    },
-  ],
-});
+export const Job = z
+  .strictObject({ ...JobProjection.shape, variables: z.nullable(JsonObject) })
+  .register(z.globalRegistry, {
+    id: 'ProducedPartialJobResponseV2',
+    fields,
+    examples: [
+      {
+        id: '22afe093-6443-4460-bab2-60b21ccf278f',
+        parent_id: null,
+        batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+        project_id: 'e9f4d87a-2437-4437-8081-20afd0341d87',
+        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+        status: 'DONE',
+        runs: 100,
+        origin: 'CLIENT',
+        creation_order: 0,
+        created_at: '2026-11-18T12:54:00.000387Z',
+        updated_at: '2026-11-18T13:08:00.000885Z',
+        start_timestamp: '2026-11-18T13:01:00.000418Z',
+        end_timestamp: '2026-11-18T13:07:00.000521Z',
+        variables: { omega_max: 9.4 },
+        errors: null,
+      },
+    ],
+  });
 export type Job = z.infer<typeof Job>;
 
 /** What became of jobs that were to be canceled. */
@@ -130,7 +132,7 @@ export const JobWithSequence = z
 
 /** What a client that waits for a job asks for again and again. */
 export const JobProgress = z
-  .strictObject({ id: JobOfRow.shape.id, status: JobOfRow.shape.status })
+  .strictObject({ id: JobProjection.shape.id, status: JobProjection.shape.status })
   .register(z.globalRegistry, { id: 'ProducedJobStatusResponse', fields });
 
 /** Parameters of a path that names a job. */

@@ -2,9 +2,9 @@
 
 import * as z from 'zod/mini';
 import { isUserId } from '../user-id.ts';
-import { BatchOfRow } from './batch.ts';
-import { ErrorTexts, orNull, Time, text } from './body-values.ts';
-import { JobOfRow } from './job.ts';
+import { BatchProjection } from './batch.ts';
+import { boundedText, ErrorTexts, orNull, Time } from './body-values.ts';
+import { JobProjection } from './job.ts';
 import { UuidText } from './query-values.ts';
 import { Count, JsonObject, Timestamp } from './values.ts';
 
@@ -24,7 +24,7 @@ const queueKeyPattern =
   /^\d{16}\.[0-4]\.\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const Members = z.tuple([
-  text(128),
+  boundedText(128),
   z.string().check(z.regex(queueKeyPattern)),
   // A release makes it one higher.
   Count.check(z.lt(Number.MAX_SAFE_INTEGER)),
@@ -80,7 +80,7 @@ export const LeaseJobPath = z
   .object({ lease: LeaseText, job_id: UuidText })
   .register(z.globalRegistry, { fields: pathFields });
 
-export const ClaimRequest = z.object({ worker: text(128) }).register(z.globalRegistry, {
+export const ClaimRequest = z.object({ worker: boundedText(128) }).register(z.globalRegistry, {
   id: 'ClaimRequest',
   fields: { worker: 'What the worker calls itself: for operators, who look for a worker that gets lost.' },
   example: { worker: 'fresnel-1' },
@@ -137,8 +137,8 @@ export type ReportRequest = z.output<typeof ReportRequest>;
 /** A job as a device gets it. */
 export const LeasedJob = z
   .strictObject({
-    id: JobOfRow.shape.id,
-    runs: JobOfRow.shape.runs,
+    id: JobProjection.shape.id,
+    runs: JobProjection.shape.runs,
     variables: z.nullable(JsonObject),
     sequence: z.nullable(z.string()),
   })
@@ -156,11 +156,11 @@ export type LeasedJob = z.infer<typeof LeasedJob>;
 /** A batch as a device gets it. */
 export const LeasedBatch = z
   .strictObject({
-    id: BatchOfRow.shape.id,
-    open: BatchOfRow.shape.open,
-    device_type: BatchOfRow.shape.device_type,
+    id: BatchProjection.shape.id,
+    open: BatchProjection.shape.open,
+    device_type: BatchProjection.shape.device_type,
     configuration: z.nullable(JsonObject),
-    backend_configuration: BatchOfRow.shape.backend_configuration,
+    backend_configuration: BatchProjection.shape.backend_configuration,
     sequence_builder: z.nullable(z.string()),
   })
   .register(z.globalRegistry, {

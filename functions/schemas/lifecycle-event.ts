@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { isUserId } from '../user-id.ts';
 import { NewBatch } from './batch.ts';
-import { ErrorTexts, Tags, Time, text } from './body-values.ts';
+import { boundedText, ErrorTexts, Tags, Time } from './body-values.ts';
 import { NewJobs } from './job.ts';
 import { UuidText } from './query-values.ts';
 import { BatchStatus, JobStatus } from './values.ts';
@@ -14,7 +14,7 @@ export const UserId = z
 
 const envelope = {
   /** Chosen by the sender; the same event sent again has the same id. */
-  id: text(256),
+  id: boundedText(256),
   /**
    * When it happened. If two events set the same field, the later time wins, whatever order they
    * arrive in.
@@ -42,7 +42,7 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
       tags: z.exactOptional(Tags),
       start_datetime: z.exactOptional(Time),
       end_datetime: z.exactOptional(Time),
-      device_status: z.exactOptional(text(256)),
+      device_status: z.exactOptional(boundedText(256)),
     }),
   }),
   z.strictObject({
@@ -55,7 +55,7 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
       end_timestamp: z.exactOptional(Time),
       errors: z.exactOptional(ErrorTexts),
       /** Key of the results in the bucket; must be one of the owner's own (see results-key.ts). */
-      results_key: z.exactOptional(text(1_024)),
+      results_key: z.exactOptional(boundedText(1_024)),
     }),
   }),
 ]);

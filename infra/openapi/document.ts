@@ -3,11 +3,11 @@
 import * as z from 'zod/mini';
 import { deprecatedParameters, parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { Operation, Success } from '../../functions/http/operation.ts';
+import { type ErrorStatus, errorBody } from '../../functions/http-statuses.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
-import { type ErrorStatus, errorBody } from '../../functions/statuses.ts';
 import { codeSamples } from './code-samples.ts';
 import { exampleOf } from './example.ts';
 import { gettingStarted } from './getting-started.ts';

@@ -5,10 +5,10 @@ import type { Dictionaries } from '../../functions/data/columns/facets.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { isSealed } from '../../functions/data/columns/packed-integers.ts';
 import {
-  blocksOfStretch,
+  blocksOfSegment,
   isSummarized,
   packSummary,
-  stretchOfBlock,
+  segmentOfBlock,
   summarize,
   summaryKey,
   summaryPrefix,
@@ -24,7 +24,7 @@ export function summaryOf(list: ListDescription, key: string): string | undefine
     if (key.startsWith(summaryPrefix(list, column))) return key;
     const prefix = columnPrefix(list, column);
     const block = key.startsWith(prefix) ? key.slice(prefix.length) : '';
-    if (/^\d{7}$/.test(block)) return summaryKey(list, column, stretchOfBlock(list, column, Number(block)));
+    if (/^\d{7}$/.test(block)) return summaryKey(list, column, segmentOfBlock(list, column, Number(block)));
   }
   return undefined;
 }
@@ -34,7 +34,7 @@ export function isSealedItem(item: Item | undefined): boolean {
 }
 
 /**
- * Keys and right bytes of those summaries that are there and may be: all blocks of their stretches
+ * Keys and right bytes of those summaries that are there and may be: all blocks of their segments
  * are sealed. `rows`: those in blocks.
  */
 export function* rightSummaries(
@@ -42,14 +42,14 @@ export function* rightSummaries(
   rows: readonly Row[],
   { dictionaries, items }: { readonly dictionaries: Dictionaries; readonly items: ReadonlyMap<string, Item> },
 ): Generator<[string, Uint8Array]> {
-  const { rowsPerStretch } = list;
+  const { rowsPerSegment } = list;
   for (const column of Object.values(list.columns).filter(isSummarized)) {
-    for (let stretch = 0; (stretch + 1) * rowsPerStretch <= rows.length; stretch++) {
-      const key = summaryKey(list, column, stretch);
-      const blocks = blocksOfStretch(list, column, stretch);
+    for (let segment = 0; (segment + 1) * rowsPerSegment <= rows.length; segment++) {
+      const key = summaryKey(list, column, segment);
+      const blocks = blocksOfSegment(list, column, segment);
       if (!items.has(key) || !blocks.every((block) => isSealedItem(items.get(block)))) continue;
       const values = rows
-        .slice(stretch * rowsPerStretch, (stretch + 1) * rowsPerStretch)
+        .slice(segment * rowsPerSegment, (segment + 1) * rowsPerSegment)
         .map((row) => columnValue(column, row, dictionaries) ?? Number.NaN);
       yield [key, packSummary(summarize(column, Float64Array.from(values as number[])))];
     }

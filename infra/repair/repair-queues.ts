@@ -7,8 +7,8 @@
 import { DeleteCommand, type DynamoDBDocumentClient, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
-import { batchIn, type Operation, withRows } from '../../functions/data/lifecycle/draft.ts';
-import { isForWorkers } from '../../functions/data/lifecycle/queue-writes.ts';
+import { type Change, reportedBatch, withRows } from '../../functions/data/lifecycle/draft.ts';
+import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { requestChange } from '../../functions/data/lifecycle/request-change.ts';
 import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
 import { deviceClockKey, QueueItem } from '../../functions/data/queue/queue-item.ts';
@@ -17,7 +17,7 @@ import type { TableNames } from '../../functions/tables.ts';
 
 export interface QueueRepair {
   readonly client: DynamoDBDocumentClient;
-  readonly tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Queue'>;
+  readonly tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>;
   readonly fix: boolean;
   /** Only batches of this user. */
   readonly userId?: string | undefined;
@@ -67,12 +67,15 @@ export async function repairQueues({ client, tables, fix, userId }: QueueRepair)
     differences.push({ userId: item.user_id, batchId, reason: 'is in the queue, but does not say so' });
     // No batch takes a key that is there, so none can have taken this one since.
     const Key = { device_type: item.device_type, key: item.key };
-    if (fix) await client.send(new DeleteCommand({ TableName: tables.Queue, Key }));
+    if (fix) await client.send(new DeleteCommand({ TableName: tables.DeviceQueue, Key }));
   }
 
   async function queueItems(): Promise<QueueItem[]> {
     const found: QueueItem[] = [];
-    for await (const { Items = [] } of paginateScan({ client }, { TableName: tables.Queue, ConsistentRead: true })) {
+    for await (const { Items = [] } of paginateScan(
+      { client },
+      { TableName: tables.DeviceQueue, ConsistentRead: true },
+    )) {
       for (const item of Items) {
         if (item.key === deviceClockKey) continue;
         const { data } = QueueItem.safeParse(item);
@@ -110,7 +113,7 @@ export async function repairQueues({ client, tables, fix, userId }: QueueRepair)
   }
 
   async function itemAt(device_type: string, key: string): Promise<Item | undefined> {
-    return getItem(client, { table: tables.Queue, key: { device_type, key }, consistent: true });
+    return getItem(client, { table: tables.DeviceQueue, key: { device_type, key }, consistent: true });
   }
 }
 
@@ -120,8 +123,8 @@ function readBatch(item: Item): BatchRow | undefined {
 
 function whyWrong(row: BatchRow, item: object | undefined): string | undefined {
   const isInQueue = typeof row.queue_key === 'string';
-  if (isForWorkers(row) && !isInQueue) return 'should be in the queue of its device';
-  if (!isForWorkers(row) && isInQueue) return 'should not be in the queue of its device';
+  if (isClaimable(row) && !isInQueue) return 'should be in the queue of its device';
+  if (!isClaimable(row) && isInQueue) return 'should not be in the queue of its device';
   return isInQueue && item === undefined ? 'is missing in the queue of its device' : undefined;
 }
 
@@ -129,12 +132,12 @@ function whyWrong(row: BatchRow, item: object | undefined): string | undefined {
  * Writes the batch as it is: its transaction derives what changes in the queue. It gives up the key
  * whose item is missing, but no key that it got since: the item of that one is there.
  */
-function placeAgain(id: string, missingKey: BatchRow['queue_key']): Operation {
+function placeAgain(id: string, missingKey: BatchRow['queue_key']): Change {
   return {
     batchIds: [id],
     jobIds: [],
     apply(draft) {
-      const batch = batchIn(draft, id);
+      const batch = reportedBatch(draft, id);
       if (batch === undefined) return draft;
       const isMissing = typeof missingKey === 'string' && batch.queue_key === missingKey;
       const again = { ...batch, rev: batch.rev + 1, ...(isMissing && { queue_key: null }) };

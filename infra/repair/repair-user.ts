@@ -10,10 +10,10 @@ import {
 import { isBlockOfTexts } from '../../functions/data/columns/dictionaries.ts';
 import { StoredHead } from '../../functions/data/columns/head.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
-import { sealableStretches } from '../../functions/data/columns/summary.ts';
+import { sealableSegments } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
-import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
 import { type Difference, isCount, recount } from './recount.ts';
 import { isSealedItem, summaryOf } from './recount-summaries.ts';
 import { type RepairedOwner, readSnapshot } from './snapshot.ts';
@@ -32,13 +32,13 @@ export interface RepairResult {
   /** What still is not, in the end. */
   readonly remaining: readonly Difference[];
   /** Items we could not judge: writers changed them during every recount. */
-  readonly unsettled: readonly string[];
+  readonly undecided: readonly string[];
   readonly rows: number;
 }
 
 interface Findings {
   readonly differences: readonly Difference[];
-  readonly unsettled: readonly string[];
+  readonly undecided: readonly string[];
 }
 
 const mostRecounts = 8;
@@ -51,7 +51,7 @@ const parallelWrites = 8;
  *   between is gone by then, or differs in another way.
  * - An item is mended only where it is still as it was found.
  * - Afterwards everything is recounted again, until nothing differs, at most five times.
- * - Then all old stretches are sealed that are not.
+ * - Then all old segments are sealed that are not.
  *
  * Throws CorruptData or LimitExceeded when the rows cannot be described at all. Reads the owner's
  * items whole, strongly consistent, and holds about 1 KB a row in memory.
@@ -69,7 +69,7 @@ export async function repairUser(
     last = await findDifferences();
   }
   if (fix && last.differences.length === 0) await sealAll();
-  return { differences: first.differences, remaining: last.differences, unsettled: last.unsettled, rows };
+  return { differences: first.differences, remaining: last.differences, undecided: last.undecided, rows };
 
   async function findDifferences(): Promise<Findings> {
     const differences: Difference[] = [];
@@ -80,7 +80,7 @@ export async function repairUser(
       differences.push(...suspects.filter(isAlike));
       suspects = suspects.filter((suspect) => !isAlike(suspect)).flatMap((suspect) => again.get(nameOf(suspect)) ?? []);
     }
-    return { differences, unsettled: suspects.map(nameOf) };
+    return { differences, undecided: suspects.map(nameOf) };
   }
 
   async function countOnce(): Promise<Difference[]> {
@@ -127,8 +127,8 @@ export async function repairUser(
   async function sealAll(): Promise<void> {
     for (const name of ['batch', 'job'] as const) {
       const list = lists[name];
-      const stretches = sealableStretches(list, tailStart(list, { next_seq: rowsOf[name] }));
-      for (let stretch = 0; stretch < stretches; stretch++) await sealStretch({ ...owner, lists }, { list, stretch });
+      const segments = sealableSegments(list, tailStart(list, { next_seq: rowsOf[name] }));
+      for (let segment = 0; segment < segments; segment++) await sealSegment({ ...owner, lists }, { list, segment });
     }
   }
 

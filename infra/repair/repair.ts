@@ -26,7 +26,7 @@ what differs.
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and QUEUE_TABLE name the tables there; without them they are found by their names.
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and DEVICE_QUEUE_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left (items still being written are reported but not counted). 1: differences remain, or a
 user's rows could not be recounted.`;
 
@@ -35,7 +35,7 @@ const mostShown = 20;
 const attemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns', 'Queue'] as const;
+const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue'] as const;
 
 type RepairTables = TableNames<(typeof repaired)[number]>;
 
@@ -176,7 +176,7 @@ async function findTables(client: DynamoDBClient, stack: string | undefined): Pr
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
       const [, stackName, name] =
-        /^(.+)-Storage(Batches|Jobs|Columns|Queue)(?:[0-9A-F]{8}(?:-.*)?)?$/.exec(tableName) ?? [];
+        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue)(?:[0-9A-F]{8}(?:-.*)?)?$/.exec(tableName) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
       byStack.set(stackName, { ...byStack.get(stackName), [name]: tableName });
     }
@@ -213,9 +213,9 @@ async function repairOne(
     report(`${userId}: could not be recounted: ${failureText(error)}`);
     return 'failed';
   }
-  const { differences, remaining, unsettled, rows } = result;
-  if (unsettled.length > 0) {
-    report(`${userId}: ${unsettled.length} items changed during every recount; run again when it is quieter`);
+  const { differences, remaining, undecided, rows } = result;
+  if (undecided.length > 0) {
+    report(`${userId}: ${undecided.length} items changed during every recount; run again when it is quieter`);
   }
   if (differences.length === 0) {
     if (inDetail) report(`${userId}: ${rows} rows, no differences`);

@@ -51,9 +51,9 @@ const settings: readonly Writers[] = [0, 20].flatMap((heldMilliseconds) =>
   [1, 4, 16].map((writers) => ({ writers, heldMilliseconds })),
 );
 
-/** Of so many rows four stretches can be sealed. */
+/** Of so many rows four segments can be sealed. */
 const size = 24_000;
-const rowsOfStretches = 4 * batchList.rowsPerStretch;
+const rowsOfSegments = 4 * batchList.rowsPerSegment;
 /** Owns as many rows; another user creates. */
 const oldUser = 'owner of old batches';
 
@@ -115,7 +115,7 @@ async function loadOwner({ name, root, sealed }: Variant, rows: readonly BatchRo
   const load = (only?: ReadonlySet<number>) =>
     parts.loadList(plain, tables, { list: parts.batchList, userId: oldUser, rows, only, sealed: () => sealed });
   await load();
-  const waiting = rows.filter(({ seq, status }) => seq < rowsOfStretches && status === 'PENDING').map(({ id }) => id);
+  const waiting = rows.filter(({ seq, status }) => seq < rowsOfSegments && status === 'PENDING').map(({ id }) => id);
   const random = waiting.map((id) => ({ id, place: Math.random() })).sort((a, b) => a.place - b.place);
   let created = 0;
 

@@ -27,7 +27,7 @@ const alarms: readonly Row[] = [
   ['LeasesLost', 'Sum of QuantumBatchApi-dev AllLeasesLost', 2, 2],
   ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
   ['WebhookKeyErrors', 'Sum of AWS/Lambda Errors', 1, 1],
-  ['PickFinalRowsAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
+  ['EnqueueWebhooksAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
   ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1, '{Consumer}Errors'] as const),
   ...Object.entries<TableDescription>(tables).map(([name, { indexes }]) => {
     const sums = ['table', ...Object.keys(indexes)].flatMap(() => [
@@ -129,8 +129,8 @@ describe('the alarms', () => {
     expect(readable(alarm('WebhookKeyErrors').Dimensions[0].Value)).toBe('WebhookKey/RotateWebhookKey');
   });
 
-  it('PickFinalRowsAge watches the function that the streams feed', () => {
-    expect(readable(alarm('PickFinalRowsAge').Dimensions[0].Value)).toBe('Consumers/PickFinalRows');
+  it('EnqueueWebhooksAge watches the function that the streams feed', () => {
+    expect(readable(alarm('EnqueueWebhooksAge').Dimensions[0].Value)).toBe('Consumers/EnqueueWebhooks');
   });
 
   it('on Lambda watch the whole account, whose concurrency all functions share', () => {

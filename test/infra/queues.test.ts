@@ -74,7 +74,7 @@ interface QueuePromises {
 const promises: Record<QueueName, QueuePromises> = {
   Events: { inOrder: true, hours: 12, alarmMinutes: 15 },
   WaitingEvents: { inOrder: false, hours: 24, alarmMinutes: 6 * 60 },
-  Unfinished: { inOrder: false, hours: 12, alarmMinutes: 30 },
+  Recovery: { inOrder: false, hours: 12, alarmMinutes: 30 },
   Webhooks: { inOrder: false, hours: 12, alarmMinutes: 45 },
 };
 

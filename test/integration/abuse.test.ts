@@ -24,7 +24,7 @@ import { leaseFirstBatch, putFirstLease, routeCases, routesWithToken } from '../
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 const results = await startResultsStore();
 afterAll(async () => {
   await sink.stop();

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
 import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
@@ -40,10 +40,10 @@ beforeAll(async () => {
     BATCHES_TABLE: tables.Batches,
     JOBS_TABLE: tables.Jobs,
     COLUMNS_TABLE: tables.Columns,
-    QUEUE_TABLE: tables.Queue,
+    DEVICE_QUEUE_TABLE: tables.DeviceQueue,
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
-    UNFINISHED_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
+    RECOVERY_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
   });
   ({ handler } = await import('../../functions/consumers/apply-events.ts'));
   ({ handler: waitingHandler } = await import('../../functions/consumers/apply-waiting-events.ts'));
@@ -493,7 +493,7 @@ describe('applyEvents', () => {
       await expect(lifecycle(dying, tables).recordBatchStatus(user, batchId, { status: 'ERROR' })).rejects.toThrow(
         'killed',
       );
-      const finish = finishBatch(client, tables);
+      const finish = recoverBatch(client, tables);
       expect(await finish({ user_id: user, batch_id: batchId })).toBe('ended');
       const { batches, jobs } = await sound();
       expect(batches).toMatchObject([{ status: 'ERROR', jobs_count_per_status: { CANCELED: 100 } }]);

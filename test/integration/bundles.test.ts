@@ -55,7 +55,7 @@ it('what is deployed works: the bundles serve a batch from its events on', async
     AWS_ENDPOINT_URL_SQS: sink.url,
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
-    UNFINISHED_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
+    RECOVERY_QUEUE_URL: `${sink.url}/000000000000/unfinished`,
     RESULTS_BUCKET: 'results-bucket',
     ...Object.fromEntries(
       Object.entries(tables).map(([name, { environmentVariable }]) => [environmentVariable, names[name as TableName]]),

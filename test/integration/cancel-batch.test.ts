@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -104,7 +104,7 @@ describe('cancelBatch', () => {
     await expect(canceler(dying)(user, uuid('b', 1))).rejects.toThrow('killed');
     const event = { id: 'late', digest: 'late', time: new Date().toISOString().replace('Z', '000Z') };
     await writer().recordBatchStatus(user, uuid('b', 1), { status }, { event });
-    const finish = finishBatch(client, tables, { rowsPerBlock });
+    const finish = recoverBatch(client, tables, { rowsPerBlock });
     expect(await finish({ user_id: user, batch_id: uuid('b', 1) })).toBe(
       status === 'CANCELED' ? 'canceled' : 'ended otherwise',
     );

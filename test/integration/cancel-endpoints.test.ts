@@ -19,7 +19,7 @@ import { ownerRows, recountOf } from '../support/owner-rows.ts';
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const handlers = await loadHandlers(['cancelBatch', 'cancelJob', 'cancelBatches', 'cancelJobs', 'getBatch', 'getJob']);

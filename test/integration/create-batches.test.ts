@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
-import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
@@ -29,7 +29,7 @@ import { testClient } from '../support/test-client.ts';
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 /** Of the functions that create, in milliseconds. */
 const timeLimit = 28_000;
@@ -499,7 +499,7 @@ describe('a creation that died on its way', () => {
       return output;
     });
     const create = createBatch(dying, names, {
-      async beforeSeveral(userId, batchId) {
+      async beforeMultiTransaction(userId, batchId) {
         expect(userId).toBe(user);
         announced.push(batchId);
       },
@@ -508,7 +508,7 @@ describe('a creation that died on its way', () => {
     await expect(create({ userId: user }, body, Claims.parse({}))).rejects.toThrow('killed');
     const begun = await sound(user);
     expect(begun.batches).toMatchObject([{ id: announced[0], creating: true, status: 'PENDING' }]);
-    const finish = finishBatch(client, names);
+    const finish = recoverBatch(client, names);
     expect(await finish({ user_id: user, batch_id: announced[0]! })).toBe('canceled');
     const { batches, jobs: rows } = await sound(user);
     expect(batches).toMatchObject([{ status: 'CANCELED', open: false, jobs_count: begun.jobs.length }]);
@@ -533,7 +533,7 @@ describe('a creation that died on its way', () => {
     await expect(cancelBatch(dyingAfter(1), names)(user, id)).rejects.toThrow('killed');
     expect((await sound(user)).batches).toMatchObject([{ creating: true, canceling: true }]);
     await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
-    expect(await finishBatch(client, names)({ user_id: user, batch_id: id })).toBe('canceled');
+    expect(await recoverBatch(client, names)({ user_id: user, batch_id: id })).toBe('canceled');
     await expect(createBatch(client, names)(call, body, Claims.parse({}))).rejects.toMatchObject({ status: 409 });
     expect((await sound(user)).jobs).toHaveLength(160);
   });
@@ -550,7 +550,7 @@ describe('a creation that died on its way', () => {
     // Small blocks: 50 jobs lie in several of them.
     const create = createBatch(counted, names, {
       rowsPerBlock: 16,
-      async beforeSeveral() {
+      async beforeMultiTransaction() {
         announced.push(done);
       },
     });
@@ -568,7 +568,7 @@ describe('a creation that died on its way', () => {
     expect(sink.messages.map((message) => JSON.parse(message.body))).toEqual([
       { user_id: user, batch_id: body.data.id },
     ]);
-    const finish = finishBatch(client, names);
+    const finish = recoverBatch(client, names);
     expect(await finish({ user_id: user, batch_id: body.data.id })).toBe('finished');
     expect(await finish({ user_id: newUser(), batch_id: body.data.id })).toBe('not begun');
     expect((await sound(user)).batches).toMatchObject([{ status: 'PENDING' }]);

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { addJobs } from '../../functions/data/new-batches.ts';
-import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
-import type { UnfinishedBatch, UnfinishedCall } from '../../functions/schemas/unfinished-batch.ts';
+import type { InterruptedCall, RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -21,7 +21,7 @@ const names = await createTables(client, `${randomUUID()}-`);
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const now = () => clock.now;
 const stack = workerStack(client, names, clock);
-const finish = finishBatch(client, names, { now });
+const finish = recoverBatch(client, names, { now });
 const seconds = (number: number) => {
   clock.now += number * 1000;
 };
@@ -30,12 +30,12 @@ const idempotencyKey = 'key';
 const many = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({})));
 
 /** Adds 120 jobs, of which about 80 get there. Returns what was announced to be finished. */
-async function addInPart(user: string, batchId: string, key = idempotencyKey): Promise<UnfinishedBatch> {
-  let announced: UnfinishedBatch | undefined;
-  const beforeSeveral = async (user_id: string, batch_id: string, call?: UnfinishedCall) => {
+async function addInPart(user: string, batchId: string, key = idempotencyKey): Promise<RecoveryRequest> {
+  let announced: RecoveryRequest | undefined;
+  const beforeMultiTransaction = async (user_id: string, batch_id: string, call?: InterruptedCall) => {
     announced = { user_id, batch_id, ...(call && { call }) };
   };
-  const add = addJobs(dyingClient(client, 1).client, names, { now, beforeSeveral });
+  const add = addJobs(dyingClient(client, 1).client, names, { now, beforeMultiTransaction });
   await expect(add({ userId: user, idempotencyKey: key }, batchId, many)).rejects.toThrow('killed');
   return announced!;
 }
@@ -206,7 +206,8 @@ describe('an addition to a batch that waits', () => {
     const [key] = await keysInQueue(client, names, whose.device, whose.user);
     const fenceOf = async () => {
       const Key = { device_type: whose.device, key };
-      return (await client.send(new GetCommand({ TableName: names.Queue, Key, ConsistentRead: true }))).Item!.fence;
+      return (await client.send(new GetCommand({ TableName: names.DeviceQueue, Key, ConsistentRead: true }))).Item!
+        .fence;
     };
     await stack.heartbeat(leaseFrom(held), held.job.id);
     seconds(50);

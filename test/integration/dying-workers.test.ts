@@ -119,7 +119,7 @@ describe('16 workers, a third of whose claims die', () => {
 });
 
 async function itemsInQueue() {
-  const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Queue, ConsistentRead: true }));
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: names.DeviceQueue, ConsistentRead: true }));
   return Items.filter(({ fence }) => fence !== undefined);
 }
 

@@ -8,7 +8,7 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { finishBatch } from '../../functions/data/unfinished-batches.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dyingClient } from '../support/dying-client.ts';
@@ -320,7 +320,7 @@ describe('calls that meet', () => {
           isLost = true;
           const UpdateExpression = 'SET lease_until = :none ADD fence :one';
           const ExpressionAttributeValues = { ':one': 1, ':none': 0 };
-          const input = { TableName: names.Queue, Key: await key(), UpdateExpression, ExpressionAttributeValues };
+          const input = { TableName: names.DeviceQueue, Key: await key(), UpdateExpression, ExpressionAttributeValues };
           await client.send(new UpdateCommand(input));
         }
         return call.send();
@@ -384,7 +384,7 @@ describe('calls that meet', () => {
 });
 
 describe('any calls in any order', () => {
-  const finish = finishBatch(client, names, { now: () => clock.now });
+  const finish = recoverBatch(client, names, { now: () => clock.now });
 
   type Step = readonly [
     (
@@ -439,7 +439,7 @@ describe('any calls in any order', () => {
             .add(user, batch, 100)
             .catch(() => undefined);
           const { batches: rows, jobs } = await ownerRows(client, names, user);
-          const call = rows.find(({ id }) => id === batch)?.calls_under_way?.at(-1);
+          const call = rows.find(({ id }) => id === batch)?.pending_calls?.at(-1);
           const job_ids = jobs.flatMap(({ id }) => (known.has(id) ? [] : [id]));
           if (job_ids.length > 0 && typeof call === 'object') cut.push({ batch, job_ids, id: call.id });
         };

@@ -390,7 +390,7 @@ describe('a lease', () => {
     const batch = await stack.create(user, { device_type: device });
     const { deviceType, key } = leaseFrom(await claimed(device));
     const UpdateExpression = 'SET losses = :two REMOVE unseen_losses, seen';
-    const input = { TableName: names.Queue, Key: { device_type: deviceType, key }, UpdateExpression };
+    const input = { TableName: names.DeviceQueue, Key: { device_type: deviceType, key }, UpdateExpression };
     await client.send(new UpdateCommand({ ...input, ExpressionAttributeValues: { ':two': 2 } }));
     seconds(61);
     expect((await claimedAndSeen(device)).job.id).toBe(batch.jobs![0]!.id);

@@ -7,14 +7,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
-import {
-  emptyModel,
-  type Model,
-  modelOf,
-  modelWriter,
-  type Operation,
-  operations,
-} from '../support/lifecycle-model.ts';
+import { type Change, emptyModel, type Model, modelOf, modelWriter, operations } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
@@ -39,9 +32,9 @@ interface Real {
  * next.
  */
 class Together implements fc.AsyncCommand<{ state: Model }, Real> {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly Change[];
 
-  constructor(operations: readonly Operation[]) {
+  constructor(operations: readonly Change[]) {
     this.operations = operations;
   }
 

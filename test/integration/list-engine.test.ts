@@ -41,8 +41,8 @@ const counted = batches.map((batch) => ({
 const guests = sample(batchRows('guest', 40));
 let tables: TableNames;
 
-/** Most columns of most old stretches are, each stretch in another mixture. */
-const sealed: Sealed = (stretch, { key }) => (3 * stretch + key.charCodeAt(0)) % 5 > 0;
+/** Most columns of most old segments are, each segment in another mixture. */
+const sealed: Sealed = (segment, { key }) => (3 * segment + key.charCodeAt(0)) % 5 > 0;
 
 beforeAll(async () => {
   tables = await createTables(client, `engine-${randomUUID()}-`);
@@ -145,7 +145,7 @@ async function compareAll<Query>(
   expect(filledPages).toBeGreaterThan(randomQueries / 4);
 }
 
-describe('the list engine on blocks of 16 rows, stretches of 32 and pages of 7 items', () => {
+describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
   it(`answers ${randomQueries} random batch queries like an array`, { timeout: 300_000 }, async () => {
     const list = listBatches(client, tables, { rowsPerBlock, pageLimit });
     await compareAll(batchQueries, counted, (query) => list(user, query as never));

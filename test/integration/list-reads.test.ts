@@ -152,7 +152,7 @@ describe('a list of batches', () => {
     ],
     ['a selective prefix', { id__starts_with: [batchOf(1).slice(0, 4)] }, [`Batches ${batchOf(1).slice(0, 4)}*`], 1],
     [
-      'a facet: the newest blocks, summaries, and a block of the stretch with the page',
+      'a facet: the newest blocks, summaries, and a block of the segment with the page',
       { queue_priority: ['HIGH'] },
       [
         'Batches/by_creation 40..47',
@@ -171,7 +171,7 @@ describe('a list of batches', () => {
       2,
     ],
     [
-      'an order: the summaries tell which stretch holds the page',
+      'an order: the summaries tell which segment holds the page',
       { order_by: ['jobs_count'], limit: ['2'] },
       [
         'Batches/by_creation 0..1',
@@ -201,7 +201,7 @@ describe('a list of batches', () => {
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 
-  it('reads the columns of stretches that are not sealed', async () => {
+  it('reads the columns of segments that are not sealed', async () => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'] });
     const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);

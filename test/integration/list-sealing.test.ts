@@ -1,4 +1,4 @@
-/** Lists are read while a writer changes old rows, and while stretches are sealed. */
+/** Lists are read while a writer changes old rows, and while segments are sealed. */
 
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -19,10 +19,10 @@ import { batchRows } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 
-/** Stretches of eight rows: seven of them are old. */
+/** Segments of eight rows: seven of them are old. */
 const rowsPerBlock = 4;
 const rowCount = 64;
-const stretches = 7;
+const segments = 7;
 const lists = ownerLists(rowsPerBlock);
 const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
@@ -39,7 +39,7 @@ async function newUser(userId: string): Promise<string> {
     ...({ status: 'PENDING', open: true, jobs_count: 0, start_datetime: null, end_datetime: null } as const),
     written_at: {},
   }));
-  await loadList(client, tables, { list: lists.batch, userId, rows: pending, sealed: (stretch) => stretch % 3 > 0 });
+  await loadList(client, tables, { list: lists.batch, userId, rows: pending, sealed: (segment) => segment % 3 > 0 });
   return userId;
 }
 
@@ -71,11 +71,11 @@ const scene = fc.record({
   }),
   /** Before which of the list's calls the writer comes. */
   call: fc.nat(7),
-  sealedBefore: fc.nat(stretches - 1),
-  sealedAfter: fc.nat(stretches - 1),
+  sealedBefore: fc.nat(segments - 1),
+  sealedAfter: fc.nat(segments - 1),
 });
 
-async function carryOut(userId: string, { row, status, second }: Change) {
+async function commitChanges(userId: string, { row, status, second }: Change) {
   const batch = (await ownerRows(client, tables, userId)).batches[row];
   if (batch === undefined || batch.status === 'DONE') return;
   const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
@@ -88,15 +88,15 @@ describe('a list of rows of which some are sealed', () => {
     const userId = await newUser('one');
     let [during, changed] = [0, 0];
     for (const { query: parameters, change, call, ...sealed } of fc.sample(scene, { numRuns: 120, seed })) {
-      const sealAt = (stretch: number) =>
-        sealStretch({ client, tables, userId, lists }, { list: lists.batch, stretch });
+      const sealAt = (segment: number) =>
+        sealSegment({ client, tables, userId, lists }, { list: lists.batch, segment });
       const query = BatchListQuery.parse(parameters);
       const before = listOf((await ownerRows(client, tables, userId)).batches, query as never);
       let calls = 0;
       const reader = interceptedClient(client, async ({ send }) => {
         if (calls++ === call) {
           await sealAt(sealed.sealedBefore);
-          await carryOut(userId, change);
+          await commitChanges(userId, change);
           await sealAt(sealed.sealedAfter);
         }
         return send();

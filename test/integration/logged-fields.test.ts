@@ -33,7 +33,7 @@ const fields: Record<string, Set<string>> = {
   functions: new Set(),
   authorizer: new Set(),
   consumers: new Set(),
-  finishBatches: new Set(),
+  recoverBatches: new Set(),
   schedules: new Set(),
 };
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
   vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
   vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
-  vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+  vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
   const key = await issuerKey('ES256', 'a');
   const keys = createServer((_, response) => response.end(JSON.stringify({ keys: [key.jwk] }))).listen(0, '127.0.0.1');
   await once(keys, 'listening');
@@ -63,11 +63,11 @@ beforeAll(async () => {
     await loadDevices(client, names);
     const { handler } = await import('../../functions/schedules/measure-queues.ts');
     await handler({} as ScheduledEvent, lambdaContext());
-    vi.stubEnv('QUEUE_TABLE', 'none');
+    vi.stubEnv('DEVICE_QUEUE_TABLE', 'none');
     vi.resetModules();
     const failing = await import('../../functions/schedules/measure-queues.ts');
     await expect(failing.handler({} as ScheduledEvent, lambdaContext())).rejects.toThrow();
-    vi.stubEnv('QUEUE_TABLE', names.Queue);
+    vi.stubEnv('DEVICE_QUEUE_TABLE', names.DeviceQueue);
     vi.resetModules();
   });
   await collect('functions', async () => {
@@ -106,8 +106,8 @@ beforeAll(async () => {
       await consumer.handler({ Records: [record] } as unknown as SQSEvent, lambdaContext());
     }
   });
-  await collect('finishBatches', async () => {
-    const { handler } = await import('../../functions/consumers/finish-batches.ts');
+  await collect('recoverBatches', async () => {
+    const { handler } = await import('../../functions/consumers/recover-batches.ts');
     const body = JSON.stringify({ user_id: userId, batch_id: randomUUID() });
     const attributes = { ApproximateReceiveCount: '1', SentTimestamp: String(Date.now() - 60_000) };
     const record = { messageId: 'm', body, attributes, messageAttributes: {} };
@@ -154,10 +154,10 @@ describe.each(['functions', 'authorizer', 'consumers', 'schedules'])(
   },
 );
 
-describe('finishBatches', () => {
+describe('recoverBatches', () => {
   it('logs its faults as the other consumers do, so that the same queries find them', () => {
     for (const name of ['message_id', 'user_id', 'disposition', 'error.name', 'error.message']) {
-      expect([...fields.finishBatches!]).toContain(`faults.0.${name}`);
+      expect([...fields.recoverBatches!]).toContain(`faults.0.${name}`);
     }
   });
 });
@@ -168,7 +168,7 @@ describe('the metric filters on the logs of functions', () => {
   it.each(filters)('read a field that is logged: $path', ({ properties, path }) => {
     const [, field] = /\$\.(\w+)/.exec(properties.FilterPattern)!;
     const [kind] = [
-      path.startsWith('Consumers/FinishBatches') && 'finishBatches',
+      path.startsWith('Consumers/RecoverBatches') && 'recoverBatches',
       path.startsWith('Consumers/') && 'consumers',
       path.startsWith('Schedules/') && 'schedules',
       path.includes('Authorizer') && 'authorizer',

@@ -38,7 +38,7 @@ async function putBatch(
   const created_at = fromMicroseconds(secondsAgo(createdAgo) * 1_000);
   const key = queueKey({ tag: 8 * batches, priority: 'MEDIUM', created_at, batchId: uuid('b', batches++) });
   const Item = { ...newQueueItem({ device_type, key, user_id: 'auth0|alice' }), ...lease };
-  await client.send(new PutCommand({ TableName: names.Queue, Item }));
+  await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
 }
 
 /** The lines, by device type: the queues are read side by side. */
@@ -67,7 +67,7 @@ describe('measureQueues', () => {
   it('writes a line for each device that announced itself, and one for all', async () => {
     await putBatch('NOBODY', 100);
     const Item = { device_type: 'FRESNEL', key: deviceClockKey, tag: 8 };
-    await client.send(new PutCommand({ TableName: names.Queue, Item }));
+    await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
     expect(await measure()).toEqual([
       { device_type: 'EMU_MPS', ...empty },
       { device_type: 'FRESNEL', ...empty },
@@ -89,7 +89,7 @@ describe('measureQueues', () => {
 
   it('measures the other queues where one cannot be, and fails', async () => {
     const Item = { device_type: 'EMU_MPS', key: '1', user_id: 'auth0|alice' };
-    await client.send(new PutCommand({ TableName: names.Queue, Item }));
+    await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
     await expect(measure()).rejects.toThrow('corrupt');
     expect(sortedLines()).toMatchObject([
       { level: 'ERROR', device_type: 'EMU_MPS', error: { name: 'CorruptData' } },

@@ -22,7 +22,7 @@ import { sequenceText } from '../support/sequence-text.ts';
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const { rebatch } = await loadHandlers(['rebatch']);

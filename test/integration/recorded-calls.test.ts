@@ -14,7 +14,7 @@ import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { isForWorkers } from '../../functions/data/lifecycle/queue-writes.ts';
+import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
 import { rebatch } from '../../functions/data/rebatches.ts';
@@ -60,8 +60,8 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', recorder.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('EVENTS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WAITING_EVENTS_QUEUE_URL', `${sink.url}/000000000000/waiting`);
-vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-vi.stubEnv('UNFINISHED_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
 vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('WEBHOOK_REACH', 'loopback');
@@ -153,7 +153,7 @@ const batches = countJobs(uncounted, jobs)
   )
   .map((batch) => ({
     ...batch,
-    queue_key: isForWorkers({ ...(batch as BatchRow), queue_key: null }) ? 'its key' : null,
+    queue_key: isClaimable({ ...(batch as BatchRow), queue_key: null }) ? 'its key' : null,
   }));
 
 beforeAll(async () => {
@@ -340,7 +340,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
 async function updateQueue(deviceType: string, UpdateExpression: string, ExpressionAttributeValues: object) {
   const queued = await client.send(
     new QueryCommand({
-      TableName: names.Queue,
+      TableName: names.DeviceQueue,
       KeyConditionExpression: 'device_type = :type AND #key >= :first',
       ExpressionAttributeNames: { '#key': 'key' },
       ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey },
@@ -349,7 +349,7 @@ async function updateQueue(deviceType: string, UpdateExpression: string, Express
   for (const { device_type, key } of queued.Items ?? []) {
     await client.send(
       new UpdateCommand({
-        TableName: names.Queue,
+        TableName: names.DeviceQueue,
         Key: { device_type, key },
         UpdateExpression,
         ExpressionAttributeValues: { ...ExpressionAttributeValues },
@@ -407,7 +407,7 @@ describe.each(Object.entries<Route>(routes))('%s', (name, { entry, uses, timeout
       if (link !== undefined) calls.add(callOfLink(link));
     }
     for (const { queue } of sink.messages) {
-      if (queue === 'unfinished') calls.add('Unfinished SendMessage');
+      if (queue === 'unfinished') calls.add('Recovery SendMessage');
     }
     for (const request of results.requests) {
       if (/^(GET|HEAD) results\//.test(request)) calls.add('Results GetObject');
@@ -471,16 +471,16 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       if (each.data === created) await setQueueKey(user_id, forWorkers, null);
     }
     for (const { queue } of sink.messages) {
-      const name = { waiting: 'WaitingEvents', unfinished: 'Unfinished' }[queue] ?? 'Events/dead_letters';
+      const name = { waiting: 'WaitingEvents', unfinished: 'Recovery' }[queue] ?? 'Events/dead_letters';
       calls.add(`${name} SendMessage`);
     }
     expect([...calls].sort()).toEqual(listDeclared(otherFunctions[name].uses).sort());
   });
 });
 
-describe('finishBatches', () => {
+describe('recoverBatches', () => {
   it('makes every call that its role allows, and no other', async () => {
-    const { handler } = await load(otherFunctions.finishBatches.entry);
+    const { handler } = await load(otherFunctions.recoverBatches.entry);
     sink.messages.length = 0;
     const user_id = 'auth0|whose calls died';
     await lifecycle(client, names).createBatches(user_id, [
@@ -491,9 +491,9 @@ describe('finishBatches', () => {
     const [canceling, inQueue, added] = await itemsOfOwner(client, names.Batches, user_id);
     const marked = [
       { ...canceling, canceling: true },
-      { ...inQueue, calls_under_way: ['call'], queue_key: 'gone' },
+      { ...inQueue, pending_calls: ['call'], queue_key: 'gone' },
       // The job behind those of the call brings it into the queue.
-      { ...added, calls_under_way: [{ id: 'addition', from: 0 }], queue_key: null },
+      { ...added, pending_calls: [{ id: 'addition', from: 0 }], queue_key: null },
     ];
     for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
     await makeOld(user_id);
@@ -510,8 +510,8 @@ describe('finishBatches', () => {
     const Records = bodies.map((body) => ({ messageId: 'message', body: JSON.stringify(body), attributes }));
     const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);
-    if (sink.messages.length > 0) calls.add('Unfinished/dead_letters SendMessage');
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.finishBatches.uses).sort());
+    if (sink.messages.length > 0) calls.add('Recovery/dead_letters SendMessage');
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.recoverBatches.uses).sort());
   });
 });
 
@@ -536,9 +536,9 @@ describe.each(['authorizer', 'methodNotAllowed'] as const)('%s', (name) => {
   });
 });
 
-describe('pickFinalRows', () => {
+describe('enqueueWebhooks', () => {
   it('makes every call that its role allows, and no other', async () => {
-    const { handler } = await load(otherFunctions.pickFinalRows.entry);
+    const { handler } = await load(otherFunctions.enqueueWebhooks.entry);
     sink.messages.length = 0;
     const user_id = 'auth0|told';
     const webhook = 'http://127.0.0.1:1/';
@@ -557,7 +557,7 @@ describe('pickFinalRows', () => {
     for (const { queue } of sink.messages) {
       calls.add(`${queue === 'webhooks' ? 'Webhooks' : 'Webhooks/dead_letters'} SendMessage`);
     }
-    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.pickFinalRows.uses).sort());
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.enqueueWebhooks.uses).sort());
   });
 });
 

@@ -33,8 +33,8 @@ describe('npm run repair', () => {
     return runIn(environmentOf(names), ...options);
   }
 
-  function environmentOf({ Batches, Jobs, Columns, Queue }: TableNames): NodeJS.ProcessEnv {
-    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, QUEUE_TABLE: Queue };
+  function environmentOf({ Batches, Jobs, Columns, DeviceQueue }: TableNames): NodeJS.ProcessEnv {
+    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, DEVICE_QUEUE_TABLE: DeviceQueue };
   }
 
   function runIn(
@@ -66,9 +66,9 @@ describe('npm run repair', () => {
     const reached = Object.fromEntries(
       ['Columns', 'Batches', 'Jobs'].flatMap((table) => [0, 1, 2, 3].map((segment) => [`${table} ${segment}`, null])),
     );
-    const { Batches, Jobs, Columns, Queue } = names;
+    const { Batches, Jobs, Columns, DeviceQueue } = names;
     const progress = {
-      tables: { Batches, Jobs, Columns, Queue },
+      tables: { Batches, Jobs, Columns, DeviceQueue },
       fix: false,
       scan: { users: ['three', 'one'], reached },
       done: 1,

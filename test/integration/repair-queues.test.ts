@@ -43,7 +43,9 @@ describe('repairQueues', () => {
   it('puts batches that lost their item, or their place, into the queue again', async () => {
     const { tables, stack, user, waiting, running, setKey, claim, repair } = await freshStack();
     const first = leaseFrom(await claim());
-    await client.send(new DeleteCommand({ TableName: tables.Queue, Key: { device_type: 'FRESNEL', key: first.key } }));
+    await client.send(
+      new DeleteCommand({ TableName: tables.DeviceQueue, Key: { device_type: 'FRESNEL', key: first.key } }),
+    );
     await setKey(running.id, null);
     const differences = [
       { userId: user, batchId: waiting.id, reason: 'is missing in the queue of its device' },
@@ -65,7 +67,7 @@ describe('repairQueues', () => {
   it('leaves a batch the place that it got while the difference was looked at', async () => {
     const { tables, claim, repair } = await freshStack();
     const { key } = leaseFrom(await claim());
-    await client.send(new DeleteCommand({ TableName: tables.Queue, Key: { device_type: 'FRESNEL', key } }));
+    await client.send(new DeleteCommand({ TableName: tables.DeviceQueue, Key: { device_type: 'FRESNEL', key } }));
     let isMet = false;
     const intercepted = interceptedClient(client, async (call) => {
       if (call.name === 'TransactWriteCommand' && !isMet) {
@@ -86,7 +88,7 @@ describe('repairQueues', () => {
     const unknown = key.replace(/[0-9a-f-]{36}$/, randomUUID());
     for (const each of [dead, unknown]) {
       const item = { device_type: 'FRESNEL', key: each, user_id: user, fence: 0, lease_until: 0, place: 0, losses: 0 };
-      await client.send(new PutCommand({ TableName: tables.Queue, Item: item }));
+      await client.send(new PutCommand({ TableName: tables.DeviceQueue, Item: item }));
     }
     await setKey(ended.id, dead);
     expect((await repair(false)).map(({ reason }) => reason).sort()).toEqual([

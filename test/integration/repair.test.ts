@@ -6,7 +6,7 @@ import { packColumn, unpackColumn } from '../../functions/data/columns/column-it
 import { emptyHead, type StoredHead } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -46,7 +46,7 @@ async function owner(userId: string, options?: { rowsPerBlock: number }): Promis
   await recordBatchStatus(userId, newBatch(4).id, { status: 'RUNNING', start_datetime: time });
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
   // What the creation has had no time for.
-  await sealStretch({ client, tables, userId, lists }, { list: lists.job, stretch: 0 });
+  await sealSegment({ client, tables, userId, lists }, { list: lists.job, segment: 0 });
   return userId;
 }
 
@@ -240,7 +240,7 @@ describe('repairUser', () => {
     let writes = 0;
     const sealing = interceptedClient(client, async (call) => {
       const isWrite = /^(Put|Delete|Transact)/.test(call.name);
-      if (isWrite) await sealStretch({ client, tables, userId, lists }, { list: lists.job, stretch: 0 });
+      if (isWrite) await sealSegment({ client, tables, userId, lists }, { list: lists.job, segment: 0 });
       const output = await call.send();
       if (!isWrite) return output;
       writes += 1;
@@ -435,12 +435,12 @@ describe('repairUser', () => {
       if (call.input.TableName !== tables.Columns || columnReads++ > 0) return output;
       return { ...output, Items: (output.Items as unknown[]).slice(3) };
     });
-    const { differences, unsettled } = await repairUser({ client: lagging, tables, userId }, { fix: true, lists });
+    const { differences, undecided } = await repairUser({ client: lagging, tables, userId }, { fix: true, lists });
     expect(columnReads).toBe(2);
-    expect({ differences, unsettled }).toEqual({ differences: [], unsettled: [] });
+    expect({ differences, undecided }).toEqual({ differences: [], undecided: [] });
   });
 
-  it('names as unsettled what differs in another way each time, and mends nothing of it', async () => {
+  it('names as undecided what differs in another way each time, and mends nothing of it', async () => {
     const userId = await owner('restless');
     const sound = await ownerRows(client, tables, userId);
     let reads = 0;
@@ -454,7 +454,7 @@ describe('repairUser', () => {
       };
     });
     const result = await repairUser({ client: restless, tables, userId }, { fix: true, lists });
-    expect(result).toMatchObject({ differences: [], remaining: [], unsettled: ['block  b#f#0000001'] });
+    expect(result).toMatchObject({ differences: [], remaining: [], undecided: ['block  b#f#0000001'] });
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
   });
 

@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { untilAnswered } from '../../functions/answered.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { sealStretch } from '../../functions/data/lifecycle/seal-stretches.ts';
+import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
+import { withinRequest } from '../../functions/request-lifetime.ts';
 import { withRequestLog, writeRequestLog } from '../../functions/request-log.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -23,7 +23,7 @@ import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
-/** Stretches of four rows, the first of which may be sealed from the seventh row on. */
+/** Segments of four rows, the first of which may be sealed from the seventh row on. */
 const rowsPerBlock = 2;
 const lists = ownerLists(rowsPerBlock);
 const client = testClient(dynamodbEndpoint);
@@ -42,7 +42,7 @@ async function columnsOf(userId: string) {
 const summariesIn = (columns: object) => Object.keys(columns).filter((key) => /^[bj]#.#s#/.test(key));
 
 /**
- * A user of 9 batches, the first of them open and with 9 jobs: a stretch of both lists is old, and
+ * A user of 9 batches, the first of them open and with 9 jobs: a segment of both lists is old, and
  * not sealed yet.
  */
 async function newUser(userId: string): Promise<string> {
@@ -58,7 +58,7 @@ interface Work {
 }
 
 const work = (text: string, perform: Work['perform']): Work => ({ perform, toString: () => text });
-/** Mostly of the stretches that are old from the start. */
+/** Mostly of the segments that are old from the start. */
 const rows = fc.nat(5);
 const times = fc.constantFrom('2026-03-01T00:00:00.000000Z', '2026-03-02T00:00:00.500000Z');
 let created = 1_000;
@@ -66,9 +66,9 @@ let created = 1_000;
 const someWork: fc.Arbitrary<Work> = fc.oneof(
   fc
     .tuple(fc.constantFrom('batch' as const, 'job' as const), fc.constantFrom(0, 0, 1))
-    .map(([name, stretch]) =>
-      work(`seal(${name}, ${stretch})`, (through, userId) =>
-        sealStretch({ client: through, tables, userId, lists }, { list: lists[name], stretch }),
+    .map(([name, segment]) =>
+      work(`seal(${name}, ${segment})`, (through, userId) =>
+        sealSegment({ client: through, tables, userId, lists }, { list: lists[name], segment }),
       ),
     ),
   fc
@@ -174,7 +174,7 @@ describe('sealing and a change of one of its rows', () => {
       start_timestamp: '2026-03-01T00:00:00.000000Z',
     });
   const sealJobs = (through: Through, userId: string) =>
-    sealStretch({ client: through, tables, userId, lists }, { list: lists.job, stretch: 0 });
+    sealSegment({ client: through, tables, userId, lists }, { list: lists.job, segment: 0 });
   /** Makes `other` come between the reads and the first transaction. */
   const comingBetween = (other: () => Promise<unknown>) => {
     let isFirst = true;
@@ -286,7 +286,7 @@ describe('a creation', () => {
       }
       return output;
     });
-    await untilAnswered(async () => {
+    await withinRequest(async () => {
       creation = create(userId, slow);
       await answered;
     });

@@ -154,10 +154,10 @@ const changes: Readonly<Record<string, { readonly batch: ListDescription; readon
         },
       ],
     },
-    'columns under other keys, some left out, in blocks and stretches of another size': {
+    'columns under other keys, some left out, in blocks and segments of another size': {
       batch: {
         ...before.batch,
-        rowsPerStretch: 10,
+        rowsPerSegment: 10,
         columns: {
           id: { kind: 'uuid', key: 'I', attribute: 'id', rowsPerBlock: 7 },
           facets: { ...facetColumn, rowsPerBlock: 5 },
@@ -212,7 +212,7 @@ async function owner(userId: string): Promise<string> {
   return userId;
 }
 
-/** Whether the call mends something: the transactions that seal stretches delete nothing. */
+/** Whether the call mends something: the transactions that seal segments delete nothing. */
 function isMend({ name, input }: Call): boolean {
   const parts = (input.TransactItems ?? []) as readonly { readonly Delete?: object }[];
   return /^(Put|Delete|Update)/.test(name) || parts.some(({ Delete }) => Delete !== undefined);
@@ -432,7 +432,7 @@ describe('columns from before there were summaries', () => {
     columns: { ...batchList.columns, facets: { ...batchList.columns.facets, facets } },
   };
   /**
-   * Facets did not tell whether a row has times. Stretches are small here: rows enough for one
+   * Facets did not tell whether a row has times. Segments are small here: rows enough for one
    * would take minutes.
    */
   const earlier = withRowsPerBlock(release, 4);

@@ -79,8 +79,8 @@ async function newUser(name: string): Promise<string> {
 async function rowsOf(userId: string) {
   expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
   const rows = await ownerRows(client, tables, userId);
-  for (const { creating, canceling, calls_under_way } of rows.batches) {
-    expect([creating, canceling, calls_under_way]).toEqual([undefined, undefined, undefined]);
+  for (const { creating, canceling, pending_calls } of rows.batches) {
+    expect([creating, canceling, pending_calls]).toEqual([undefined, undefined, undefined]);
   }
   const ids = new Map<string, string>();
   const derived = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;

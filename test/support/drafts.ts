@@ -1,6 +1,6 @@
 import { emptyHead, type Head } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
-import { type Draft, emptyDraft, type Operation, type Owner } from '../../functions/data/lifecycle/draft.ts';
+import { type Change, type Draft, emptyDraft, type Owner } from '../../functions/data/lifecycle/draft.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 
@@ -25,12 +25,12 @@ export function draftOf({
     heads,
     batches: new Map(batches.map((row) => [row.id, row])),
     jobs: new Map(jobs.map((row) => [row.id, row])),
-    processedEvents: new Map(),
+    processedCalls: new Map(),
   });
 }
 
 /** The draft after all operations. */
-export function applyAll(draft: Draft, operations: readonly Operation[]): Draft {
+export function applyAll(draft: Draft, operations: readonly Change[]): Draft {
   return operations.reduce((before, operation) => operation.apply(before), draft);
 }
 

@@ -71,7 +71,7 @@ export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, 
 type Writer = ReturnType<typeof modelWriter>;
 type Result = { readonly state: Model; readonly outcome: string };
 
-export interface Operation {
+export interface Change {
   perform(writer: Writer, userId: string): Promise<unknown>;
   apply(state: Model): Result;
   toString(): string;
@@ -90,7 +90,7 @@ function modelBatch(row: BatchRow, jobs: readonly JobRow[]): ModelBatch {
   return {
     device_type: row.device_type,
     status: row.status,
-    saidStatus: row.unsettled?.status ?? row.status,
+    saidStatus: row.reported?.status ?? row.status,
     open: row.open,
     closedLater: row.written_at.open !== undefined,
     tags: row.tags,
@@ -105,8 +105,8 @@ function modelJob(row: JobRow): ModelJob {
     batch: row.batch_id,
     runs: row.runs,
     status: row.status,
-    saidStatus: row.unsettled?.status ?? row.status,
-    saidErrors: row.unsettled === undefined ? row.errors : row.unsettled.errors,
+    saidStatus: row.reported?.status ?? row.status,
+    saidErrors: row.reported === undefined ? row.errors : row.reported.errors,
     start: row.start_timestamp,
     end: row.end_timestamp,
     errors: row.errors,
@@ -190,7 +190,7 @@ const given = <Value extends object>(value: Value) =>
 
 const create = fc
   .record({ number: batchNumbers, jobs: severalJobs, open: fc.boolean(), tags: someTags, other: fc.nat(9) })
-  .map(({ number, jobs, open, tags, other }): Operation => {
+  .map(({ number, jobs, open, tags, other }): Change => {
     const batch = newBatch(number, {
       jobs: jobs.map((job) => newJob(job)),
       open,
@@ -240,7 +240,7 @@ function withJobs(state: Model, batchId: string, added: readonly Pick<NewJob, 'i
   return done({ batches: [...batches], jobs: [...state.jobs, ...jobs] });
 }
 
-const add = fc.record({ number: batchNumbers, jobs: severalJobs }).map(({ number, jobs }): Operation => {
+const add = fc.record({ number: batchNumbers, jobs: severalJobs }).map(({ number, jobs }): Change => {
   const batchId = newBatch(number).id;
   const added = jobs.map((job) => newJob(job));
   return {
@@ -277,7 +277,7 @@ const recordBatch = fc
     start: optional(times),
     end: optional(times),
   })
-  .map(({ number, status, start, end }): Operation => {
+  .map(({ number, status, start, end }): Change => {
     const { id } = newBatch(number);
     return {
       perform: (writer, userId) =>
@@ -301,7 +301,7 @@ function changeBatch(state: Model, id: string, change: (batch: ModelBatch) => Mo
   return done({ ...state, batches: [...batches.set(id, next)] });
 }
 
-const tag = fc.record({ number: batchNumbers, tags: someTags }).map(({ number, tags }): Operation => {
+const tag = fc.record({ number: batchNumbers, tags: someTags }).map(({ number, tags }): Change => {
   const { id } = newBatch(number);
   return {
     perform: (writer, userId) => writer.setTags(userId, id, tags),
@@ -310,7 +310,7 @@ const tag = fc.record({ number: batchNumbers, tags: someTags }).map(({ number, t
   };
 });
 
-const close = batchNumbers.map((number): Operation => {
+const close = batchNumbers.map((number): Change => {
   const { id } = newBatch(number);
   return {
     perform: (writer, userId) => writer.closeBatch(userId, id),
@@ -338,7 +338,7 @@ const recordJob = fc
     errors: optional(fc.constantFrom<string[]>(['timeout'], [])),
     result: optional(fc.constantFrom('x', 'y')),
   })
-  .map(({ number, status, start, end, errors, result }): Operation => {
+  .map(({ number, status, start, end, errors, result }): Change => {
     const { id } = newJob(number);
     const key = (userId: string) => (result === undefined ? undefined : `results/${userId}/${result}.json`);
     let owner = '';
@@ -365,7 +365,7 @@ function cancel(job: ModelJob): ModelJob {
   return finalJob.includes(job.status) ? job : { ...job, status: 'CANCELED', saidStatus: 'CANCELED', end: now };
 }
 
-const cancelWhole = batchNumbers.map((number): Operation => {
+const cancelWhole = batchNumbers.map((number): Change => {
   const { id } = newBatch(number);
   return {
     perform: (writer, userId) => writer.cancelBatch(userId, id),
@@ -386,7 +386,7 @@ const cancelWhole = batchNumbers.map((number): Operation => {
   };
 });
 
-const cancelOne = jobNumbers.map((number): Operation => {
+const cancelOne = jobNumbers.map((number): Change => {
   const { id } = newJob(number);
   return {
     perform: (writer, userId) => writer.cancelJob(userId, id),
@@ -404,7 +404,7 @@ const cancelOne = jobNumbers.map((number): Operation => {
 
 const cancelSome = fc
   .record({ number: batchNumbers, chosen: optional(severalJobs) })
-  .map(({ number, chosen }): Operation => {
+  .map(({ number, chosen }): Change => {
     const { id } = newBatch(number);
     const ids = chosen?.map((job) => newJob(job).id);
     return {
@@ -419,7 +419,7 @@ const cancelSome = fc
     };
   });
 
-const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number, key }): Operation => {
+const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number, key }): Change => {
   const { id: source } = newBatch(number);
   let owner = '';
   const idempotencyKey = `${number} ${key}`;
@@ -451,7 +451,7 @@ const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number
  * Any operation, on so few batches and jobs that they meet. Creations are frequent, so that the
  * others find something.
  */
-export const operations: fc.Arbitrary<Operation> = fc.oneof(
+export const operations: fc.Arbitrary<Change> = fc.oneof(
   { weight: 4, arbitrary: create },
   { weight: 2, arbitrary: add },
   { weight: 2, arbitrary: recordBatch },

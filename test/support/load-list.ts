@@ -6,10 +6,10 @@ import { emptyHead, type Head, headKey } from '../../functions/data/columns/head
 import type { Column, ListDescription } from '../../functions/data/columns/list-description.ts';
 import { packedCount, seal, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
 import {
-  blocksOfStretch,
+  blocksOfSegment,
   isSummarized,
   packSummary,
-  sealableStretches,
+  sealableSegments,
   summarize,
   summaryKey,
 } from '../../functions/data/columns/summary.ts';
@@ -33,10 +33,10 @@ interface ListToLoad {
 }
 
 /**
- * Which of the columns that have summaries are sealed in which of the sealable stretches. `() =>
+ * Which of the columns that have summaries are sealed in which of the sealable segments. `() =>
  * true`: all in all.
  */
-export type Sealed = (stretch: number, column: Column) => boolean;
+export type Sealed = (segment: number, column: Column) => boolean;
 
 const nothing: Sealed = () => false;
 
@@ -84,24 +84,24 @@ export function storedColumns(
     const block = apply(blocks.get(key));
     if (block !== undefined) blocks.set(key, block);
   }
-  const stretches = sealableStretches(list, tailStart(list, after));
+  const segments = sealableSegments(list, tailStart(list, after));
   for (const column of Object.values(list.columns).filter(isSummarized)) {
-    for (let stretch = 0; stretch < stretches; stretch++) {
-      if (sealed(stretch, column)) sealStretch(list, column, stretch, blocks);
+    for (let segment = 0; segment < segments; segment++) {
+      if (sealed(segment, column)) sealSegment(list, column, segment, blocks);
     }
   }
   return { head: { ...after, tail }, blocks };
 }
 
-function sealStretch(list: ListDescription, column: Column, stretch: number, blocks: Map<string, Uint8Array>) {
-  const values = new Float64Array(list.rowsPerStretch);
-  for (const [at, key] of blocksOfStretch(list, column, stretch).entries()) {
+function sealSegment(list: ListDescription, column: Column, segment: number, blocks: Map<string, Uint8Array>) {
+  const values = new Float64Array(list.rowsPerSegment);
+  for (const [at, key] of blocksOfSegment(list, column, segment).entries()) {
     const block = blocks.get(key);
     if (block === undefined || packedCount(block) !== column.rowsPerBlock) throw new RangeError(`Cannot seal ${key}.`);
     unpackIntegers(block, values, at * column.rowsPerBlock);
     blocks.set(key, seal(block));
   }
-  blocks.set(summaryKey(list, column, stretch), packSummary(summarize(column, values)));
+  blocks.set(summaryKey(list, column, segment), packSummary(summarize(column, values)));
 }
 
 async function writeAll(

@@ -401,10 +401,10 @@ export function leaseFirstBatch<
 }
 
 /** Puts the first batch into the queue, as leaseFirstBatch says. */
-export async function putFirstLease(client: DynamoDBDocumentClient, names: TableNames<'Queue'>, own: Belongings) {
+export async function putFirstLease(client: DynamoDBDocumentClient, names: TableNames<'DeviceQueue'>, own: Belongings) {
   const { deviceType: device_type, key, fence, userId: user_id } = firstLease(own);
   const item = { device_type, key, user_id, fence, lease_until: Date.now() + 3_600_000, place: 0, losses: 0 };
-  await client.send(new PutCommand({ TableName: names.Queue, Item: item }));
+  await client.send(new PutCommand({ TableName: names.DeviceQueue, Item: item }));
 }
 
 function anyLease(own: Belongings): fc.Arbitrary<UserRequest> {

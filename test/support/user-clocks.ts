@@ -11,13 +11,13 @@ import { itemsOfOwner } from './items-of-owner.ts';
 /** The keys of a device's batches, in their order. */
 export async function keysInQueue(
   client: DynamoDBDocumentClient,
-  { Queue }: TableNames<'Queue'>,
+  { DeviceQueue }: TableNames<'DeviceQueue'>,
   device: string,
   user?: string,
 ): Promise<string[]> {
   const { Items = [] } = await client.send(
     new QueryCommand({
-      TableName: Queue,
+      TableName: DeviceQueue,
       KeyConditionExpression: 'device_type = :type',
       ExpressionAttributeValues: { ':type': device },
       ConsistentRead: true,
@@ -49,7 +49,7 @@ export async function clocksOf(
  */
 export async function misplacedBatches(
   client: DynamoDBDocumentClient,
-  names: TableNames<'Queue' | 'Columns'>,
+  names: TableNames<'DeviceQueue' | 'Columns'>,
   whose: { readonly user: string; readonly device: string },
 ): Promise<string[]> {
   const clocks = await clocksOf(client, names, whose);

@@ -18,9 +18,9 @@ export function wrongSummaries(lists: OwnerLists, columns: OwnerRows['columns'])
     const prefix = summaryPrefix(list, column);
     const summaries = Object.keys(columns).filter((key) => key.startsWith(prefix));
     return summaries.filter((key) => {
-      const first = (Number(key.slice(prefix.length)) * list.rowsPerStretch) / column.rowsPerBlock;
+      const first = (Number(key.slice(prefix.length)) * list.rowsPerSegment) / column.rowsPerBlock;
       const blocks = Array.from(
-        { length: list.rowsPerStretch / column.rowsPerBlock },
+        { length: list.rowsPerSegment / column.rowsPerBlock },
         (_, at) => columns[blockKey(columnPrefix(list, column), first + at)]?.v as Uint8Array | undefined,
       );
       if (!blocks.every((block) => block !== undefined && isSealed(block))) return true;
@@ -31,7 +31,7 @@ export function wrongSummaries(lists: OwnerLists, columns: OwnerRows['columns'])
           Float64Array.from(values, (value) => (value as number) ?? Number.NaN),
         ),
       );
-      return Buffer.compare(columns[key]!.v as Uint8Array, right) !== 0 || values.length !== list.rowsPerStretch;
+      return Buffer.compare(columns[key]!.v as Uint8Array, right) !== 0 || values.length !== list.rowsPerSegment;
     });
   });
 }

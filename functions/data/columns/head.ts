@@ -98,7 +98,7 @@ export function formatOf(list: ListDescription): string {
     list.key,
     list.rowsInTail,
     list.textsPerBlock,
-    list.rowsPerStretch,
+    list.rowsPerSegment,
     blocks.sort(),
     defaults.sort(),
   ]);

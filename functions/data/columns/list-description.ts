@@ -110,10 +110,10 @@ export interface ListDescription {
   readonly textsPerBlock: number;
   /**
    * Rows that one summary tells about (summary.ts): a multiple of every column's `rowsPerBlock`,
-   * except those of ids, so that no block belongs to two stretches; a stretch of a column has less
+   * except those of ids, so that no block belongs to two segments; a segment of a column has less
    * than 100 blocks, so that one transaction can seal it.
    */
-  readonly rowsPerStretch: number;
+  readonly rowsPerSegment: number;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
   /**
@@ -132,7 +132,7 @@ export function describedAttributes(list: ListDescription): Set<string> {
 }
 
 /**
- * The same list with all blocks of `rows` rows, a tail of about half as many, stretches of two
+ * The same list with all blocks of `rows` rows, a tail of about half as many, segments of two
  * blocks, and blocks of two texts: tests force many small ones.
  */
 export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
@@ -142,7 +142,7 @@ export function withRowsPerBlock<List extends ListDescription>(list: List, rows:
     ...list,
     rowsInTail: (rows >> 1) + 1,
     textsPerBlock: 2,
-    rowsPerStretch: 2 * rows,
+    rowsPerSegment: 2 * rows,
     columns: resize(list.columns),
     sets: resize(list.sets),
   };

@@ -14,7 +14,7 @@ export const batchList = {
   table: 'Batches',
   rowsInTail: 16,
   textsPerBlock: 24,
-  rowsPerStretch: 4_608,
+  rowsPerSegment: 4_608,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     facets: {
@@ -45,7 +45,7 @@ export const jobList = {
   table: 'Jobs',
   rowsInTail: 16,
   textsPerBlock: 24,
-  rowsPerStretch: 4_608,
+  rowsPerSegment: 4_608,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     batch_id: { kind: 'uuid', key: 'b', attribute: 'batch_id', rowsPerBlock: 56 },

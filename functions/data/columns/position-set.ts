@@ -1,5 +1,5 @@
 /**
- * A block of a position set: which rows of one stretch of the sequence are in the set (have the
+ * A block of a position set: which rows of one segment of the sequence are in the set (have the
  * tag, are of the batch). It is a bitmap with one bit a row, without its leading and trailing zero
  * bytes.
  *

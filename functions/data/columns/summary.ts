@@ -1,9 +1,9 @@
 /**
  * Summaries: what a query needs to know of many old rows without reading their values. The rows are
- * cut into stretches; for each stretch and column of numbers there may be one summary item.
+ * cut into segments; for each segment and column of numbers there may be one summary item.
  *
  * The rule that makes a summary right whenever it is there: it is written in one transaction that
- * seals every block of the stretch, conditional on the bytes it was made from; and whoever changes
+ * seals every block of the segment, conditional on the bytes it was made from; and whoever changes
  * a block that is sealed deletes the summary in the same transaction. So a summary says what the
  * blocks say. It may be missing at any time: then the blocks are read.
  *
@@ -24,7 +24,7 @@ export interface Cell {
 const mostCells = 1_024;
 
 /**
- * The cells of a stretch's values (NaN for null), ascending, those of null last; together they
+ * The cells of a segment's values (NaN for null), ascending, those of null last; together they
  * count each row once. Times have one cell from the least to the greatest; other numbers one for
  * each different value, or one for all where these are too many.
  */
@@ -119,25 +119,25 @@ export function summaryPrefix(list: ListDescription, column: Column): string {
   return `${columnPrefix(list, column)}s#`;
 }
 
-export function summaryKey(list: ListDescription, column: Column, stretch: number): string {
-  return blockKey(summaryPrefix(list, column), stretch);
+export function summaryKey(list: ListDescription, column: Column, segment: number): string {
+  return blockKey(summaryPrefix(list, column), segment);
 }
 
-/** The keys of the column's blocks in a stretch, ascending. */
-export function blocksOfStretch(list: ListDescription, column: Column, stretch: number): string[] {
-  const length = list.rowsPerStretch / column.rowsPerBlock;
-  return Array.from({ length }, (_, at) => blockKey(columnPrefix(list, column), stretch * length + at));
+/** The keys of the column's blocks in a segment, ascending. */
+export function blocksOfSegment(list: ListDescription, column: Column, segment: number): string[] {
+  const length = list.rowsPerSegment / column.rowsPerBlock;
+  return Array.from({ length }, (_, at) => blockKey(columnPrefix(list, column), segment * length + at));
 }
 
-/** The stretch of a block of the column. */
-export function stretchOfBlock(list: ListDescription, column: Column, block: number): number {
-  return Math.floor((block * column.rowsPerBlock) / list.rowsPerStretch);
+/** The segment of a block of the column. */
+export function segmentOfBlock(list: ListDescription, column: Column, block: number): number {
+  return Math.floor((block * column.rowsPerBlock) / list.rowsPerSegment);
 }
 
 /**
- * How many stretches, from the oldest on, may be sealed, with so many rows in blocks: those with
- * half a stretch of rows behind them. Newer rows change too often.
+ * How many segments, from the oldest on, may be sealed, with so many rows in blocks: those with
+ * half a segment of rows behind them. Newer rows change too often.
  */
-export function sealableStretches({ rowsPerStretch }: ListDescription, rowsInBlocks: number): number {
-  return Math.max(0, Math.floor((rowsInBlocks - rowsPerStretch / 2) / rowsPerStretch));
+export function sealableSegments({ rowsPerSegment }: ListDescription, rowsInBlocks: number): number {
+  return Math.max(0, Math.floor((rowsInBlocks - rowsPerSegment / 2) / rowsPerSegment));
 }

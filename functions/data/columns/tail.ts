@@ -59,7 +59,7 @@ export function columnChanges(
       if (row.seq >= from) values[row.seq - from] = value;
       else if (previous === undefined || value !== columnValue(column, previous, after.dictionaries)) {
         const summary = isSummarized(column)
-          ? { summary: summaryKey(list, column, Math.floor(row.seq / list.rowsPerStretch)) }
+          ? { summary: summaryKey(list, column, Math.floor(row.seq / list.rowsPerSegment)) }
           : {};
         for (const edit of columnEdits(list, column, row.seq, [value])) edits.push({ ...edit, ...summary });
       }

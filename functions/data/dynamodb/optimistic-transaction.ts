@@ -3,8 +3,8 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { isAnswered } from '../../answered.ts';
 import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
+import { isRequestOver } from '../../request-lifetime.ts';
 import { Contention, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
 
@@ -18,7 +18,7 @@ export interface Decision<Result> {
 }
 
 /** Lets writers who got into each other's way write one after the other. */
-export interface Turns {
+export interface WriterLock {
   /** Ask for a turn before each attempt from now on: another writer was in the way. */
   ask(): void;
   /** Waits for a turn, if they are asked for. */
@@ -48,7 +48,7 @@ const mostFailures = 3;
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
   decide: () => Promise<Decision<Result>>,
-  { attempts = 12, turns }: { readonly attempts?: number | undefined; readonly turns?: Turns | undefined } = {},
+  { attempts = 12, turns }: { readonly attempts?: number | undefined; readonly turns?: WriterLock | undefined } = {},
 ): Promise<Result> {
   let decision: Decision<Result> | undefined;
   let failures = 0;
@@ -56,7 +56,7 @@ export function optimisticTransaction<Result>(
     if (decision === undefined) await turns?.take();
     decision ??= await decide();
     const { transaction, result } = decision;
-    if (isAnswered()) throw new TimedOut('The request was answered before.');
+    if (isRequestOver()) throw new TimedOut('The request was answered before.');
     if (transaction !== undefined) await translateErrors(client.send(new TransactWriteCommand(transaction)));
     return result;
   };

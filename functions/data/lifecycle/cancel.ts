@@ -9,8 +9,8 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
-import { carryOut } from './carry-out.ts';
-import { batchIn, type Draft, type Operation, settledBatchIn, settledJobIn, withJobs, withRows } from './draft.ts';
+import { commitChanges } from './commit-changes.ts';
+import { type Change, type Draft, reportedBatch, visibleBatch, visibleJob, withJobs, withRows } from './draft.ts';
 import { changeJobs, JobsLeft, mostAttempts, onBatch } from './end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
 import type { LifecycleTables } from './transaction.ts';
@@ -43,18 +43,18 @@ export interface Cancellation {
 export function cancelBatch(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, rowsPerBlock, beforeSeveral }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, beforeMultiTransaction }: LifecycleOptions = {},
 ): (userId: string, batchId: string, hasTime?: () => boolean) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);
-  const announce = async (userId: string, batchId: string) => beforeSeveral?.(userId, batchId);
+  const announce = async (userId: string, batchId: string) => beforeMultiTransaction?.(userId, batchId);
   const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
   return async (userId, batchId, hasTime) => {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const jobIds = await jobIdsOf(userId, batchId);
       const cancellation = { lists, batchId, jobIds, now: fromMicroseconds(now() * 1000) };
       let batch: BatchRow | undefined;
-      const onCarriedOut = (draft: Draft) => {
-        batch = settledBatchIn(draft, batchId);
+      const onCommitted = (draft: Draft) => {
+        batch = visibleBatch(draft, batchId);
       };
       const context = {
         client,
@@ -62,11 +62,11 @@ export function cancelBatch(
         userId,
         lists,
         now,
-        onCarriedOut,
+        onCommitted,
         hasTime,
-        beforeSeveral: () => announce(userId, batchId),
+        beforeMultiTransaction: () => announce(userId, batchId),
       };
-      const [error] = await carryOut(context, [cancelOperations(cancellation)]);
+      const [error] = await commitChanges(context, [cancelOperations(cancellation)]);
       if (error === undefined && batch?.status === 'CANCELED') return batch;
       if (error === undefined && batch !== undefined) throw endedOtherwise(batch);
       if (!(error instanceof JobsLeft)) throw error ?? new NotFound('There is no such batch.');
@@ -75,7 +75,7 @@ export function cancelBatch(
   };
 }
 
-function cancelOperations(cancellation: Cancellation): Operation[] {
+function cancelOperations(cancellation: Cancellation): Change[] {
   return [closeBatch(cancellation), ...cancelJobsOperations(cancellation), endBatch(cancellation)];
 }
 
@@ -83,17 +83,17 @@ function cancelOperations(cancellation: Cancellation): Operation[] {
  * Cancels those of the jobs that have not ended. Their batch, if it is closed and has no other
  * unfinished job, ends by it.
  */
-export function cancelJobsOperations({ lists, batchId, jobIds, now, errors }: Cancellation): Operation[] {
+export function cancelJobsOperations({ lists, batchId, jobIds, now, errors }: Cancellation): Change[] {
   const update = { status: 'CANCELED', end_timestamp: now, ...(errors && { errors }) } as const;
   return changeJobs(lists, { batchId, jobIds }, (job) =>
     isFinalJob(job) ? job : updateRow(job, update, { kind: 'direct call', time: now }),
   );
 }
 
-function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {
+function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Change {
   return onBatch(batchId, (draft, batch) => {
     if (jobIds.length < batch.jobs_count) throw new JobsLeft();
-    const { status } = settledBatchIn(draft, batchId) ?? batch;
+    const { status } = visibleBatch(draft, batchId) ?? batch;
     const isUnfinished = batch.canceling === true || batch.creating === true;
     if (status === 'CANCELED' && !isUnfinished) return draft;
     if (isFinalBatchStatus(status) && !isUnfinished) throw endedOtherwise({ status });
@@ -107,19 +107,16 @@ function closeBatch({ lists, batchId, jobIds, now }: Cancellation): Operation {
  * Cancels one job; its batch, if it is closed and this was its last job, ends by it. A job that is
  * canceled already stays as it is.
  */
-export function cancelJob(
-  lists: OwnerLists,
-  { jobId, now }: { readonly jobId: string; readonly now: string },
-): Operation {
+export function cancelJob(lists: OwnerLists, { jobId, now }: { readonly jobId: string; readonly now: string }): Change {
   return {
     batchIds: [],
     jobIds: [jobId],
     apply(draft) {
-      const job = settledJobIn(draft, jobId);
+      const job = visibleJob(draft, jobId);
       if (job === undefined) throw new NotFound('There is no such job.');
       if (job.status === 'CANCELED') return draft;
       if (isFinalJob(job)) throw new IllegalTransition(`The job is ${job.status} and cannot be canceled.`);
-      const batch = batchIn(draft, job.batch_id);
+      const batch = reportedBatch(draft, job.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
       const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
       return withJobs(lists, draft, { batch, jobs: [canceled] });
@@ -127,12 +124,12 @@ export function cancelJob(
   };
 }
 
-function endBatch({ lists, batchId, now }: Cancellation): Operation {
+function endBatch({ lists, batchId, now }: Cancellation): Change {
   return onBatch(batchId, (draft, batch) => {
     const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
     if (PENDING + RUNNING + CANCELING > 0) throw new JobsLeft();
     if (batch.canceling !== true) return draft;
-    const { canceling, creating, calls_under_way, ...rest } = batch;
+    const { canceling, creating, pending_calls, ...rest } = batch;
     const update = { status: 'CANCELED', end_datetime: now } as const;
     const ended = isFinalBatchStatus(rest.status)
       ? { ...rest, rev: rest.rev + 1 }

@@ -7,19 +7,19 @@ import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { isUnderWay, withCall, withoutCall } from './calls-under-way.ts';
 import {
-  batchIn,
+  type Change,
   type Draft,
-  type EventReference,
-  jobIn,
-  type Operation,
   type Owner,
-  type ProcessedEvent,
+  type ProcessedCall,
+  reportedBatch,
+  reportedJob,
+  type SourceCall,
   withJobs,
   withRows,
   withSequences,
 } from './draft.ts';
+import { isPending, withCall, withoutCall } from './pending-calls.ts';
 import { isFinalBatchStatus } from './update-row.ts';
 
 /**
@@ -58,7 +58,7 @@ const sequenceBytesAtOnce = 400_000;
  * The creation as operations in their order: several where one transaction would not hold it. The
  * event goes with the last.
  */
-export function creationOperations(owner: Owner, creation: Creation, event?: EventReference): Operation[] {
+export function creationChanges(owner: Owner, creation: Creation, event?: SourceCall): Change[] {
   const parts = splitJobs(creation);
   const claim = creation.callId === undefined ? undefined : event && { id: `${event.id}#claim`, digest: event.digest };
   return parts.map((jobs, at) => {
@@ -99,11 +99,11 @@ interface CreationPart extends Creation {
   readonly isFirst: boolean;
   /** No further jobs of the same creation follow. */
   readonly isLast: boolean;
-  readonly event?: EventReference | undefined;
-  readonly claim?: ProcessedEvent | undefined;
+  readonly event?: SourceCall | undefined;
+  readonly claim?: ProcessedCall | undefined;
 }
 
-function creationOperation(owner: Owner, part: CreationPart): Operation {
+function creationOperation(owner: Owner, part: CreationPart): Change {
   const { batchId, create, jobs, event, claim } = part;
   return {
     batchIds: [batchId],
@@ -111,7 +111,7 @@ function creationOperation(owner: Owner, part: CreationPart): Operation {
     event,
     claim,
     apply(draft) {
-      const batch = batchIn(draft, batchId);
+      const batch = reportedBatch(draft, batchId);
       if (create === undefined) return growBatch(owner, { draft, part, batch });
       return batch === undefined
         ? startBatch(owner, { draft, part, create })
@@ -195,7 +195,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
   }
   const begins = part.isFirst && jobs.length === part.jobs.length;
-  if (!begins && !isUnderWay(batch, callId)) {
+  if (!begins && !isPending(batch, callId)) {
     throw new IllegalTransition('The call did not come to its end in time: the jobs that it had added were canceled.');
   }
   if (begins && !batch.open) throw closedForJobs(batch);
@@ -214,7 +214,7 @@ function closedForJobs({ id }: BatchRow): IllegalTransition {
  */
 function findMissingJobs(draft: Draft, { batchId, jobs }: Creation): NewJob[] {
   return jobs.filter((job) => {
-    const row = jobIn(draft, job.id);
+    const row = reportedJob(draft, job.id);
     if (row !== undefined) requireSame(row, { batch_id: batchId, ...jobContent(job) });
     return row === undefined;
   });

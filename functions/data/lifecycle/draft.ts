@@ -1,12 +1,12 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
-import { later } from '../../timestamp.ts';
+import { laterOf } from '../../timestamp.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
-import { settle, settleJob, unsettle, unsettleJob } from './settle.ts';
+import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
 
 /** Whose rows are written, and how they are listed. */
 export interface Owner {
@@ -17,30 +17,30 @@ export interface Owner {
 /**
  * An event as it is remembered, in the transaction that carries it out: so it is carried out once.
  */
-export interface ProcessedEvent {
+export interface ProcessedCall {
   readonly id: string;
   /** Of the content: tells a repetition from another event of the same id. */
   readonly digest: string;
 }
 
 /** The event that asks for an operation. */
-export interface EventReference extends ProcessedEvent {
+export interface SourceCall extends ProcessedCall {
   readonly time: string;
 }
 
 /** A change of one owner's rows that is made in full or not at all. */
-export interface Operation {
+export interface Change {
   /** The rows that it needs: read before. */
   readonly batchIds: readonly string[];
   readonly jobIds: readonly string[];
   /** Absent: the operation is asked for by a direct call. */
-  readonly event?: EventReference | undefined;
+  readonly event?: SourceCall | undefined;
   /**
    * Of a call that may take several operations: the first of them remembers it, unless it is the
    * last too, and none is carried out where another content has it. So nobody goes on with what
    * another call has begun.
    */
-  readonly claim?: ProcessedEvent | undefined;
+  readonly claim?: ProcessedCall | undefined;
   /**
    * The lease under which a device asks for it: the item of the queue is read. All operations of a
    * task have the same.
@@ -55,7 +55,7 @@ export interface Operation {
    * The operation as two that follow each other, for when no transaction holds it; undefined when
    * it cannot be split.
    */
-  halves?(): readonly [Operation, Operation] | undefined;
+  halves?(): readonly [Change, Change] | undefined;
 }
 
 /** What an attempt has read of an owner. */
@@ -65,7 +65,7 @@ export interface Stored {
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly jobs: ReadonlyMap<string, JobRow>;
   /** Digests of those events that have been carried out, by their ids. */
-  readonly processedEvents: ReadonlyMap<string, string>;
+  readonly processedCalls: ReadonlyMap<string, string>;
   /**
    * The batch of the operations' lease, as it is in its device's queue; undefined when it has left
    * the queue.
@@ -82,7 +82,7 @@ export interface Draft {
   readonly jobs: ReadonlyMap<string, JobRow>;
   /** The gzipped sequences of new rows, by the ids of their rows. */
   readonly sequences: ReadonlyMap<string, Uint8Array>;
-  readonly processedEvents: readonly ProcessedEvent[];
+  readonly processedCalls: readonly ProcessedCall[];
   /**
    * What becomes of the lease under which all this is done: the transaction is conditional on its
    * fence.
@@ -111,7 +111,7 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
     batches: new Map(),
     jobs: new Map(),
     sequences: new Map(),
-    processedEvents: [],
+    processedCalls: [],
     blocks: new Set(),
     summaries: new Set(),
     bytes: 0,
@@ -119,24 +119,24 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
 }
 
 /** The batch as it was said to be, for operations to change: withRows settles it again. */
-export function batchIn(draft: Draft, id: string): BatchRow | undefined {
-  const batch = settledBatchIn(draft, id);
-  return batch && unsettle(batch);
+export function reportedBatch(draft: Draft, id: string): BatchRow | undefined {
+  const batch = visibleBatch(draft, id);
+  return batch && batchAsReported(batch);
 }
 
 /** The batch as users see it. */
-export function settledBatchIn(draft: Draft, id: string): BatchRow | undefined {
+export function visibleBatch(draft: Draft, id: string): BatchRow | undefined {
   return draft.batches.get(id) ?? draft.stored.batches.get(id);
 }
 
 /** The job as it was said to be, for operations to change: withJobs settles it again. */
-export function jobIn(draft: Draft, id: string): JobRow | undefined {
-  const job = settledJobIn(draft, id);
-  return job && unsettleJob(job);
+export function reportedJob(draft: Draft, id: string): JobRow | undefined {
+  const job = visibleJob(draft, id);
+  return job && jobAsReported(job);
 }
 
 /** The job as users see it. */
-export function settledJobIn(draft: Draft, id: string): JobRow | undefined {
+export function visibleJob(draft: Draft, id: string): JobRow | undefined {
   return draft.jobs.get(id) ?? draft.stored.jobs.get(id);
 }
 
@@ -154,10 +154,9 @@ export function withJobs(
     heads = draft.heads,
   }: { readonly batch: BatchRow; readonly jobs: readonly JobRow[]; readonly heads?: Draft['heads'] },
 ): Draft {
-  const settled = jobs.map((job) => settleJob(job, batch));
+  const settled = jobs.map((job) => deriveJob(job, batch));
   const counted = jobs.reduce(
-    (counting, said, at) =>
-      count(counting, { before: settledJobIn(draft, said.id), said, after: settled[at] as JobRow }),
+    (counting, said, at) => count(counting, { before: visibleJob(draft, said.id), said, after: settled[at] as JobRow }),
     batch,
   );
   return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: settled, heads });
@@ -176,7 +175,7 @@ function count(
   if (before === undefined) {
     return { ...batch, jobs_count: batch.jobs_count + 1, jobs_count_per_status: counts };
   }
-  const jobs_updated_at = later(said.updated_at, batch.jobs_updated_at);
+  const jobs_updated_at = laterOf(said.updated_at, batch.jobs_updated_at);
   if (after.status === before.status && jobs_updated_at === batch.jobs_updated_at) return batch;
   counts[before.status] -= 1;
   return { ...batch, jobs_count_per_status: counts, jobs_updated_at, rev: batch.rev + 1 };
@@ -192,7 +191,7 @@ export function withRows(
   rows: { readonly batches?: readonly BatchRow[]; readonly jobs?: readonly JobRow[]; readonly heads?: Draft['heads'] },
 ): Draft {
   const { jobs = [], heads = draft.heads } = rows;
-  const batches = (rows.batches ?? []).map(settle);
+  const batches = (rows.batches ?? []).map(deriveBatch);
   return withColumns(lists, {
     ...draft,
     heads,
@@ -258,7 +257,7 @@ export function fits(draft: Draft): boolean {
   const rows = draft.batches.size + draft.jobs.size + draft.sequences.size;
   const inQueues = 2 * [...draft.batches.values()].filter(({ queue_key }) => queue_key !== undefined).length;
   const lease = draft.lease === undefined ? 0 : 1;
-  const inColumns = draft.blocks.size + draft.summaries.size + draft.processedEvents.length;
+  const inColumns = draft.blocks.size + draft.summaries.size + draft.processedCalls.length;
   const items = heads + rows + inColumns + inQueues + lease;
   return items <= maximumItems && draft.bytes <= maximumBytes;
 }

@@ -8,8 +8,8 @@ import { NotFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { batchIn, type Draft, type Operation, settledJobIn, withJobs } from './draft.ts';
-import { hasJobsToEnd, settleJob, unsettleJob } from './settle.ts';
+import { deriveJob, hasJobsToEnd, jobAsReported } from './derive-status.ts';
+import { type Change, type Draft, reportedBatch, visibleJob, withJobs } from './draft.ts';
 
 /**
  * Jobs in one operation: small parts, of which a transaction holds as many as it can, about 60 jobs
@@ -30,14 +30,14 @@ export interface JobsOfBatch {
 }
 
 /**
- * Ends those of a batch's jobs that its end ends (see settle.ts), or that were ended by an earlier
- * report of this end. The last operation throws JobsLeft where a job was not among those found:
- * then find them again.
+ * Ends those of a batch's jobs that its end ends (see derive-status.ts), or that were ended by an
+ * earlier report of this end. The last operation throws JobsLeft where a job was not among those
+ * found: then find them again.
  */
-export function endJobsOperations(lists: OwnerLists, jobs: JobsOfBatch): Operation[] {
+export function endJobsChanges(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
   const settleAgain = (job: JobRow, batch: BatchRow) => {
-    const said = unsettleJob(job);
-    return isDeepStrictEqual(settleJob(said, batch), job) ? job : { ...said, rev: said.rev + 1 };
+    const said = jobAsReported(job);
+    return isDeepStrictEqual(deriveJob(said, batch), job) ? job : { ...said, rev: said.rev + 1 };
   };
   const requireEnded = onBatch(jobs.batchId, (draft, batch) => {
     if (hasJobsToEnd(batch)) throw new JobsLeft();
@@ -51,7 +51,7 @@ export function changeJobs(
   lists: OwnerLists,
   { batchId, jobIds }: JobsOfBatch,
   change: (job: JobRow, batch: BatchRow) => JobRow,
-): Operation[] {
+): Change[] {
   return Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
     changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(part * jobsAtOnce, (part + 1) * jobsAtOnce) }, change),
   );
@@ -61,11 +61,11 @@ function changeSomeJobs(
   lists: OwnerLists,
   { batchId, jobIds }: JobsOfBatch,
   change: (job: JobRow, batch: BatchRow) => JobRow,
-): Operation {
+): Change {
   return {
     ...onBatch(batchId, (draft, batch) => {
       const jobs = jobIds.flatMap((id) => {
-        const job = settledJobIn(draft, id);
+        const job = visibleJob(draft, id);
         const changed = job && change(job, batch);
         return changed === undefined || changed === job ? [] : [changed];
       });
@@ -84,12 +84,12 @@ function changeSomeJobs(
 }
 
 /** An operation on a batch as it was said to be. It throws NotFound without the batch. */
-export function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Operation {
+export function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Change {
   return {
     batchIds: [batchId],
     jobIds: [],
     apply(draft) {
-      const batch = batchIn(draft, batchId);
+      const batch = reportedBatch(draft, batchId);
       if (batch === undefined) throw new NotFound('There is no such batch.');
       return apply(draft, batch);
     },

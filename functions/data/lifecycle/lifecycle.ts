@@ -9,21 +9,21 @@ import { type InputFault, InvalidInput, TooBusy } from '../../errors.ts';
 import type { NewBatch } from '../../schemas/batch.ts';
 import type { NewJob } from '../../schemas/job.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
-import type { UnfinishedCall } from '../../schemas/unfinished-batch.ts';
+import type { InterruptedCall } from '../../schemas/recovery-request.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
-import { carryOut } from './carry-out.ts';
-import { creationOperations } from './creation.ts';
-import type { EventReference, Operation, Owner } from './draft.ts';
-import { endJobsOperations, JobsLeft, mostAttempts } from './end-jobs.ts';
-import { eventOperations } from './event-operations.ts';
-import { endsJobs } from './settle.ts';
+import { commitChanges } from './commit-changes.ts';
+import { creationChanges } from './creation.ts';
+import { endsJobs } from './derive-status.ts';
+import type { Change, Owner, SourceCall } from './draft.ts';
+import { endJobsChanges, JobsLeft, mostAttempts } from './end-jobs.ts';
+import { eventChanges } from './event-changes.ts';
 import type { LifecycleTables } from './transaction.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 import type { BatchUpdate, JobUpdate } from './update-row.ts';
 
-export type { EventReference } from './draft.ts';
+export type { SourceCall } from './draft.ts';
 
 export interface LifecycleOptions {
   /** Milliseconds since 1970. */
@@ -39,7 +39,7 @@ export interface LifecycleOptions {
    * complete what a crash leaves half-done. A call that does not change the batch as a whole says
    * which of its jobs it changes.
    */
-  readonly beforeSeveral?: (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void>;
+  readonly beforeMultiTransaction?: (userId: string, batchId: string, call?: InterruptedCall) => Promise<void>;
 }
 
 /** A batch to create, and when (by default now). */
@@ -50,7 +50,7 @@ export interface CallOptions {
    * The event that asks for the change: it takes effect at the event's time, and once. By default
    * the caller asks, and now.
    */
-  readonly event?: EventReference | undefined;
+  readonly event?: SourceCall | undefined;
   /** Where the input stands in the request: how faults' `loc` begins. */
   readonly loc?: InputFault['loc'];
 }
@@ -73,8 +73,8 @@ export interface CallOptions {
  * same rows, whatever order they arrive in:
  * - If two events set the same field, the later time wins; of equal times, the later arrival.
  * - An end of a batch ends its jobs, and their ends end it; what an event says of either itself
- *   wins over what follows from the other, whenever it comes (see settle.ts). So a job that an
- *   ended batch has made CANCELED is still DONE once its own event says so.
+ *   wins over what follows from the other, whenever it comes (see derive-status.ts). So a job that
+ *   an ended batch has made CANCELED is still DONE once its own event says so.
  * - An event that would move a status backwards changes no status and is no error. Only a second,
  *   different final status is: it throws IllegalTransition.
  * - Jobs may be added to a batch that was closed later than the event.
@@ -94,14 +94,20 @@ export interface CallOptions {
  * - a change of an old row 2 or 4 more for each column whose block is sealed, to delete the
  *   summary: 6 to 8 for a status with a time;
  * - about 280 for each 4,608 batches and 310 for as many jobs, to seal them (0.06 and 0.07 a row),
- *   and as much again where changes of old rows have deleted all summaries of a stretch since. The
+ *   and as much again where changes of old rows have deleted all summaries of a segment since. The
  *   call that does it takes longer by that (sealAfterCreations). Changes made together share what
  *   they have in common.
  */
 export function lifecycle(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), seals, beforeSeveral }: LifecycleOptions = {},
+  {
+    now = Date.now,
+    rowsPerBlock,
+    lists = ownerLists(rowsPerBlock),
+    seals,
+    beforeMultiTransaction,
+  }: LifecycleOptions = {},
 ) {
   const present = () => fromMicroseconds(now() * 1000);
   const ownerOf = (userId: string): Owner => ({ userId, lists });
@@ -124,15 +130,15 @@ export function lifecycle(
       const { event, loc = ['body'] } = options;
       requireDistinct(jobs, loc);
       const time = event?.time ?? present();
-      await carryOutOne(userId, creationOperations(ownerOf(userId), { batchId, jobs, time }, event));
+      await carryOutOne(userId, creationChanges(ownerOf(userId), { batchId, jobs, time }, event));
     },
 
     /**
      * Records what became of a batch. Statuses only move forward: PENDING, then RUNNING and PAUSED
      * in turns, then CANCELING, then DONE, CANCELED, TIMED_OUT or ERROR for ever; steps may be
      * skipped. These close the batch; of the jobs that have not ended, the last three make CANCELED
-     * ones (see settle.ts). Throws NotFound, and IllegalTransition for a move backward or out of a
-     * final status.
+     * ones (see derive-status.ts). Throws NotFound, and IllegalTransition for a move backward or
+     * out of a final status.
      */
     async recordBatchStatus(
       userId: string,
@@ -196,7 +202,7 @@ export function lifecycle(
       const tasks = events.map((event) => {
         try {
           const ended = event.type === 'batch.updated' ? endedBatch(event.data.batch_id, event.data) : undefined;
-          return { operations: eventOperations(ownerOf(userId), event, now()), endedBatch: ended, error: undefined };
+          return { operations: eventChanges(ownerOf(userId), event, now()), endedBatch: ended, error: undefined };
         } catch (error) {
           return { operations: [], endedBatch: undefined, error: error as Error };
         }
@@ -228,28 +234,31 @@ export function lifecycle(
       requireDistinct(jobs, [...loc, 'jobs']);
       const creation = { batchId: create.id, create, jobs, time: created_at ?? time };
       return {
-        operations: creationOperations(ownerOf(userId), creation, at === batches.length - 1 ? event : undefined),
+        operations: creationChanges(ownerOf(userId), creation, at === batches.length - 1 ? event : undefined),
       };
     });
     throwFirst(await carryOutTasks(userId, tasks));
   }
 
-  async function carryOutOne(userId: string, operations: readonly Operation[]): Promise<void> {
+  async function carryOutOne(userId: string, operations: readonly Change[]): Promise<void> {
     throwFirst(await carryOutTasks(userId, [{ operations }]));
   }
 
   /**
-   * As carryOut does; with a task that ends a batch, its jobs end, in the same transaction where it
-   * holds them.
+   * As commitChanges does; with a task that ends a batch, its jobs end, in the same transaction
+   * where it holds them.
    */
   async function carryOutTasks(userId: string, tasks: readonly Task[]): Promise<(Error | undefined)[]> {
     const carryOutWithJobs = async (some: readonly Task[]) => {
       const operations = await Promise.all(some.map((task) => operationsOf(userId, task)));
       const announce = async (task: number) => {
         const batchId = some[task]?.endedBatch;
-        if (batchId !== undefined) await beforeSeveral?.(userId, batchId);
+        if (batchId !== undefined) await beforeMultiTransaction?.(userId, batchId);
       };
-      return carryOut({ ...ownerOf(userId), client, tables, now, seals, beforeSeveral: announce }, operations);
+      return commitChanges(
+        { ...ownerOf(userId), client, tables, now, seals, beforeMultiTransaction: announce },
+        operations,
+      );
     };
     const errors = await carryOutWithJobs(tasks);
     for (let attempt = 1; attempt < mostAttempts; attempt++) {
@@ -261,19 +270,16 @@ export function lifecycle(
     return errors.map((error) => (error instanceof JobsLeft ? new TooBusy(error.message) : error));
   }
 
-  async function operationsOf(
-    userId: string,
-    { operations, endedBatch: batchId }: Task,
-  ): Promise<readonly Operation[]> {
+  async function operationsOf(userId: string, { operations, endedBatch: batchId }: Task): Promise<readonly Change[]> {
     if (batchId === undefined) return operations;
     const jobIds = await jobIdsOf(userId, batchId);
-    return [...operations, ...endJobsOperations(lists, { batchId, jobIds })];
+    return [...operations, ...endJobsChanges(lists, { batchId, jobIds })];
   }
 }
 
 /** Operations that follow each other, and the batch that they end with its jobs, if they do. */
 interface Task {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly Change[];
   readonly endedBatch?: string | undefined;
 }
 

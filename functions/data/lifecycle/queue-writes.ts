@@ -12,8 +12,8 @@ import { batchGet, getItem } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { newUserClock, placeBatch, queueKey, tagOfKey, type UserClock, withdrawBatch } from '../queue/fair-order.ts';
 import { deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import { firstPlaceToCome } from './calls-under-way.ts';
 import type { Draft, Owner } from './draft.ts';
+import { firstPendingPosition } from './pending-calls.ts';
 import { isFinalBatchStatus } from './update-row.ts';
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -24,11 +24,11 @@ type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
  * waits for further jobs. One that is not in the queue does not enter it while a call adds jobs:
  * all that it could run are to come.
  */
-export function isForWorkers(batch: BatchRow): boolean {
+export function isClaimable(batch: BatchRow): boolean {
   const { queue_key, creating, canceling, status, open, jobs_count_per_status } = batch;
   if (queue_key === undefined || creating === true || canceling === true) return false;
   if (isFinalBatchStatus(status) || status === 'CANCELING') return false;
-  if (queue_key === null && firstPlaceToCome(batch) < Number.POSITIVE_INFINITY) return false;
+  if (queue_key === null && firstPendingPosition(batch) < Number.POSITIVE_INFINITY) return false;
   const { PENDING, RUNNING } = jobs_count_per_status;
   return PENDING + RUNNING > 0 || (open && status !== 'PENDING');
 }
@@ -45,7 +45,7 @@ function userClockKey({ device_type, queue_priority }: BatchRow): string {
 }
 
 function enters(row: BatchRow): boolean {
-  return typeof row.queue_key !== 'string' && isForWorkers(row);
+  return typeof row.queue_key !== 'string' && isClaimable(row);
 }
 
 /**
@@ -53,7 +53,7 @@ function enters(row: BatchRow): boolean {
  * or the batch would say so.
  */
 function isWithdrawn({ stored }: Draft, row: BatchRow): boolean {
-  return typeof row.queue_key === 'string' && !isForWorkers(row) && stored.batches.get(row.id)?.status === 'PENDING';
+  return typeof row.queue_key === 'string' && !isClaimable(row) && stored.batches.get(row.id)?.status === 'PENDING';
 }
 
 /**
@@ -64,7 +64,7 @@ function isWithdrawn({ stored }: Draft, row: BatchRow): boolean {
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
-  { Queue, Columns }: TableNames<'Columns'> & Partial<TableNames<'Queue'>>,
+  { DeviceQueue, Columns }: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>,
   { userId, draft }: Pick<Owner, 'userId'> & { readonly draft: Draft },
 ): Promise<StoredClocks> {
   const rows = [...draft.batches.values()];
@@ -80,7 +80,7 @@ export async function readClocks(
     ...Array.from(byClock.values(), async (row) => {
       if (!enters(row)) return 0;
       const key = { device_type: row.device_type, key: deviceClockKey };
-      return tagIn(await getItem(client, { table: requireQueue(Queue), key, consistent: false }));
+      return tagIn(await getItem(client, { table: requireQueue(DeviceQueue), key, consistent: false }));
     }),
   ]);
   return new Map(
@@ -116,7 +116,7 @@ export function queueChanges(
   }: {
     readonly draft: Draft;
     readonly clocks: StoredClocks;
-    readonly tables: TableNames<'Columns'> & Partial<TableNames<'Queue'>>;
+    readonly tables: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>;
   },
 ): QueueChanges {
   const { lease } = draft;
@@ -132,8 +132,8 @@ export function queueChanges(
   const batches = Array.from(draft.batches.values(), (row): BatchRow => {
     const { queue_key, device_type } = row;
     const isInQueue = typeof queue_key === 'string';
-    if (isInQueue === isForWorkers(row)) return row;
-    const TableName = requireQueue(tables.Queue);
+    if (isInQueue === isClaimable(row)) return row;
+    const TableName = requireQueue(tables.DeviceQueue);
     if (isInQueue) {
       const isLeased = lease !== undefined && lease.item.key === queue_key;
       leavesByLease ||= isLeased;
@@ -159,7 +159,7 @@ export function queueChanges(
     const before = clocks.get(key)?.user;
     if (after !== before) writes.push(writeUserClock(tables.Columns, { user_id: userId, key }, { before, after }));
   }
-  if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireQueue(tables.Queue), lease));
+  if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireQueue(tables.DeviceQueue), lease));
   return { batches, writes };
 }
 

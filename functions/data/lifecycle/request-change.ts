@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ownerLists } from '../columns/lists.ts';
-import { carryOut } from './carry-out.ts';
-import type { Draft, Operation } from './draft.ts';
+import { commitChanges } from './commit-changes.ts';
+import type { Change, Draft } from './draft.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
 import type { LifecycleTables } from './transaction.ts';
 
@@ -14,13 +14,13 @@ export function requestChange(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
   { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) }: LifecycleOptions = {},
-): (userId: string, operations: readonly [Operation, ...Operation[]]) => Promise<Draft> {
+): (userId: string, operations: readonly [Change, ...Change[]]) => Promise<Draft> {
   return async (userId, operations) => {
     let last: Draft | undefined;
-    const onCarriedOut = (draft: Draft) => {
+    const onCommitted = (draft: Draft) => {
       last = draft;
     };
-    const [error] = await carryOut({ client, tables, userId, lists, now, onCarriedOut }, [operations]);
+    const [error] = await commitChanges({ client, tables, userId, lists, now, onCommitted }, [operations]);
     if (error !== undefined) throw error;
     return last as Draft;
   };

@@ -11,11 +11,11 @@ import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { ownerLists } from '../columns/lists.ts';
-import { carryOut } from './carry-out.ts';
-import { type Creation, creationOperations } from './creation.ts';
-import { type ProcessedEvent, settledBatchIn, settledJobIn } from './draft.ts';
+import { commitChanges } from './commit-changes.ts';
+import { type Creation, creationChanges } from './creation.ts';
+import { type ProcessedCall, visibleBatch, visibleJob } from './draft.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
-import { turnsOf } from './turns.ts';
+import { writerLock } from './writer-lock.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
 export const keyUsedBefore = 'The idempotency key was used before, with another body.';
@@ -26,7 +26,7 @@ const givenUp = ['The call that added this job did not come to its end.'];
 /** What a call asks for: a new batch (`create`) with its jobs, or further jobs for a batch. */
 export interface RequestedCreation extends Omit<Creation, 'time' | 'callId'> {
   /** The call, where it may be repeated: remembered as an event is, for 15 days. */
-  readonly request?: ProcessedEvent | undefined;
+  readonly request?: ProcessedCall | undefined;
 }
 
 /** The batch, and those of its jobs that were asked for, in this order. */
@@ -52,27 +52,27 @@ const attempts = 60;
  *
  * Write units, for rows up to 1 KB: those of `lifecycle` for a batch and its jobs; 2 for each KB of
  * a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
- * transaction does not hold it all, the batch says so (`creating`, `calls_under_way`) until the
+ * transaction does not hold it all, the batch says so (`creating`, `pending_calls`) until the
  * last one.
  */
 export function requestCreation(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'Queue'>,
-  { now = Date.now, rowsPerBlock, seals, beforeSeveral }: LifecycleOptions = {},
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
+  { now = Date.now, rowsPerBlock, seals, beforeMultiTransaction }: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const lists = ownerLists(rowsPerBlock);
   return async (userId, { request, ...requested }) => {
     const { batchId } = requested;
     const time = fromMicroseconds(now() * 1000);
     const callId = request?.id ?? randomUUID();
-    const operations = creationOperations(
+    const operations = creationChanges(
       { userId, lists },
       { ...requested, callId, time },
       request && { ...request, time },
     );
     let batch: BatchRow | undefined;
     const jobs = new Map<string, JobRow>();
-    const [error] = await carryOut(
+    const [error] = await commitChanges(
       {
         client,
         tables,
@@ -81,16 +81,16 @@ export function requestCreation(
         now,
         seals,
         attempts,
-        turns: turnsOf(client, tables, { userId, now, patienceMilliseconds }),
-        async beforeSeveral() {
+        turns: writerLock(client, tables, { userId, now, patienceMilliseconds }),
+        async beforeMultiTransaction() {
           const job_ids = requested.jobs.map(({ id }) => id);
           const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
-          await beforeSeveral?.(userId, batchId, call);
+          await beforeMultiTransaction?.(userId, batchId, call);
         },
-        onCarriedOut(draft) {
-          batch = settledBatchIn(draft, batchId);
+        onCommitted(draft) {
+          batch = visibleBatch(draft, batchId);
           for (const { id } of requested.jobs) {
-            const job = settledJobIn(draft, id);
+            const job = visibleJob(draft, id);
             if (job !== undefined) jobs.set(id, job);
           }
         },

@@ -17,20 +17,20 @@ import {
   mostUnseenLosses,
   type QueueItem,
 } from '../queue/queue-item.ts';
-import { firstPlaceToCome } from './calls-under-way.ts';
 import {
-  batchIn,
+  type Change,
   changesNothing,
   type Draft,
-  jobIn,
   type LeaseUpdate,
-  type Operation,
-  settledBatchIn,
-  settledJobIn,
+  reportedBatch,
+  reportedJob,
+  visibleBatch,
+  visibleJob,
   withJobs,
   withRows,
 } from './draft.ts';
-import { isForWorkers } from './queue-writes.ts';
+import { firstPendingPosition } from './pending-calls.ts';
+import { isClaimable } from './queue-writes.ts';
 import { isFinalJob, type JobUpdate, updateRow } from './update-row.ts';
 
 /** What a device asks for, and under which lease. */
@@ -65,7 +65,7 @@ export type Progress =
  * waits; where it has waited for two minutes and no job is CANCELING, it is TIMED_OUT. Throws
  * LeaseLost.
  */
-export function startJob(request: LeasedRequest): Operation {
+export function startJob(request: LeasedRequest): Change {
   return underLease(request, (draft, held) => startNext(draft, request, held));
 }
 
@@ -77,10 +77,10 @@ export function startJob(request: LeasedRequest): Operation {
 export function reportJob(
   request: LeasedRequest,
   { jobId, update }: { readonly jobId: string; readonly update: JobUpdate & Pick<JobRow, 'status'> },
-): Operation {
+): Change {
   const { lease, now } = request;
   const operation = underLease(request, (draft, held) => {
-    const job = settledJobIn(draft, jobId);
+    const job = visibleJob(draft, jobId);
     if (job === undefined || job.batch_id !== batchIdOfKey(lease.key)) throw noSuchJob();
     if (isFinalJob(job)) {
       if (job.status === update.status) return draft;
@@ -97,13 +97,13 @@ export function reportJob(
 
 /** What the device does next, by the draft of the last operation. */
 export function progressOf(draft: Draft, lease: LeaseReference): Progress {
-  const batch = settledBatchIn(draft, batchIdOfKey(lease.key));
+  const batch = visibleBatch(draft, batchIdOfKey(lease.key));
   const held: LeaseUpdate | QueueItem | undefined = draft.lease ?? draft.stored.leased;
-  if (batch === undefined || held === undefined || !isForWorkers(batch)) return { kind: 'ended' };
+  if (batch === undefined || held === undefined || !isClaimable(batch)) return { kind: 'ended' };
   const { idle_since, place } = held;
   if (idle_since !== undefined) return { kind: 'waits', batch, idleSince: idle_since };
   const job = [...draft.stored.jobs.keys()]
-    .map((id) => settledJobIn(draft, id) as JobRow)
+    .map((id) => visibleJob(draft, id) as JobRow)
     .find((each) => each.batch_id === batch.id && each.creation_order === place && each.status === 'RUNNING');
   return job === undefined ? { kind: 'looks', place } : { kind: 'runs', batch, job };
 }
@@ -112,7 +112,7 @@ export function noSuchJob(): NotFound {
   return new NotFound('There is no such job.');
 }
 
-function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held: LeaseUpdate) => Draft): Operation {
+function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held: LeaseUpdate) => Draft): Change {
   return {
     batchIds: [batchIdOfKey(lease.key)],
     jobIds,
@@ -122,7 +122,7 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
       if (item === undefined || item.fence !== lease.fence || item.user_id !== lease.userId) {
         throw new LeaseLost('The lease is lost: another worker has the batch, or it has ended.');
       }
-      const batch = settledBatchIn(draft, batchIdOfKey(lease.key));
+      const batch = visibleBatch(draft, batchIdOfKey(lease.key));
       if (batch === undefined) {
         throw new CorruptData('A batch in a queue is missing: npm run repair -- --fix takes it out.');
       }
@@ -150,11 +150,11 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   const { lists, lease, now, jobIds, from } = request;
   const held = before.place < from ? { ...before, place: from, ...noLosses } : before;
   const batchId = batchIdOfKey(lease.key);
-  const batch = batchIn(draft, batchId) as BatchRow;
+  const batch = reportedBatch(draft, batchId) as BatchRow;
   const unfinished = jobIds
-    .flatMap((id) => settledJobIn(draft, id) ?? [])
-    .filter((each) => each.batch_id === batchId && each.creation_order >= held.place && canRun(each));
-  const job = unfinished.find((each) => each.creation_order < firstPlaceToCome(batch));
+    .flatMap((id) => visibleJob(draft, id) ?? [])
+    .filter((each) => each.batch_id === batchId && each.creation_order >= held.place && isRunnable(each));
+  const job = unfinished.find((each) => each.creation_order < firstPendingPosition(batch));
   if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
   const { losses, unseen_losses } = job.creation_order === held.place ? held : noLosses;
   const reason = whyGivenUp({ losses, unseen_losses });
@@ -165,7 +165,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   }
   const source = { kind: 'direct call', time: fromMicroseconds(now * 1000) } as const;
   const started = updateRow(
-    jobIn(draft, job.id) as JobRow,
+    reportedJob(draft, job.id) as JobRow,
     job.status === 'RUNNING' ? {} : { status: 'RUNNING', start_timestamp: source.time },
     source,
   );
@@ -201,16 +201,16 @@ function waitForJobs(
   { lists, lease, now }: LeasedRequest,
   { held, areToCome }: { readonly held: LeaseUpdate; readonly areToCome: boolean },
 ): Draft {
-  const batch = settledBatchIn(draft, batchIdOfKey(lease.key)) as BatchRow;
+  const batch = visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
   const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
-  if (!isForWorkers(batch) || (PENDING + RUNNING > 0 && !areToCome)) return withLease(draft, held);
+  if (!isClaimable(batch) || (PENDING + RUNNING > 0 && !areToCome)) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
   if (areToCome || now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
   if (CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
   const time = fromMicroseconds(now * 1000);
   const ended = updateRow(
-    batchIn(draft, batch.id) as BatchRow,
+    reportedBatch(draft, batch.id) as BatchRow,
     { status: 'TIMED_OUT', open: false, end_datetime: time },
     { kind: 'direct call', time },
   );
@@ -224,15 +224,15 @@ function endJob(
 ): Draft {
   const time = fromMicroseconds(now * 1000);
   const source = { kind: 'direct call', time } as const;
-  const job = jobIn(draft, jobId) as JobRow;
-  const batch = batchIn(draft, job.batch_id);
+  const job = reportedJob(draft, jobId) as JobRow;
+  const batch = reportedBatch(draft, job.batch_id);
   if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
   const ended = { ...updateRow(job, { end_timestamp: time, ...update }, source), fence: lease.fence };
   const counted = withJobs(lists, draft, { batch, jobs: [ended] });
-  const settled = settledBatchIn(counted, batch.id) as BatchRow;
-  if (isForWorkers(settled) || settled.status === batch.status) return counted;
+  const settled = visibleBatch(counted, batch.id) as BatchRow;
+  if (isClaimable(settled) || settled.status === batch.status) return counted;
   // The batch ends with this job.
-  const whole = batchIn(counted, batch.id) as BatchRow;
+  const whole = reportedBatch(counted, batch.id) as BatchRow;
   return withRows(lists, counted, {
     batches: [updateRow(whole, { end_datetime: ended.end_timestamp ?? time }, source)],
   });
@@ -255,7 +255,7 @@ function whyGivenUp({ losses, unseen_losses }: Pick<LeaseUpdate, 'losses' | 'uns
 }
 
 /** Whether a device may run the job. One that is CANCELING, as an event said, is passed over. */
-export function canRun({ status }: Pick<JobRow, 'status'>): boolean {
+export function isRunnable({ status }: Pick<JobRow, 'status'>): boolean {
   return status === 'PENDING' || status === 'RUNNING';
 }
 

@@ -15,7 +15,7 @@ import type { ListDescription } from '../columns/list-description.ts';
 import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { QueueItem } from '../queue/queue-item.ts';
-import type { Draft, Operation, Owner, Stored } from './draft.ts';
+import type { Change, Draft, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedEventKey } from './transaction.ts';
 
 /**
@@ -30,7 +30,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
      * The rows that the operations need, the batches of these jobs, the heads, the events processed
      * before, and the lease.
      */
-    async readStored(operations: readonly Operation[]): Promise<Stored> {
+    async readStored(operations: readonly Change[]): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
       const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
       const eventIds = new Set(operations.flatMap(({ event, claim }) => [event?.id ?? [], claim?.id ?? []].flat()));
@@ -48,7 +48,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
         currentHead(lists.batch, columns.get(headKeys.batch)),
         currentHead(lists.job, columns.get(headKeys.job)),
       ]);
-      const processedEvents = [...eventIds].flatMap((id) => {
+      const processedCalls = [...eventIds].flatMap((id) => {
         const item = columns.get(processedEventKey(id));
         return item === undefined ? [] : [[id, String(item.digest)] as const];
       });
@@ -56,7 +56,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
         heads: { batch: batchHead, job: jobHead },
         batches: new Map([...batches, ...further].map((row) => [row.id, row])),
         jobs: new Map(jobRows.map((row) => [row.id, row])),
-        processedEvents: new Map(processedEvents),
+        processedCalls: new Map(processedCalls),
         leased,
       };
     },
@@ -114,9 +114,9 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
 
   async function readLeased(lease: LeaseReference | undefined): Promise<QueueItem | undefined> {
     if (lease === undefined) return undefined;
-    if (tables.Queue === undefined) throw new RangeError('The name of the table of queues is not known.');
+    if (tables.DeviceQueue === undefined) throw new RangeError('The name of the table of queues is not known.');
     const key = { device_type: lease.deviceType, key: lease.key };
-    const item = await getItem(client, { table: tables.Queue, key, consistent: true });
+    const item = await getItem(client, { table: tables.DeviceQueue, key, consistent: true });
     return item && storedRow(QueueItem, item);
   }
 

@@ -11,14 +11,15 @@ import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
 import { sequenceItem } from '../sequences.ts';
-import { columnChangesOf, type Draft, type Owner, type ProcessedEvent } from './draft.ts';
+import { columnChangesOf, type Draft, type Owner, type ProcessedCall } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
 /**
  * Only who creates rows with sequences needs the table of these; only who makes batches enter or
  * leave a queue, that table.
  */
-export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> & Partial<TableNames<'Sequences' | 'Queue'>>;
+export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> &
+  Partial<TableNames<'Sequences' | 'DeviceQueue'>>;
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
@@ -112,7 +113,7 @@ function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionConte
       writeBlock(key, ofBlock, blocks.get(key)),
     ),
     ...deleteSummaries(edits, blocks),
-    ...draft.processedEvents.map((event) => rememberEvent(event, now)),
+    ...draft.processedCalls.map((event) => rememberEvent(event, now)),
   ];
 }
 
@@ -172,7 +173,7 @@ function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string
   return Array.from(new Set(summaries), (key) => ({ key, item: undefined }));
 }
 
-function rememberEvent({ id, digest }: ProcessedEvent, now: number): ColumnWrite {
+function rememberEvent({ id, digest }: ProcessedCall, now: number): ColumnWrite {
   const expires_at = Math.floor(now / 1000) + processedEventSeconds;
   return { key: processedEventKey(id), item: { digest, expires_at }, condition: absent };
 }

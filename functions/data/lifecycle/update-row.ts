@@ -3,7 +3,7 @@ import { IllegalTransition } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
-import { fromMicroseconds, later, toMicroseconds } from '../../timestamp.ts';
+import { fromMicroseconds, laterOf, toMicroseconds } from '../../timestamp.ts';
 
 /**
  * The stages of a life. A status moves to any later stage (events may be lost or late). Between two
@@ -97,7 +97,7 @@ export function updateRow<Row extends BatchRow | JobRow>(
   const winning = given.filter(([field, value]) => wins(row, { field, value, at, byEvent }));
   // The time of the latest update, whether or not any of its values won: so it is the same for the
   // same events in any order.
-  const updated_at = later(row.updated_at, fromMicroseconds(at));
+  const updated_at = laterOf(row.updated_at, fromMicroseconds(at));
   const isLater = byEvent && given.length > 0 && updated_at > row.updated_at;
   if (winning.length === 0 && !isLater) return row;
   return {

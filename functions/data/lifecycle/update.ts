@@ -5,12 +5,12 @@ import type { JobRow } from '../../schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import {
-  batchIn,
-  type EventReference,
-  jobIn,
-  type Operation,
-  settledBatchIn,
-  settledJobIn,
+  type Change,
+  reportedBatch,
+  reportedJob,
+  type SourceCall,
+  visibleBatch,
+  visibleJob,
   withJobs,
   withRows,
 } from './draft.ts';
@@ -21,23 +21,23 @@ interface UpdateRequest<Update> {
   readonly update: Update;
   /** The present, as a canonical time: counts where no event asks. */
   readonly now: string;
-  readonly event?: EventReference | undefined;
+  readonly event?: SourceCall | undefined;
 }
 
 /**
  * The operation that updates a batch. One that ends it closes it too. Its jobs are for
- * endJobsOperations (see end-jobs.ts) to end.
+ * endJobsChanges (see end-jobs.ts) to end.
  */
-export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdate>): Operation {
+export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdate>): Change {
   const { id, update, event } = request;
   return {
     batchIds: [id],
     jobIds: [],
     event,
     apply(draft) {
-      const before = batchIn(draft, id);
+      const before = reportedBatch(draft, id);
       if (before === undefined) throw new NotFound('There is no such batch.');
-      if (event === undefined) requireStatusOf(settledBatchIn(draft, id) as BatchRow, update.status);
+      if (event === undefined) requireStatusOf(visibleBatch(draft, id) as BatchRow, update.status);
       const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
       const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(request));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
@@ -49,19 +49,19 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
  * As updateBatch; the counts of the job's batch move with its status. `results_key` must be the
  * owner's: see requireOwnResults.
  */
-export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>): Operation {
+export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>): Change {
   const { id, update, event } = request;
   return {
     batchIds: [],
     jobIds: [id],
     event,
     apply(draft) {
-      const before = jobIn(draft, id);
+      const before = reportedJob(draft, id);
       if (before === undefined) throw new NotFound('There is no such job.');
-      if (event === undefined) requireStatusOf(settledJobIn(draft, id) as JobRow, update.status);
+      if (event === undefined) requireStatusOf(visibleJob(draft, id) as JobRow, update.status);
       const after = updateRow(before, update, sourceOf(request));
       if (after === before) return draft;
-      const batch = batchIn(draft, before.batch_id);
+      const batch = reportedBatch(draft, before.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${id} is missing.`);
       return withJobs(lists, draft, { batch, jobs: [after] });
     },
@@ -76,11 +76,8 @@ function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
  * Throws IllegalTransition when a settled row has another status: to a direct call, a derived end
  * is as final as any other.
  */
-function requireStatusOf(
-  { id, status, unsettled }: BatchRow | JobRow,
-  next: BatchStatus | JobStatus | undefined,
-): void {
-  if (unsettled === undefined || next === undefined || next === status) return;
+function requireStatusOf({ id, status, reported }: BatchRow | JobRow, next: BatchStatus | JobStatus | undefined): void {
+  if (reported === undefined || next === undefined || next === status) return;
   throw new IllegalTransition(`${id} is ${status} and cannot become ${next}.`);
 }
 

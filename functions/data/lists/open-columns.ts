@@ -21,7 +21,7 @@ export interface OpenColumns {
   /** Reads all blocks. The head need not be known. */
   readWhole(): Promise<void>;
   /**
-   * Reads the blocks of the newest one and a half stretches: all that can never be sealed yet, and
+   * Reads the blocks of the newest one and a half segments: all that can never be sealed yet, and
    * all that most users have. The head need not be known.
    */
   readNewest(): Promise<void>;
@@ -43,7 +43,7 @@ export function openColumnsOf(
   return {
     readWhole: () => readEach((column) => reads.whole(column)),
     readNewest: () =>
-      readEach((column) => reads.newest(column, Math.ceil((1.5 * list.rowsPerStretch) / column.rowsPerBlock))),
+      readEach((column) => reads.newest(column, Math.ceil((1.5 * list.rowsPerSegment) / column.rowsPerBlock))),
     async read(head, spans) {
       const { next_seq: rowCount, tail } = head;
       const missing = columns.flatMap((opened) =>

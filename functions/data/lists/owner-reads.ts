@@ -153,17 +153,17 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
     });
   }
 
-  /** The summaries that there are of the first stretches, by their numbers. */
-  async function readSummaries(names: readonly string[], stretches: number): Promise<Map<string, readonly Cell[]>[]> {
-    const byStretch = Array.from({ length: stretches }, () => new Map<string, readonly Cell[]>());
+  /** The summaries that there are of the first segments, by their numbers. */
+  async function readSummaries(names: readonly string[], segments: number): Promise<Map<string, readonly Cell[]>[]> {
+    const bySegment = Array.from({ length: segments }, () => new Map<string, readonly Cell[]>());
     await Promise.all(
       names.map(async (name) => {
         const prefix = summaryPrefix(list, columnNamed(name));
-        for (const item of await queryAll(client, blockRange(prefix, 0, stretches - 1)))
-          byStretch[blockNumber(item)]?.set(name, unpackSummary(blockBytes(item)));
+        for (const item of await queryAll(client, blockRange(prefix, 0, segments - 1)))
+          bySegment[blockNumber(item)]?.set(name, unpackSummary(blockBytes(item)));
       }),
     );
-    return byStretch;
+    return bySegment;
   }
 
   /**

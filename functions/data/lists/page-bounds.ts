@@ -10,7 +10,7 @@ import { rowsAtRanks, type ValuedRows, type Window } from './ranks.ts';
  * Matching rows that were not read but told by summaries: so many of the rows in a span. In the
  * order of the query their values lie from `low` to `high`, both inclusive; null: they have none.
  */
-export interface ToldRows {
+export interface SummarizedRows {
   readonly rows: Span;
   readonly low: number | null;
   readonly high: number | null;
@@ -20,7 +20,7 @@ export interface ToldRows {
 /** The rows with a value, or those without: the latter follow the former, in either direction. */
 export interface Section extends ValuedRows {
   /** Ascending by their rows. */
-  readonly told: readonly ToldRows[];
+  readonly told: readonly SummarizedRows[];
 }
 
 /** A place in the order: rows ascend by value, those of one value by sequence number. */
@@ -30,14 +30,14 @@ interface Place {
 }
 
 const comparePlaces = (a: Place, b: Place) => a.value - b.value || a.row - b.row;
-const firstPlace = ({ low, rows }: ToldRows): Place => ({ value: low ?? 0, row: rows.from });
-const lastPlace = ({ high, rows }: ToldRows): Place => ({ value: high ?? 0, row: rows.to });
+const firstPlace = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0, row: rows.from });
+const lastPlace = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /**
  * How many told rows come before these ranks of the section, and the spans of those that may be at
  * them. If there are any, `before` means nothing: they are to be read first.
  */
-export function placeTold(section: Section, { from, to }: Window): { before: number; wanted: Span[] } {
+export function locateSummarized(section: Section, { from, to }: Window): { before: number; wanted: Span[] } {
   const { told } = section;
   if (told.length === 0) return { before: 0, wanted: [] };
   // If each told row had its first possible place, the row at rank `from` would be here; in truth
@@ -51,8 +51,8 @@ export function placeTold(section: Section, { from, to }: Window): { before: num
 }
 
 /** The place at this rank, if all told rows were where `placeOfTold` says. */
-function placeOf(rank: number, section: Section, placeOfTold: (told: ToldRows) => Place): Place {
-  // Stretches may tell of hundreds of thousands of places with few different values: these alone
+function placeOf(rank: number, section: Section, placeOfTold: (told: SummarizedRows) => Place): Place {
+  // Segments may tell of hundreds of thousands of places with few different values: these alone
   // are sorted.
   const counts = new Map<number, number>();
   for (const each of section.told) {

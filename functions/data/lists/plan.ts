@@ -32,7 +32,7 @@ export interface ColumnsPlan {
   readonly kind: 'columns';
   readonly names: readonly string[];
   /**
-   * The columns whose summaries together tell how many rows of a stretch match; none where no
+   * The columns whose summaries together tell how many rows of a segment match; none where no
    * summary can.
    */
   readonly summaries: readonly string[];

@@ -3,19 +3,19 @@ import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import type { Dictionaries } from '../columns/facets.ts';
 import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
-import { sealableStretches } from '../columns/summary.ts';
+import { sealableSegments } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import { retry } from '../dynamodb/retry.ts';
+import { summaryEvaluator } from './evaluate-summaries.ts';
 import { StaleRead } from './join-blocks.ts';
 import type { ColumnData, Span } from './matching-rows.ts';
 import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
-import type { ToldRows } from './page-bounds.ts';
+import type { SummarizedRows } from './page-bounds.ts';
 import { pageOfRows } from './page-of-rows.ts';
 import { type ColumnsPlan, isInKeyOrder, type Plan, planColumns, planQuery } from './plan.ts';
 import type { Condition, ListQuery, Page } from './query.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 import { select } from './select.ts';
-import { teller } from './tell.ts';
 
 const emptyPage: Page<Row> = { items: [], total: 0 };
 
@@ -46,9 +46,9 @@ export interface ListOptions {
  * - a page by id, up to the 1,000th row: 0.5 and all rows up to its end;
  * - other pages: the page (half a unit a row, less where the rows lie close together), and for each
  *   column that the query names the values of the newest rows, 2,300 to 6,900 of them, and of those
- *   stretches of 4,608 old rows that may hold the page or straddle a bound (at most 7 bytes a row);
- *   and a summary of each older stretch (80 bytes for times, 0.7 to 1.3 KB for the others).
- *   Stretches that are not sealed are read whole, with some of those between them if they are many.
+ *   segments of 4,608 old rows that may hold the page or straddle a bound (at most 7 bytes a row);
+ *   and a summary of each older segment (80 bytes for times, 0.7 to 1.3 KB for the others).
+ *   Segments that are not sealed are read whole, with some of those between them if they are many.
  *   So are those whose facets have more than 1,024 different codes, for conditions on facets and
  *   orders by them. All columns are read whole for a filter on a tag and for orders by ids (16
  *   bytes a row);
@@ -160,7 +160,7 @@ async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: 
 /**
  * The page of any query: chosen in memory from the columns that the query names, then fetched.
  * Where the user has many rows, summaries tell how many of the old ones match and where in the
- * order they lie; columns are read only in the stretches that they leave open, and in those that
+ * order they lie; columns are read only in the segments that they leave open, and in those that
  * may hold the page.
  */
 async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
@@ -168,7 +168,7 @@ async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: Column
   const { conditions } = query;
   const columns = reads.openColumns(plan.names);
   const reading = Promise.all([reads.columnsHead(), reads.readSets(conditions), reads.dictionariesOf(plan.names)]);
-  let [read, told]: [Span[], ToldRows[]] = [[], []];
+  let [read, told]: [Span[], SummarizedRows[]] = [[], []];
   if (namesSmallSets(list, conditions)) {
     // The rows of a batch lie close together: columns are read only there.
     const span = spanOf(intersect((await reading)[1]) ?? emptyRowSet(0));
@@ -177,7 +177,7 @@ async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: Column
   } else {
     await Promise.all([reading, plan.summaries.length === 0 ? columns.readWhole() : columns.readNewest()]);
     const [, , dictionaries] = await reading;
-    ({ read, told } = await tellStretches(reads, query, { plan, dictionaries }));
+    ({ read, told } = await tellSegments(reads, query, { plan, dictionaries }));
   }
   const [head, sets, dictionaries] = await reading;
   for (let further: readonly Span[] = read; ; read = joinSpans([...read, ...further])) {
@@ -201,26 +201,26 @@ async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: Column
  * Which rows have to be read in any case, and what summaries tell of the others: each row is in one
  * of the two.
  */
-async function tellStretches(
+async function tellSegments(
   reads: OwnerReads,
   query: ListQuery,
   { plan, dictionaries }: { plan: ColumnsPlan; dictionaries: Dictionaries },
-): Promise<{ read: Span[]; told: ToldRows[] }> {
+): Promise<{ read: Span[]; told: SummarizedRows[] }> {
   const { list } = reads;
   const head = await reads.columnsHead();
   const all = { from: 0, to: head.next_seq - 1 };
-  const stretches = plan.summaries.length === 0 ? 0 : sealableStretches(list, tailStart(list, head));
-  if (stretches === 0) return { read: joinSpans([all]), told: [] };
-  const tell = teller(list, query, dictionaries);
+  const segments = plan.summaries.length === 0 ? 0 : sealableSegments(list, tailStart(list, head));
+  if (segments === 0) return { read: joinSpans([all]), told: [] };
+  const tell = summaryEvaluator(list, query, dictionaries);
   const read: Span[] = [];
-  const told: ToldRows[] = [];
-  for (const [stretch, summaries] of (await reads.readSummaries(plan.summaries, stretches)).entries()) {
-    const rows = { from: stretch * list.rowsPerStretch, to: (stretch + 1) * list.rowsPerStretch - 1 };
-    const ofStretch = tell(summaries, rows);
-    if (ofStretch === undefined) read.push(rows);
-    else told.push(...ofStretch);
+  const told: SummarizedRows[] = [];
+  for (const [segment, summaries] of (await reads.readSummaries(plan.summaries, segments)).entries()) {
+    const rows = { from: segment * list.rowsPerSegment, to: (segment + 1) * list.rowsPerSegment - 1 };
+    const ofSegment = tell(summaries, rows);
+    if (ofSegment === undefined) read.push(rows);
+    else told.push(...ofSegment);
   }
-  return { read: joinSpans([...read, { from: stretches * list.rowsPerStretch, to: all.to }]), told };
+  return { read: joinSpans([...read, { from: segments * list.rowsPerSegment, to: all.to }]), told };
 }
 
 /** The same rows in as few spans as there may be, ascending. */

@@ -16,7 +16,7 @@ import {
   tabulate,
   uuidsOf,
 } from './matching-rows.ts';
-import { placeTold, type Section, type ToldRows } from './page-bounds.ts';
+import { locateSummarized, type Section, type SummarizedRows } from './page-bounds.ts';
 import type { ListQuery } from './query.ts';
 import { rowsAtRanks, splitNulls, type Window } from './ranks.ts';
 
@@ -37,7 +37,7 @@ export function select(
   list: ListDescription,
   query: ListQuery,
   data: ColumnData,
-  told: readonly ToldRows[] = [],
+  told: readonly SummarizedRows[] = [],
 ): Selection {
   const matching = matchingRows(list, query.conditions, data);
   const total = told.reduce((sum, { count }) => sum + count, matching.length);
@@ -114,7 +114,7 @@ type Cut = Pick<Selection, 'sequence' | 'wanted'>;
 /** The rows of the window in the order of the key. `matching` ascends, as creation order does. */
 function cutPage(
   matching: Int32Array,
-  { key, window, told }: { key: SortKey; window: DirectedWindow; told: readonly ToldRows[] },
+  { key, window, told }: { key: SortKey; window: DirectedWindow; told: readonly SummarizedRows[] },
 ): Cut {
   const { valued, nulls } = splitNulls(matching, key.valuesOf(matching));
   const values: Section = { ...valued, compare: key.compare, told: told.filter(({ low }) => low !== null) };
@@ -149,7 +149,7 @@ function cutSection(section: Section, { direction, from, to }: DirectedWindow): 
   if (from >= to) return { sequence: [], wanted: [] };
   const length = rowsIn(section);
   const ranks = direction === 'ASC' ? { from, to } : { from: length - to, to: length - from };
-  const { before, wanted } = placeTold(section, ranks);
+  const { before, wanted } = locateSummarized(section, ranks);
   if (wanted.length > 0) return { sequence: [], wanted };
   const rows = rowsAtRanks(section, { from: ranks.from - before, to: ranks.to - before });
   return { sequence: direction === 'ASC' ? rows : rows.reverse(), wanted };

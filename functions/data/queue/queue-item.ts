@@ -1,6 +1,6 @@
 /**
- * The items of the Queue table: one for each batch that waits for a device or is at one, and the
- * device's clock. A batch's item has a key that never changes, so the order never does. It is
+ * The items of the DeviceQueue table: one for each batch that waits for a device or is at one, and
+ * the device's clock. A batch's item has a key that never changes, so the order never does. It is
  * written in the transaction that gives the batch something to run, and deleted in the one after
  * which there is nothing left (lifecycle/queue-writes.ts).
  */

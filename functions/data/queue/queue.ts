@@ -42,9 +42,9 @@ export interface QueueOptions {
   readonly pageLimit?: number | undefined;
 }
 
-export function deviceQueue(
+export function workQueue(
   client: DynamoDBDocumentClient,
-  { Queue }: TableNames<'Queue'>,
+  { DeviceQueue }: TableNames<'DeviceQueue'>,
   { now = Date.now, pageLimit = batchesAtOnce }: QueueOptions = {},
 ) {
   return {
@@ -58,7 +58,7 @@ export function deviceQueue(
         const { Items = [], LastEvaluatedKey } = await translateErrors(
           client.send(
             new QueryCommand({
-              TableName: Queue,
+              TableName: DeviceQueue,
               KeyConditionExpression: 'device_type = :type',
               ExpressionAttributeValues: { ':type': deviceType },
               ConsistentRead: true,
@@ -124,7 +124,7 @@ export function deviceQueue(
      * the batch has left the queue. 1 read unit.
      */
     async get(lease: LeaseReference): Promise<QueueItem | undefined> {
-      const found = await getItem(client, { table: Queue, key: keyOf(lease), consistent: true });
+      const found = await getItem(client, { table: DeviceQueue, key: keyOf(lease), consistent: true });
       if (found === undefined) return undefined;
       return requireCurrent(storedRow(QueueItem, found), lease);
     },
@@ -183,7 +183,7 @@ export function deviceQueue(
         const page = await translateErrors(
           client.send(
             new QueryCommand({
-              TableName: Queue,
+              TableName: DeviceQueue,
               KeyConditionExpression: 'device_type = :type AND #key BETWEEN :first AND :last',
               ExpressionAttributeNames: { '#key': 'key' },
               ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey, ':last': before },
@@ -228,7 +228,7 @@ export function deviceQueue(
   > {
     const Key = 'deviceType' in item ? keyOf(item) : { device_type: item.device_type, key: item.key };
     const command = new UpdateCommand({
-      TableName: Queue,
+      TableName: DeviceQueue,
       Key,
       ...input,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

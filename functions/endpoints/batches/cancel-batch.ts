@@ -2,15 +2,15 @@ import { batchOf } from '../../data/batches.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { cancelBatch } from '../../data/lifecycle/cancel.ts';
 import { messageSender } from '../../data/message-sender.ts';
-import { announceUnfinished } from '../../data/unfinished-batches.ts';
+import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batch.operation.ts';
 
-const cancel = cancelBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
-  beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+const cancel = cancelBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
+  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });
 
 export const handler = endpoint(routes.cancelBatch, operation, async ({ userId, path }) =>

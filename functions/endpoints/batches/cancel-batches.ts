@@ -1,17 +1,17 @@
 import { cancelBatches } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
-import { announceUnfinished } from '../../data/unfinished-batches.ts';
+import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batches.operation.ts';
 
-const unfinished = messageSender(queueUrl('Unfinished'));
-const cancel = cancelBatches(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
-  beforeSeveral: announceUnfinished(unfinished),
-  handOver: announceUnfinished(unfinished, 0),
+const unfinished = messageSender(queueUrl('Recovery'));
+const cancel = cancelBatches(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
+  beforeMultiTransaction: scheduleRecovery(unfinished),
+  handOver: scheduleRecovery(unfinished, 0),
 });
 
 /** Enough for a transaction that has to wait for others, with what comes before and after it. */

@@ -1,7 +1,7 @@
 import { cancelJobs } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
-import { announceUnfinished } from '../../data/unfinished-batches.ts';
+import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -10,9 +10,9 @@ import { routes } from '../../routes.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'), {
+const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
   requireRoom,
-  beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });
 
 /** For what a job gains when it is canceled, and for the reasons of those that are not. */

@@ -1,7 +1,7 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
 import { createBatch } from '../../data/new-batches.ts';
-import { announceUnfinished } from '../../data/unfinished-batches.ts';
+import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
@@ -11,9 +11,9 @@ import { operation } from './create-batch.operation.ts';
 
 const create = createBatch(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'Queue', 'Devices'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Devices'),
   {
-    beforeSeveral: announceUnfinished(messageSender(queueUrl('Unfinished'))),
+    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
   },
 );
 

@@ -8,7 +8,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-batch-status.operation.ts';
 
-const get = getQueuedBatch(documentClient(), tableNames('Batches', 'Queue'));
+const get = getQueuedBatch(documentClient(), tableNames('Batches', 'DeviceQueue'));
 const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
 
 export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {

@@ -9,7 +9,7 @@ import { operation } from './announce-device.operation.ts';
 
 const client = documentClient();
 const announce = announceDevice(client, tableNames('Devices'));
-const count = countQueue(client, tableNames('Queue'));
+const count = countQueue(client, tableNames('DeviceQueue'));
 
 export const handler = endpoint(routes.announceDevice, operation, async ({ path, body }) => {
   const { device_type, status, availability } = await announce(path.device_type, body);

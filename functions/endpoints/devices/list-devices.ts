@@ -9,7 +9,7 @@ import { operation } from './list-devices.operation.ts';
 
 const client = documentClient();
 const list = listDevices(client, tableNames('Devices'));
-const count = countQueue(client, tableNames('Queue'));
+const count = countQueue(client, tableNames('DeviceQueue'));
 
 export const handler = endpoint(routes.listDevices, operation, async ({ query }) => {
   const devices = await list();

@@ -7,7 +7,7 @@ import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './claim-batch.operation.ts';
 
-const claim = claimBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue', 'Sequences'));
+const claim = claimBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences'));
 
 export const handler = endpoint(routes.claimBatch, operation, async ({ path, body }) => {
   addToRequestLog({ worker: body.worker });

@@ -6,7 +6,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './extend-lease.operation.ts';
 
-const extend = extendLease(documentClient(), tableNames('Jobs', 'Queue'));
+const extend = extendLease(documentClient(), tableNames('Jobs', 'DeviceQueue'));
 
 export const handler = endpoint(routes.extendLease, operation, async ({ path, body }) =>
   success(await extend(path.lease, body.job_id)),

@@ -7,7 +7,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './report-job.operation.ts';
 
-const report = reportJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue', 'Sequences'), {
+const report = reportJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences'), {
   hasResults: findObject(requiredEnv('RESULTS_BUCKET')),
 });
 

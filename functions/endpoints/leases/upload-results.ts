@@ -7,7 +7,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './upload-results.operation.ts';
 
-const getKey = getUploadKey(documentClient(), tableNames('Jobs', 'Queue'));
+const getKey = getUploadKey(documentClient(), tableNames('Jobs', 'DeviceQueue'));
 const signLink = signUploadLink(requiredEnv('RESULTS_BUCKET'));
 
 export const handler = endpoint(routes.uploadResults, operation, async ({ path, body }) =>

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { isAnswered } from '../../../functions/answered.ts';
 import {
   CorruptData,
   InsufficientScope,
@@ -13,6 +12,7 @@ import {
 import { endpoint, httpFunction } from '../../../functions/http/endpoint.ts';
 import type { Operation } from '../../../functions/http/operation.ts';
 import { type Reply, success } from '../../../functions/http/reply.ts';
+import { isRequestOver } from '../../../functions/request-lifetime.ts';
 import { addToRequestLog } from '../../../functions/request-log.ts';
 import { routes } from '../../../functions/routes.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
@@ -210,9 +210,9 @@ describe('endpoint', () => {
     const { promise: frozen, resolve: thaw } = Promise.withResolvers<void>();
     const told: boolean[] = [];
     const slow = endpoint(routes.listBatches, operation, async () => {
-      told.push(isAnswered());
+      told.push(isRequestOver());
       await frozen;
-      told.push(isAnswered());
+      told.push(isRequestOver());
       return success({});
     });
     expect((await slow(event, lambdaContext(600))).statusCode).toBe(504);

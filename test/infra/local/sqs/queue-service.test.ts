@@ -1,6 +1,6 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unfinishedDelaySeconds } from '../../../../functions/data/unfinished-batches.ts';
+import { recoveryDelaySeconds } from '../../../../functions/data/recovery.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../../../functions/routes.ts';
 import { isAllowed } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
@@ -10,7 +10,7 @@ describe('delayFactor', () => {
   it('lets the announcement of an unfinished batch come later than any function runs', () => {
     const functions: FunctionDescription[] = [...Object.values(routes), ...Object.values(otherFunctions)];
     const longest = Math.max(...functions.map(({ timeoutSeconds }) => timeoutSeconds ?? 15));
-    expect(unfinishedDelaySeconds / delayFactor).toBeGreaterThan(longest);
+    expect(recoveryDelaySeconds / delayFactor).toBeGreaterThan(longest);
   });
 });
 

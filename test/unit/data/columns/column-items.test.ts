@@ -23,7 +23,7 @@ const list: ListDescription = {
   table: 'Batches',
   rowsInTail: 4,
   textsPerBlock: 2,
-  rowsPerStretch: 140,
+  rowsPerSegment: 140,
   columns,
   sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 4 } },
   rowDefaults: {},

@@ -65,10 +65,10 @@ const largestBlock = (column: Column): Uint8Array =>
 const largestSet = (sets: PositionSets) => packPositions([0, sets.rowsPerBlock - 1]) as Uint8Array;
 
 describe.each(lists)('the description of %s', (_, list) => {
-  it('cuts stretches where blocks end, and lets one transaction seal a stretch of a column', () => {
+  it('cuts segments where blocks end, and lets one transaction seal a segment of a column', () => {
     for (const column of Object.values(list.columns).filter(isSummarized)) {
-      expect(list.rowsPerStretch % column.rowsPerBlock).toBe(0);
-      expect(list.rowsPerStretch / column.rowsPerBlock).toBeLessThan(100);
+      expect(list.rowsPerSegment % column.rowsPerBlock).toBe(0);
+      expect(list.rowsPerSegment / column.rowsPerBlock).toBeLessThan(100);
     }
   });
 
@@ -189,7 +189,7 @@ describe('the fingerprint of a description', () => {
     ['the number of rows in a block', withRowsPerBlock(batchList, 16)],
     ['the number of rows in the tail', { ...batchList, rowsInTail: 8 }],
     ['the number of texts in a block', { ...batchList, textsPerBlock: 8 }],
-    ['the number of rows in a stretch', { ...batchList, rowsPerStretch: 18_432 }],
+    ['the number of rows in a segment', { ...batchList, rowsPerSegment: 18_432 }],
     [
       'a further column',
       { ...batchList, columns: { ...batchList.columns, more: { ...jobList.columns.runs, key: 'm' } } },
@@ -369,7 +369,7 @@ describe('what is stored', () => {
     const expected = {
       'b#f#0000000': '00022011000000000000380000d06480',
       'b#f#0000001': '00022011000000000000470000d01880',
-      // Of the next stretch, which is not old.
+      // Of the next segment, which is not old.
       'b#f#0000002': '00021011000000000000380000d06480',
       'b#f#s#0000000': '01040038010f01e1800501a10201',
       'b#n#s#0000000': '010300000203019d8d0601',

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { batchList } from '../../../../functions/data/columns/lists.ts';
 import {
   packSummary,
-  sealableStretches,
-  stretchOfBlock,
+  sealableSegments,
+  segmentOfBlock,
   summarize,
   summaryPrefix,
   unpackSummary,
@@ -70,14 +70,14 @@ describe('a summary', () => {
   });
 });
 
-describe('a stretch', () => {
+describe('a segment', () => {
   it('begins where a block begins', () => {
-    expect([0, 17, 18, 35, 36].map((block) => stretchOfBlock(batchList, facets, block))).toEqual([0, 0, 1, 1, 2]);
-    expect([0, 31, 32, 63, 64].map((block) => stretchOfBlock(batchList, time, block))).toEqual([0, 0, 1, 1, 2]);
+    expect([0, 17, 18, 35, 36].map((block) => segmentOfBlock(batchList, facets, block))).toEqual([0, 0, 1, 1, 2]);
+    expect([0, 31, 32, 63, 64].map((block) => segmentOfBlock(batchList, time, block))).toEqual([0, 0, 1, 1, 2]);
   });
 
-  it('may be sealed once half a stretch of rows stands behind it', () => {
+  it('may be sealed once half a segment of rows stands behind it', () => {
     const rows = [0, 4_608, 6_911, 6_912, 11_519, 11_520];
-    expect(rows.map((count) => sealableStretches(batchList, count))).toEqual([0, 0, 0, 1, 1, 2]);
+    expect(rows.map((count) => sealableSegments(batchList, count))).toEqual([0, 0, 0, 1, 1, 2]);
   });
 });

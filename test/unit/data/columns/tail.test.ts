@@ -30,7 +30,7 @@ const list: ListDescription = {
   table: 'Batches',
   rowsInTail: 4,
   textsPerBlock: 2,
-  rowsPerStretch: 140,
+  rowsPerSegment: 140,
   columns,
   sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 8 } },
   rowDefaults: {},
@@ -51,7 +51,10 @@ interface Step {
   readonly changed: readonly (readonly [place: number, members: object])[];
 }
 
-function carryOut({ head, blocks, rows }: Stored, { created, changed }: Step): Stored & { edited: readonly string[] } {
+function commitChanges(
+  { head, blocks, rows }: Stored,
+  { created, changed }: Step,
+): Stored & { edited: readonly string[] } {
   const after = [...rows, ...created.map((row, at) => ({ ...row, seq: rows.length + at }))];
   const touched = new Set(created.map((_, at) => rows.length + at));
   for (const [place, members] of changed) {
@@ -120,7 +123,7 @@ describe('the tail', () => {
         let stored = nothing;
         for (const each of steps) {
           const start = tailStart(list, stored.head);
-          stored = carryOut(stored, each);
+          stored = commitChanges(stored, each);
           expectSound(stored);
           expect(tailStart(list, stored.head)).toBeGreaterThanOrEqual(start);
           expect(stored.rows.length - tailStart(list, stored.head)).toBeLessThanOrEqual(list.rowsInTail);
@@ -139,7 +142,7 @@ describe('the tail', () => {
   });
   const storedAfter = (rows: number) =>
     Array.from({ length: rows }, (_, id) => id).reduce<Stored>(
-      (stored, id) => carryOut(stored, { created: [plain(id)], changed: [] }),
+      (stored, id) => commitChanges(stored, { created: [plain(id)], changed: [] }),
       nothing,
     );
 
@@ -158,8 +161,8 @@ describe('the tail', () => {
     const full = storedAfter(4);
     expect([...full.blocks.keys()]).toEqual([]);
     const members = { time: '2026-03-01T00:00:00.000000Z' };
-    expect(carryOut(full, { created: [], changed: [[0, members]] }).edited).toEqual([]);
-    const next = carryOut(full, { created: [plain(4)], changed: [[0, members]] });
+    expect(commitChanges(full, { created: [], changed: [[0, members]] }).edited).toEqual([]);
+    const next = commitChanges(full, { created: [plain(4)], changed: [[0, members]] });
     expect([...new Set(next.edited)].sort()).toEqual([
       'l#f#0000000',
       'l#i#0000000',
@@ -167,8 +170,8 @@ describe('the tail', () => {
       'l#n#0000000',
       'l#t#0000000',
     ]);
-    expect(carryOut(next, { created: [], changed: [[0, { count: 9 }]] }).edited).toEqual(['l#n#0000000']);
-    expect(carryOut(next, { created: [], changed: [[0, {}]] }).edited).toEqual([]);
+    expect(commitChanges(next, { created: [], changed: [[0, { count: 9 }]] }).edited).toEqual(['l#n#0000000']);
+    expect(commitChanges(next, { created: [], changed: [[0, {}]] }).edited).toEqual([]);
   });
 
   it('leaves out a row that the head does not count', () => {

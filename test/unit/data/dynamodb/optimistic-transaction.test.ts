@@ -1,8 +1,8 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { untilAnswered } from '../../../../functions/answered.ts';
 import { optimisticTransaction } from '../../../../functions/data/dynamodb/optimistic-transaction.ts';
 import { CorruptData, DependencyFailed, NotFound, TimedOut, TooBusy } from '../../../../functions/errors.ts';
+import { withinRequest } from '../../../../functions/request-lifetime.ts';
 import { interceptedClient } from '../../../support/intercepted-client.ts';
 import { testClient } from '../../../support/test-client.ts';
 
@@ -64,7 +64,7 @@ describe('optimisticTransaction', () => {
         return { transaction: { ClientRequestToken: token, TransactItems: [] }, result: token };
       });
     let late: Promise<unknown> = Promise.resolve();
-    await untilAnswered(async () => {
+    await withinRequest(async () => {
       late = write('late').catch((error: unknown) => error);
       await write('in time');
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { firstPlaceToCome } from '../../../../functions/data/lifecycle/calls-under-way.ts';
-import { type Creation, creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
+import { type Creation, creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
+import { firstPendingPosition } from '../../../../functions/data/lifecycle/pending-calls.ts';
 import type { BatchRow, NewBatch } from '../../../../functions/schemas/batch.ts';
 import { applyAll, draftOf, headAfter, owner, store } from '../../../support/drafts.ts';
 import { newBatch, newJob, uuid } from '../../../support/new-batch.ts';
@@ -15,11 +15,11 @@ function creationOf({ jobs, ...create }: NewBatch, time = at(10)): Creation {
 }
 
 function create(draft: Draft, batch: NewBatch, time?: string): Draft {
-  return applyAll(draft, creationOperations(owner, creationOf(batch, time)));
+  return applyAll(draft, creationChanges(owner, creationOf(batch, time)));
 }
 
 function add(draft: Draft, number: number, jobs: Creation['jobs'], time = at(20)): Draft {
-  return applyAll(draft, creationOperations(owner, { batchId: newBatch(number).id, jobs, time }));
+  return applyAll(draft, creationChanges(owner, { batchId: newBatch(number).id, jobs, time }));
 }
 
 const batchesIn = (draft: Draft) => [...draft.batches.values()];
@@ -102,7 +102,7 @@ describe('a creation of a new batch', () => {
 
 describe('a creation with more than 10 jobs', () => {
   const batch = newBatch(1, { jobs: jobsOf(24) });
-  const operations = creationOperations(owner, creationOf(batch), event);
+  const operations = creationChanges(owner, creationOf(batch), event);
 
   it('is several operations, the last of which carries the event', () => {
     expect(operations.map(({ jobIds }) => jobIds.length)).toEqual([10, 10, 4]);
@@ -112,7 +112,7 @@ describe('a creation with more than 10 jobs', () => {
       [[batch.id], undefined],
       [[batch.id], event],
     ]);
-    expect(creationOperations(owner, creationOf({ ...batch, jobs: jobsOf(10) }), event)).toHaveLength(1);
+    expect(creationChanges(owner, creationOf({ ...batch, jobs: jobsOf(10) }), event)).toHaveLength(1);
   });
 
   it('leaves the batch incomplete until the last', () => {
@@ -148,7 +148,7 @@ describe('a creation with more than 10 jobs', () => {
 
 describe('the halves of a creation', () => {
   it('are the same creation in two operations', () => {
-    const [whole] = creationOperations(owner, creationOf(newBatch(1, { jobs: jobsOf(5) })), event);
+    const [whole] = creationChanges(owner, creationOf(newBatch(1, { jobs: jobsOf(5) })), event);
     const [first, second] = whole!.halves!()!;
     expect([first.jobIds.length, first.event, second.jobIds.length, second.event]).toEqual([2, undefined, 3, event]);
     const half = first.apply(draftOf());
@@ -163,7 +163,7 @@ describe('the halves of a creation', () => {
 describe('a user’s call that adds jobs in several transactions', () => {
   const open = store(create(draftOf(), newBatch(1, { open: true })));
   const addition = { batchId: newBatch(1).id, jobs: jobsOf(10), callId: 'call', time: at(20) };
-  const [whole] = creationOperations(owner, addition);
+  const [whole] = creationChanges(owner, addition);
   const [first, second] = whole!.halves!()!;
   const begun = store(first.apply(open));
   const withBatch = (draft: Draft, change: Partial<BatchRow>) => {
@@ -173,18 +173,18 @@ describe('a user’s call that adds jobs in several transactions', () => {
 
   it('is named by the batch while it is under way', () => {
     expect(batchesIn(first.apply(open))[0]).toMatchObject({
-      calls_under_way: [{ id: 'call', from: 0 }],
+      pending_calls: [{ id: 'call', from: 0 }],
       jobs_count: 5,
     });
-    const more = creationOperations(owner, { ...addition, jobs: jobsOf(30).slice(20), callId: 'another' })[0]!
+    const more = creationChanges(owner, { ...addition, jobs: jobsOf(30).slice(20), callId: 'another' })[0]!
       .halves!()![0];
-    const calls = batchesIn(more.apply(begun))[0]!.calls_under_way!;
+    const calls = batchesIn(more.apply(begun))[0]!.pending_calls!;
     expect(calls).toEqual([
       { id: 'call', from: 0 },
       { id: 'another', from: 5 },
     ]);
-    const lowest = (calls_under_way: typeof calls) =>
-      firstPlaceToCome({ ...batchesIn(first.apply(open))[0]!, calls_under_way });
+    const lowest = (pending_calls: typeof calls) =>
+      firstPendingPosition({ ...batchesIn(first.apply(open))[0]!, pending_calls });
     expect([lowest(calls), lowest(calls.slice(1)), lowest(['a call that cancels jobs']), lowest([])]).toEqual([
       0,
       5,
@@ -192,8 +192,8 @@ describe('a user’s call that adds jobs in several transactions', () => {
       Number.POSITIVE_INFINITY,
     ]);
     const done = second.apply(begun);
-    expect(batchesIn(done)[0]).not.toHaveProperty('calls_under_way');
-    expect(batchesIn(whole!.apply(open))[0]).not.toHaveProperty('calls_under_way');
+    expect(batchesIn(done)[0]).not.toHaveProperty('pending_calls');
+    expect(batchesIn(whole!.apply(open))[0]).not.toHaveProperty('pending_calls');
     expect(batchesIn(whole!.apply(begun))[0]).toMatchObject({ jobs_count: 10 });
   });
 
@@ -204,7 +204,7 @@ describe('a user’s call that adds jobs in several transactions', () => {
       expect(() => second.apply(withBatch(begun, end))).toThrow('was canceled or has ended');
     }
     for (const operation of [second, whole!]) {
-      expect(() => operation.apply(withBatch(begun, { calls_under_way: ['another'] }))).toThrow(
+      expect(() => operation.apply(withBatch(begun, { pending_calls: ['another'] }))).toThrow(
         'did not come to its end',
       );
     }

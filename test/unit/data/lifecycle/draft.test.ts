@@ -6,7 +6,7 @@ const empty = emptyDraft(ownerLists(), {
   heads: { batch: undefined, job: undefined },
   batches: new Map(),
   jobs: new Map(),
-  processedEvents: new Map(),
+  processedCalls: new Map(),
 });
 const keys = (count: number) => new Set(Array.from({ length: count }, (_, number) => `block ${number}`));
 const events = (count: number) => Array.from({ length: count }, (_, number) => ({ id: `${number}`, digest: '' }));
@@ -15,8 +15,8 @@ describe('fits', () => {
   it.each<[string, Partial<Draft>, boolean]>([
     ['98 blocks beside the two heads', { blocks: keys(98) }, true],
     ['99 blocks beside the two heads', { blocks: keys(99) }, false],
-    ['90 blocks and 8 events', { blocks: keys(90), processedEvents: events(8) }, true],
-    ['90 blocks and 9 events', { blocks: keys(90), processedEvents: events(9) }, false],
+    ['90 blocks and 8 events', { blocks: keys(90), processedCalls: events(8) }, true],
+    ['90 blocks and 9 events', { blocks: keys(90), processedCalls: events(9) }, false],
     ['90 blocks and 8 summaries', { blocks: keys(90), summaries: keys(8) }, true],
     ['90 blocks and 9 summaries', { blocks: keys(90), summaries: keys(9) }, false],
     ['rows of 3.5 MB', { bytes: 3_500_000 }, true],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyHead } from '../../../../functions/data/columns/head.ts';
 import { seal } from '../../../../functions/data/columns/packed-integers.ts';
-import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
+import { creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { createTransaction } from '../../../../functions/data/lifecycle/transaction.ts';
 import { updateBatch } from '../../../../functions/data/lifecycle/update.ts';
@@ -19,7 +19,7 @@ const asRead = 'next_seq = :next AND tail = :tail AND #format = :format AND dict
 
 function create(draft: Draft, number: number, content: Partial<NewBatch> = {}): Draft {
   const { jobs, ...batch } = newBatch(number, { tags: ['a'], jobs: [newJob(number)], ...content });
-  return applyAll(draft, creationOperations(owner, { batchId: batch.id, create: batch, jobs, time }));
+  return applyAll(draft, creationChanges(owner, { batchId: batch.id, create: batch, jobs, time }));
 }
 
 /** The writes of the draft's transaction; those of the Columns table by their keys. */
@@ -183,7 +183,7 @@ describe('createTransaction', () => {
   });
 
   it('remembers the events for 15 days, unless they were processed before', () => {
-    const draft = { ...first, processedEvents: [{ id: 'e-1', digest: 'd', time }] };
+    const draft = { ...first, processedCalls: [{ id: 'e-1', digest: 'd', time }] };
     const key = 'event#e-1';
     const expires_at = Date.parse('2026-03-16T00:00:00Z') / 1000;
     expect(writesOf(draft).columns.get(key)).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
-import { eventOperations } from '../../../../functions/data/lifecycle/event-operations.ts';
+import { creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
+import { eventChanges } from '../../../../functions/data/lifecycle/event-changes.ts';
 import { requireOwnResults, updateBatch, updateJob } from '../../../../functions/data/lifecycle/update.ts';
 import { CorruptData, InvalidInput, NotFound } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
@@ -13,7 +13,7 @@ const { jobs, ...create } = newBatch(1, { jobs: [newJob(1), newJob(2)] });
 const before = store(
   applyAll(
     draftOf(),
-    creationOperations(owner, { batchId: create.id, create, jobs, time: '2026-02-01T00:00:00.000000Z' }),
+    creationChanges(owner, { batchId: create.id, create, jobs, time: '2026-02-01T00:00:00.000000Z' }),
   ),
 );
 const event = { id: 'e-1', digest: 'd', time };
@@ -88,10 +88,10 @@ describe('requireOwnResults', () => {
   });
 });
 
-describe('eventOperations', () => {
+describe('eventChanges', () => {
   const eventOf = (type: string, data: unknown, at = time) =>
     LifecycleEvent.parse({ id: 'e-1', type, time: at, user_id: owner.userId, data });
-  const operationsOf = (type: string, data: unknown) => eventOperations(owner, eventOf(type, data), now);
+  const operationsOf = (type: string, data: unknown) => eventChanges(owner, eventOf(type, data), now);
 
   it.each([
     ['batch.created', newBatch(5, { jobs: [newJob(5)] }), [newBatch(5).id], [newJob(5).id]],
@@ -119,8 +119,7 @@ describe('eventOperations', () => {
   });
 
   it('takes an event of the next 5 minutes, and none from later', () => {
-    const ahead = (at: string) => () =>
-      eventOperations(owner, eventOf('batch.updated', { batch_id: create.id }, at), now);
+    const ahead = (at: string) => () => eventChanges(owner, eventOf('batch.updated', { batch_id: create.id }, at), now);
     expect(ahead('2026-03-01T00:05:00Z')()).toHaveLength(1);
     expect(ahead('2026-03-01T00:05:00.000001Z')).toThrow('body.time: Input should be at most 300 s in the future');
   });

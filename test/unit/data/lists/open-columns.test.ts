@@ -7,7 +7,7 @@ import { StaleRead } from '../../../../functions/data/lists/join-blocks.ts';
 import type { Span } from '../../../../functions/data/lists/matching-rows.ts';
 import { openColumnsOf } from '../../../../functions/data/lists/open-columns.ts';
 
-// Stretches of 8 rows, tails of up to 3.
+// Segments of 8 rows, tails of up to 3.
 const list = withRowsPerBlock(batchList, 4);
 const { jobs_count, updated_at } = list.columns;
 const named = Object.entries({ jobs_count, updated_at });
@@ -62,7 +62,7 @@ describe('the open columns of a list', () => {
     return numbers;
   }
 
-  it('are read from the newest blocks of one and a half stretches, and from the tail', async () => {
+  it('are read from the newest blocks of one and a half segments, and from the tail', async () => {
     const columns = open(21);
     await columns.readNewest();
     expect(asked).toEqual(['n newest 3', 'u newest 3']);

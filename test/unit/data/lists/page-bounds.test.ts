@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeTold, type ToldRows } from '../../../../functions/data/lists/page-bounds.ts';
+import { locateSummarized, type SummarizedRows } from '../../../../functions/data/lists/page-bounds.ts';
 
 interface Place {
   readonly value: number;
@@ -8,18 +8,18 @@ interface Place {
 }
 
 const ascending = (a: Place, b: Place) => a.value - b.value || a.row - b.row;
-const firstOf = ({ low, rows }: ToldRows): Place => ({ value: low ?? 0, row: rows.from });
-const lastOf = ({ high, rows }: ToldRows): Place => ({ value: high ?? 0, row: rows.to });
+const firstOf = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0, row: rows.from });
+const lastOf = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /** Each told row at its first or last place, beside the rows that were read: all sorted. */
-const spread = (read: readonly Place[], told: readonly ToldRows[], placeOf: (told: ToldRows) => Place) =>
+const spread = (read: readonly Place[], told: readonly SummarizedRows[], placeOf: (told: SummarizedRows) => Place) =>
   [...read, ...told.flatMap((each) => Array.from({ length: each.count }, () => placeOf(each)))].sort(ascending);
 
 /**
- * Stretches of 10 rows: of each either rows with their values, which were read, or what was told of
+ * Segments of 10 rows: of each either rows with their values, which were read, or what was told of
  * it.
  */
-const stretches = fc.array(
+const segments = fc.array(
   fc.oneof(
     fc.array(fc.nat(5), { maxLength: 10 }).map((values) => ({ values, cells: [] })),
     fc
@@ -34,21 +34,21 @@ const stretches = fc.array(
   { maxLength: 12 },
 );
 
-function sectionOf(of: typeof stretches extends fc.Arbitrary<infer Value> ? Value : never) {
-  const read = of.flatMap(({ values }, stretch) => values.map((value, at) => ({ value, row: stretch * 10 + at })));
-  const told = of.flatMap(({ cells }, stretch) =>
-    cells.map(({ low, spread: width, count }): ToldRows => {
-      return { rows: { from: stretch * 10, to: stretch * 10 + 9 }, low, high: low + width, count };
+function sectionOf(of: typeof segments extends fc.Arbitrary<infer Value> ? Value : never) {
+  const read = of.flatMap(({ values }, segment) => values.map((value, at) => ({ value, row: segment * 10 + at })));
+  const told = of.flatMap(({ cells }, segment) =>
+    cells.map(({ low, spread: width, count }): SummarizedRows => {
+      return { rows: { from: segment * 10, to: segment * 10 + 9 }, low, high: low + width, count };
     }),
   );
   return { read, told, length: told.reduce((sum, { count }) => sum + count, read.length) };
 }
 
-describe('placeTold', () => {
-  it('asks for just those stretches whose rows may be in the window, and counts the rows before it', () => {
+describe('locateSummarized', () => {
+  it('asks for just those segments whose rows may be in the window, and counts the rows before it', () => {
     let [settled, asked] = [0, 0];
     fc.assert(
-      fc.property(stretches, fc.nat(40), fc.integer({ min: 1, max: 5 }), (of, from, limit) => {
+      fc.property(segments, fc.nat(40), fc.integer({ min: 1, max: 5 }), (of, from, limit) => {
         const { read, told, length } = sectionOf(of);
         fc.pre(from < length);
         const to = Math.min(from + limit, length);
@@ -61,7 +61,7 @@ describe('placeTold', () => {
         const wanted = told.filter(
           (each) => ascending(lastOf(each), first) >= 0 && ascending(firstOf(each), last) <= 0,
         );
-        const found = placeTold({ ...values, told }, { from, to });
+        const found = locateSummarized({ ...values, told }, { from, to });
         expect(found.wanted).toEqual(wanted.map(({ rows }) => rows));
         if (wanted.length > 0) {
           asked++;
@@ -77,17 +77,17 @@ describe('placeTold', () => {
     expect(asked).toBeGreaterThan(1_000);
   });
 
-  it('takes rows without a value as alike, in the order of their stretches', () => {
+  it('takes rows without a value as alike, in the order of their segments', () => {
     const told = [0, 10, 20].map(
-      (from): ToldRows => ({ rows: { from, to: from + 9 }, low: null, high: null, count: 2 }),
+      (from): SummarizedRows => ({ rows: { from, to: from + 9 }, low: null, high: null, count: 2 }),
     );
     const section = { rows: Int32Array.of(30, 31), values: new Float64Array(2), told };
-    expect(placeTold(section, { from: 2, to: 4 })).toMatchObject({ wanted: [{ from: 10, to: 19 }] });
-    expect(placeTold(section, { from: 6, to: 8 })).toEqual({ before: 6, wanted: [] });
+    expect(locateSummarized(section, { from: 2, to: 4 })).toMatchObject({ wanted: [{ from: 10, to: 19 }] });
+    expect(locateSummarized(section, { from: 6, to: 8 })).toEqual({ before: 6, wanted: [] });
   });
 
   it('knows the places of all rows where none is told', () => {
     const section = { rows: Int32Array.of(3), values: Float64Array.of(1), told: [] };
-    expect(placeTold(section, { from: 0, to: 1 })).toEqual({ before: 0, wanted: [] });
+    expect(locateSummarized(section, { from: 0, to: 1 })).toEqual({ before: 0, wanted: [] });
   });
 });

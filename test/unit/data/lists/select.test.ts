@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import type { Column, FacetColumn, ListDescription } from '../../../../functions/data/columns/list-description.ts';
 import { summarize } from '../../../../functions/data/columns/summary.ts';
+import { summaryEvaluator } from '../../../../functions/data/lists/evaluate-summaries.ts';
 import { type ColumnData, matchingRows, type Span } from '../../../../functions/data/lists/matching-rows.ts';
-import type { ToldRows } from '../../../../functions/data/lists/page-bounds.ts';
+import type { SummarizedRows } from '../../../../functions/data/lists/page-bounds.ts';
 import { planColumns } from '../../../../functions/data/lists/plan.ts';
 import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
 import { addRow, emptyRowSet } from '../../../../functions/data/lists/row-set.ts';
 import { select } from '../../../../functions/data/lists/select.ts';
-import { teller } from '../../../../functions/data/lists/tell.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 
 const facets: FacetColumn = {
@@ -30,7 +30,7 @@ const list: ListDescription = {
   table: 'Jobs',
   rowsInTail: 4,
   textsPerBlock: 2,
-  rowsPerStretch: 4,
+  rowsPerSegment: 4,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },
     parent: { kind: 'uuid', key: 'p', attribute: 'parent', rowsPerBlock: 4 },
@@ -192,17 +192,17 @@ function naively(of: readonly Row[], query: ListQuery, within: Sets) {
 }
 
 /**
- * What summaries of these stretches tell, and the spans of rows that they leave open; `forget`:
+ * What summaries of these segments tell, and the spans of rows that they leave open; `forget`:
  * without the summary of that column.
  */
-function tellOf(query: ListQuery, data: ColumnData, isTold: (stretch: number) => boolean, forget?: string) {
+function tellOf(query: ListQuery, data: ColumnData, isTold: (segment: number) => boolean, forget?: string) {
   const { summaries } = planColumns(list, query);
-  const tell = teller(list, query, data.dictionaries);
+  const tell = summaryEvaluator(list, query, data.dictionaries);
   const read: Span[] = [];
-  const told: ToldRows[] = [];
-  for (let from = 0; from < data.rowCount; from += list.rowsPerStretch) {
-    const span = { from, to: Math.min(from + list.rowsPerStretch, data.rowCount) - 1 };
-    const ofStretch = new Map(
+  const told: SummarizedRows[] = [];
+  for (let from = 0; from < data.rowCount; from += list.rowsPerSegment) {
+    const span = { from, to: Math.min(from + list.rowsPerSegment, data.rowCount) - 1 };
+    const ofSegment = new Map(
       summaries
         .filter((name) => name !== forget)
         .map((name) => {
@@ -210,7 +210,7 @@ function tellOf(query: ListQuery, data: ColumnData, isTold: (stretch: number) =>
           return [name, summarize(list.columns[name] as Column, values)] as const;
         }),
     );
-    const cells = summaries.length > 0 && isTold(from / list.rowsPerStretch) ? tell(ofStretch, span) : undefined;
+    const cells = summaries.length > 0 && isTold(from / list.rowsPerSegment) ? tell(ofSegment, span) : undefined;
     if (cells === undefined) read.push(span);
     else told.push(...cells);
   }
@@ -223,7 +223,7 @@ describe('select', () => {
     fc.assert(
       fc.property(rows, queries, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (of, query, isTold) => {
         const data = dataOf(of, []);
-        let { read, told } = tellOf(query, data, (stretch) => isTold[stretch] === true);
+        let { read, told } = tellOf(query, data, (segment) => isTold[segment] === true);
         if (told.length > 0) pages++;
         for (;;) {
           const found = select(list, query, { ...data, read }, told);
@@ -236,9 +236,9 @@ describe('select', () => {
           expect(found.sequence).toEqual([]);
           const { wanted } = found;
           expect(wanted.every(({ from }) => !read.some((span) => span.from === from))).toBe(true);
-          const stretches = new Set(wanted.map(({ from }) => from));
-          told = told.filter(({ rows: { from } }) => !stretches.has(from));
-          read = [...read, ...Array.from(stretches, (from) => ({ from, to: Math.min(from + 3, of.length - 1) }))];
+          const segments = new Set(wanted.map(({ from }) => from));
+          told = told.filter(({ rows: { from } }) => !segments.has(from));
+          read = [...read, ...Array.from(segments, (from) => ({ from, to: Math.min(from + 3, of.length - 1) }))];
           read = read.toSorted((a, b) => a.from - b.from);
         }
       }),

@@ -11,7 +11,7 @@ import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs } from '../../functions/data/new-batches.ts';
 import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
-import type { UnfinishedCall } from '../../functions/schemas/unfinished-batch.ts';
+import type { InterruptedCall } from '../../functions/schemas/recovery-request.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { failures, startFaultProxy } from '../support/fault-proxy.ts';
@@ -27,10 +27,10 @@ const sink = await startMessageSink();
 const proxy = await startFaultProxy(dynamodbEndpoint);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
-vi.stubEnv('UNFINISHED_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
+vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
 afterAll(() => Promise.all([sink.stop(), proxy.stop()]));
-const { handler } = await import('../../functions/consumers/finish-batches.ts');
+const { handler } = await import('../../functions/consumers/recover-batches.ts');
 
 const writer = lifecycle(client, names);
 const batch_id = uuid('b', 1);
@@ -61,7 +61,7 @@ async function deliver(content: unknown, receiveCount = 1) {
   return { log: JSON.parse(lines[0]!), again: batchItemFailures.length > 0 };
 }
 
-describe('finishBatches', () => {
+describe('recoverBatches', () => {
   it('says what it did, and leaves alone what was finished or never begun', async () => {
     const message = { user_id: user, batch_id };
     expect(await deliver(message)).toMatchObject({ again: false, log: { level: 'INFO', outcome: 'not begun' } });
@@ -99,7 +99,7 @@ describe('finishBatches', () => {
     const faults = [{ user_id: user, disposition: 'delivered again', error: { name: 'DependencyFailed' } }];
     expect(await deliver(message)).toMatchObject({ again: true, log: { level: 'ERROR', failed: 1, faults } });
     expect(sink.messages).toEqual([]);
-    const last = await deliver(message, queues.Unfinished.maximumDeliveries);
+    const last = await deliver(message, queues.Recovery.maximumDeliveries);
     expect(last).toMatchObject({ again: false, log: { faults: [{ user_id: user, disposition: 'dead letter' }] } });
     expect(sink.messages[0]!.attributes.reason).toMatch(/^DependencyFailed: ./);
     proxy.plan(user);
@@ -113,14 +113,14 @@ async function die(
   most: number,
   work: (options: {
     client: typeof client;
-    beforeSeveral: (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void>;
+    beforeMultiTransaction: (userId: string, batchId: string, call?: InterruptedCall) => Promise<void>;
   }) => Promise<unknown>,
 ) {
   const announced: object[] = [];
   const dying = dyingClient(client, most);
   const outcome = await work({
     client: dying.client,
-    async beforeSeveral(user_id, batch_id, call) {
+    async beforeMultiTransaction(user_id, batch_id, call) {
       expect(dying.transactions).toBe(0);
       announced.push({ user_id, batch_id, ...(call && { call }) });
     },
@@ -131,8 +131,8 @@ async function die(
 describe('a call that adds jobs and dies', () => {
   const added = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({ runs: 7, sequence: sequenceText() })));
   const add = (key?: string, most = Number.POSITIVE_INFINITY) =>
-    die(most, ({ client, beforeSeveral }) =>
-      addJobs(client, names, { beforeSeveral })({ userId: user, idempotencyKey: key }, batch_id, added),
+    die(most, ({ client, beforeMultiTransaction }) =>
+      addJobs(client, names, { beforeMultiTransaction })({ userId: user, idempotencyKey: key }, batch_id, added),
     );
   const addOnce = (key?: string) =>
     addJobs(client, names)({ userId: user, idempotencyKey: key }, batch_id, added).then(
@@ -148,12 +148,12 @@ describe('a call that adds jobs and dies', () => {
       finished = call.finished;
       expect(call.announced).toHaveLength(1);
       const begun = await sound();
-      expect(begun.batches[0]?.calls_under_way?.length ?? 0).toBe(finished ? 0 : 1);
+      expect(begun.batches[0]?.pending_calls?.length ?? 0).toBe(finished ? 0 : 1);
       expect((await deliver(call.announced[0])).log.outcome).toBe(finished ? 'finished' : 'canceled');
       const { batches, jobs: rows } = await sound();
       expect(rows).toHaveLength(begun.jobs.length);
       expect(batches).toMatchObject([{ status: 'PENDING', open: true }]);
-      expect(batches[0]).not.toHaveProperty('calls_under_way');
+      expect(batches[0]).not.toHaveProperty('pending_calls');
       expect(count(rows, 'PENDING')).toBe(finished ? 121 : 1);
       if (finished) break;
       expect(rows.at(-1)).toMatchObject({
@@ -172,21 +172,21 @@ describe('a call that adds jobs and dies', () => {
     expect((await deliver(announced[0])).log.outcome).toBe('finished');
     const { batches, jobs: rows } = await sound();
     expect(batches).toMatchObject([{ open: false, jobs_count_per_status: { PENDING: 121 } }]);
-    expect(batches[0]).not.toHaveProperty('calls_under_way');
+    expect(batches[0]).not.toHaveProperty('pending_calls');
     expect(rows.map(({ creation_order }) => creation_order)).toEqual(rows.map((_, at) => at));
   });
 
   it('is one of several that die, each finished for itself', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: jobs(1), open: true }));
     const [one, other] = [await add('one', 1), await add('other', 1)];
-    expect((await sound()).batches[0]?.calls_under_way).toHaveLength(2);
+    expect((await sound()).batches[0]?.pending_calls).toHaveLength(2);
     await deliver(one.announced[0]);
     const { batches, jobs: rows } = await sound();
-    expect(batches[0]?.calls_under_way).toHaveLength(1);
+    expect(batches[0]?.pending_calls).toHaveLength(1);
     expect(count(rows, 'CANCELED')).toBe(count(rows, 'PENDING') - 1);
     expect(await addOnce('other')).toBe(rows.length + 120 - count(rows, 'CANCELED'));
     expect((await deliver(other.announced[0])).log.outcome).toBe('finished');
-    expect((await sound()).batches[0]).not.toHaveProperty('calls_under_way');
+    expect((await sound()).batches[0]).not.toHaveProperty('pending_calls');
   });
 
   it('does not go on once it was given up, and its key stays used', async () => {
@@ -219,7 +219,7 @@ describe('a call that adds jobs and dies', () => {
     expect(await addOnce('k')).toBe('IllegalTransition');
     await deliver({ user_id: user, batch_id });
     const { batches, jobs: rows } = await sound();
-    expect(batches[0]).not.toHaveProperty('calls_under_way');
+    expect(batches[0]).not.toHaveProperty('pending_calls');
     expect(count(rows, 'CANCELED')).toBe(rows.length);
     expect(await addOnce('k')).toBe('IllegalTransition');
   });
@@ -236,7 +236,7 @@ describe('a call that cancels several batches and runs out of time', () => {
     const handedOver: string[] = [];
     let asked = 0;
     const result = await cancelBatches(client, names, {
-      beforeSeveral: async (_, id) => void announced.push(id),
+      beforeMultiTransaction: async (_, id) => void announced.push(id),
       handOver: async (_, id) => void handedOver.push(id),
     })(user, several, () => asked++ < questions);
     return { ...result, announced, handedOver };
@@ -282,7 +282,9 @@ describe('a call that cancels several batches and runs out of time', () => {
 
 describe('a call that cancels jobs and dies', () => {
   const cancel = (most: number, query = {}) =>
-    die(most, ({ client, beforeSeveral }) => cancelJobs(client, names, { beforeSeveral })(user, batch_id, query));
+    die(most, ({ client, beforeMultiTransaction }) =>
+      cancelJobs(client, names, { beforeMultiTransaction })(user, batch_id, query),
+    );
 
   it('is finished by the service with the jobs that it had chosen, or by its repetition', async () => {
     for (let most = 0, finished = false; !finished; most++) {
@@ -296,7 +298,7 @@ describe('a call that cancels jobs and dies', () => {
       await writer.addJobs(user, batch_id, [newJob(500)]);
       expect((await deliver(call.announced[0])).log.outcome).toBe(finished || most === 0 ? 'finished' : 'canceled');
       const { batches, jobs: rows } = await sound();
-      expect(batches[0]).not.toHaveProperty('calls_under_way');
+      expect(batches[0]).not.toHaveProperty('pending_calls');
       expect(count(rows, 'CANCELED')).toBe(most === 0 ? 0 : 100);
       expect(rows.at(-1)).toMatchObject({ status: 'PENDING' });
       expect(rows[0]?.errors).toBeNull();
@@ -318,11 +320,11 @@ describe('a call that cancels jobs and dies', () => {
       user = `auth0|${randomUUID()}`;
       await writer.createBatch(user, newBatch(1, { jobs: jobs(150) }));
       const call = await cancel(most);
-      if (!call.finished) expect((await sound()).batches[0]?.calls_under_way).toHaveLength(1);
+      if (!call.finished) expect((await sound()).batches[0]?.pending_calls).toHaveLength(1);
       await cancel(Number.POSITIVE_INFINITY);
       const { batches } = await sound();
       expect(batches).toMatchObject([{ status: 'CANCELED' }]);
-      expect(batches[0]).not.toHaveProperty('calls_under_way');
+      expect(batches[0]).not.toHaveProperty('pending_calls');
     }
   });
 

@@ -12,7 +12,7 @@ const current = new AsyncLocalStorage<{ answered: boolean }>();
  * Does the work of one request. Its result is the answer, whatever part of the work is still under
  * way.
  */
-export function untilAnswered<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+export function withinRequest<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   const request = { answered: false };
   return current.run(request, async () => {
     try {
@@ -24,6 +24,6 @@ export function untilAnswered<Answer>(work: () => Promise<Answer>): Promise<Answ
 }
 
 /** Whether this is work of a request that has its answer already: it must change nothing more. */
-export function isAnswered(): boolean {
+export function isRequestOver(): boolean {
   return current.getStore()?.answered === true;
 }

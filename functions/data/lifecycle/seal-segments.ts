@@ -1,20 +1,20 @@
 /**
- * Seals old stretches of a user's rows: writes their summaries (columns/summary.ts). Nobody depends
+ * Seals old segments of a user's rows: writes their summaries (columns/summary.ts). Nobody depends
  * on it: what is not sealed is read block by block.
  */
 
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { isAnswered } from '../../answered.ts';
+import { isRequestOver } from '../../request-lifetime.ts';
 import { addToRequestLog, countInRequestLog, describeError } from '../../request-log.ts';
 import type { TableNames } from '../../tables.ts';
 import { blockBytes } from '../columns/column-items.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
 import { packedCount, seal, unpackIntegers } from '../columns/packed-integers.ts';
 import {
-  blocksOfStretch,
+  blocksOfSegment,
   isSummarized,
   packSummary,
-  sealableStretches,
+  sealableSegments,
   summarize,
   summaryKey,
 } from '../columns/summary.ts';
@@ -41,10 +41,10 @@ const longestStep = 1_000;
 
 /**
  * Seals what has become old by the creations of one call, between its first and its last draft: at
- * most two stretches of each list (planSealing), and no column is begun later than a second after
+ * most two segments of each list (planSealing), and no column is begun later than a second after
  * the first. Never throws: a failure is logged.
  *
- * Most calls pass no multiple of a block's rows: nothing is read then. A look at a stretch costs 5
+ * Most calls pass no multiple of a block's rows: nothing is read then. A look at a segment costs 5
  * or 6 read units, or more for large summaries; a column that is sealed about 3 read units, and 38
  * to 68 write units.
  */
@@ -53,13 +53,13 @@ export async function sealAfterCreations(
   { first, last }: { readonly first: Draft; readonly last: Draft },
 ): Promise<void> {
   const end = performance.now() + longestStep;
-  const hasTime = () => performance.now() < end && !isAnswered();
+  const hasTime = () => performance.now() < end && !isRequestOver();
   try {
     for (const name of ['batch', 'job'] as const) {
       const list = context.lists[name];
       const growth = { before: first.stored.heads[name]?.next_seq ?? 0, after: last.heads[name].next_seq };
-      for (const stretch of planSealing(list, growth)) {
-        const sealed = await sealStretch(context, { list, stretch, hasTime });
+      for (const segment of planSealing(list, growth)) {
+        const sealed = await sealSegment(context, { list, segment, hasTime });
         if (sealed > 0) countInRequestLog({ sealed_columns: sealed });
       }
     }
@@ -69,62 +69,62 @@ export async function sealAfterCreations(
 }
 
 /**
- * The stretches to look at once the number of rows has passed a multiple of a block's rows: the
+ * The segments to look at once the number of rows has passed a multiple of a block's rows: the
  * newest that may be sealed, if it may only since the multiple before; and each in turn, since
- * changes of their rows have deleted summaries. A stretch has its turn about once for as many new
+ * changes of their rows have deleted summaries. A segment has its turn about once for as many new
  * rows as it has, or more rarely where there are many: sealing costs little beside creations.
  */
 export function planSealing(list: ListDescription, { before, after }: Growth): number[] {
   const rowsPerStep = Math.max(...Object.values(list.columns).map(({ rowsPerBlock }) => rowsPerBlock));
   const [stepsBefore, steps] = [Math.floor(before / rowsPerStep), Math.floor(after / rowsPerStep)];
   if (steps === stepsBefore) return [];
-  const sealable = (next_seq: number) => sealableStretches(list, tailStart(list, { next_seq }));
+  const sealable = (next_seq: number) => sealableSegments(list, tailStart(list, { next_seq }));
   const [had, has] = [sealable(stepsBefore * rowsPerStep), sealable(after)];
-  // Multiples of the golden ratio reach every stretch, also while their number grows. A remainder
+  // Multiples of the golden ratio reach every segment, also while their number grows. A remainder
   // of steps does not: it grows with them.
-  const turn = Math.floor(((steps * goldenRatio) % 1) * Math.max(has, list.rowsPerStretch / rowsPerStep));
+  const turn = Math.floor(((steps * goldenRatio) % 1) * Math.max(has, list.rowsPerSegment / rowsPerStep));
   return [...new Set([...(has > had ? [has - 1] : []), ...(turn < has ? [turn] : [])])];
 }
 
-interface StretchToSeal {
+interface SegmentToSeal {
   readonly list: ListDescription;
-  readonly stretch: number;
+  readonly segment: number;
   /** Asked before each column. */
   readonly hasTime?: () => boolean;
 }
 
 /**
- * Seals those columns of a stretch that have no summary, as long as there is time. Returns how many
+ * Seals those columns of a segment that have no summary, as long as there is time. Returns how many
  * it has sealed.
  */
-export async function sealStretch(
+export async function sealSegment(
   context: SealingContext,
-  { list, stretch, hasTime = () => true }: StretchToSeal,
+  { list, segment, hasTime = () => true }: SegmentToSeal,
 ): Promise<number> {
   const { client, tables, userId } = context;
   const columns = Object.values(list.columns).filter(isSummarized);
-  const keys = columns.map((column) => ({ user_id: userId, key: summaryKey(list, column, stretch) }));
+  const keys = columns.map((column) => ({ user_id: userId, key: summaryKey(list, column, segment) }));
   const found = await batchGet(client, { table: tables.Columns, keys, consistent: true, attributes: ['key'] });
   const present = new Set(found.map(({ key }) => String(key)));
   let sealed = 0;
   for (const column of columns) {
-    if (present.has(summaryKey(list, column, stretch)) || !hasTime()) continue;
-    if (await sealColumn(context, { list, column, stretch, hasTime })) sealed += 1;
+    if (present.has(summaryKey(list, column, segment)) || !hasTime()) continue;
+    if (await sealColumn(context, { list, column, segment, hasTime })) sealed += 1;
   }
   return sealed;
 }
 
 /**
- * Writes the summary of a column's stretch and seals its blocks, in one transaction that is
+ * Writes the summary of a column's segment and seals its blocks, in one transaction that is
  * conditional on the bytes of all of them. Returns false where blocks are missing or not full, and
  * where another writer was there: then nothing is written.
  */
 async function sealColumn(
   { client, tables, userId }: SealingContext,
-  { list, column, stretch, hasTime }: Required<StretchToSeal> & { readonly column: Column },
+  { list, column, segment, hasTime }: Required<SegmentToSeal> & { readonly column: Column },
 ): Promise<boolean> {
   const TableName = tables.Columns;
-  const keys = blocksOfStretch(list, column, stretch);
+  const keys = blocksOfSegment(list, column, segment);
   const blocks = await queryAll(client, {
     table: TableName,
     partition: { user_id: userId },
@@ -132,7 +132,7 @@ async function sealColumn(
     range: { between: [String(keys.at(0)), String(keys.at(-1))] },
     consistent: true,
   });
-  const values = new Float64Array(list.rowsPerStretch);
+  const values = new Float64Array(list.rowsPerSegment);
   const writes = blocks.map((block, at) => {
     const v = blockBytes(block);
     const isFull = packedCount(v) === column.rowsPerBlock;
@@ -141,7 +141,7 @@ async function sealColumn(
     return { isFull, Put: { TableName, Item: { user_id: userId, key: block.key, v: seal(v) }, ...condition } };
   });
   if (writes.length < keys.length || !writes.every(({ isFull }) => isFull) || !hasTime()) return false;
-  const summary = { key: summaryKey(list, column, stretch), v: packSummary(summarize(column, values)) };
+  const summary = { key: summaryKey(list, column, segment), v: packSummary(summarize(column, values)) };
   const TransactItems = [
     ...writes.map(({ Put }) => ({ Put })),
     { Put: { TableName, Item: { user_id: userId, ...summary } } },

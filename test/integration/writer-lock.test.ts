@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
-import { turnsOf } from '../../functions/data/lifecycle/turns.ts';
+import { writerLock } from '../../functions/data/lifecycle/writer-lock.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -31,7 +31,7 @@ function writer(patienceMilliseconds = Number.POSITIVE_INFINITY) {
     time += 100;
     return call.send();
   });
-  return Object.assign(turnsOf(counting, tables, { userId, now: () => time, patienceMilliseconds }), {
+  return Object.assign(writerLock(counting, tables, { userId, now: () => time, patienceMilliseconds }), {
     callsOf: () => count.calls,
   });
 }
@@ -84,7 +84,7 @@ describe('turns', () => {
         ? Promise.reject(new Error('gone'))
         : call.send(),
     );
-    const one = turnsOf(failing, tables, { userId, now: () => time, patienceMilliseconds: 0 });
+    const one = writerLock(failing, tables, { userId, now: () => time, patienceMilliseconds: 0 });
     one.ask();
     await one.take();
     await expect(one.pass()).resolves.toBeUndefined();

@@ -1,28 +1,28 @@
-/** What summaries tell of a query, a stretch at a time, without the values themselves. Pure. */
+/** What summaries tell of a query, a segment at a time, without the values themselves. Pure. */
 
 import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Cell } from '../columns/summary.ts';
 import { facetColumn, facetTest, type Span, tabulate } from './matching-rows.ts';
-import type { ToldRows } from './page-bounds.ts';
+import type { SummarizedRows } from './page-bounds.ts';
 import { planColumns } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';
 import { facetRank } from './select.ts';
 
 /**
- * The summaries of a stretch, by the names of their columns; those that are missing are not there.
+ * The summaries of a segment, by the names of their columns; those that are missing are not there.
  */
 export type Summaries = ReadonlyMap<string, readonly Cell[]>;
 
 /**
- * The function that tells how many rows of a stretch match, and where in the query's order they
+ * The function that tells how many rows of a segment match, and where in the query's order they
  * lie; undefined where the summaries leave it open: one is missing, or values straddle a bound.
  */
-export function teller(
+export function summaryEvaluator(
   list: ListDescription,
   query: ListQuery,
   dictionaries: Dictionaries,
-): (summaries: Summaries, rows: Span) => ToldRows[] | undefined {
+): (summaries: Summaries, rows: Span) => SummarizedRows[] | undefined {
   const { conditions, order } = query;
   const { names } = planColumns(list, query);
   const facets = facetColumn(list);
@@ -37,11 +37,11 @@ export function teller(
   return (summaries, rows) =>
     names.length === 1 && only !== undefined && only !== 'facets'
       ? tellColumn(summaries.get(only), only, rows)
-      : tellFacets(summaries, rows);
+      : summarizeFacets(summaries, rows);
 
   /** Conditions and order are about one column of numbers: its own cells tell. */
-  function tellColumn(cells: readonly Cell[] | undefined, name: string, rows: Span): ToldRows[] | undefined {
-    const kept: ToldRows[] = [];
+  function tellColumn(cells: readonly Cell[] | undefined, name: string, rows: Span): SummarizedRows[] | undefined {
+    const kept: SummarizedRows[] = [];
     if (cells === undefined) return undefined;
     for (const cell of cells) {
       const side = sideOf(cell, name);
@@ -56,7 +56,7 @@ export function teller(
    * known that all their values are in the ranges or none is; which rows have one is told by the
    * facets again.
    */
-  function tellFacets(summaries: Summaries, rows: Span): ToldRows[] | undefined {
+  function summarizeFacets(summaries: Summaries, rows: Span): SummarizedRows[] | undefined {
     const present: ((code: number) => boolean)[] = [];
     for (const name of ranges.keys()) {
       const cells = summaries.get(name);
@@ -82,7 +82,7 @@ export function teller(
       else if (rank === undefined) valued += count;
       else byRank.set(place, (byRank.get(place) ?? 0) + count);
     }
-    const kept: ToldRows[] = Array.from(byRank, ([place, count]) => ({ rows, low: place, high: place, count }));
+    const kept: SummarizedRows[] = Array.from(byRank, ([place, count]) => ({ rows, low: place, high: place, count }));
     const values = valuesOf(ordered ?? []);
     const [first, last] = [values.at(0), values.at(-1)];
     if (valued > 0 && orderColumn === undefined) kept.push(alike(rows, valued));
@@ -131,7 +131,7 @@ function rangesOf(conditions: readonly Condition[]): Map<string, { readonly from
 }
 
 /** In creation order all rows have one value. */
-function alike(rows: Span, count: number): ToldRows {
+function alike(rows: Span, count: number): SummarizedRows {
   return { rows, low: 0, high: 0, count };
 }
 

@@ -7,31 +7,31 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition } from '../errors.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
-import type { UnfinishedBatch, UnfinishedCall } from '../schemas/unfinished-batch.ts';
+import type { InterruptedCall, RecoveryRequest } from '../schemas/recovery-request.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { ownerLists } from './columns/lists.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { isUnderWay, operationsOfCall } from './lifecycle/calls-under-way.ts';
 import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
+import { hasJobsToEnd } from './lifecycle/derive-status.ts';
 import { type LifecycleOptions, lifecycle } from './lifecycle/lifecycle.ts';
+import { changesOfCall, isPending } from './lifecycle/pending-calls.ts';
 import { requestChange } from './lifecycle/request-change.ts';
-import { hasJobsToEnd } from './lifecycle/settle.ts';
 import type { LifecycleTables } from './lifecycle/transaction.ts';
 import type { MessageSender } from './message-sender.ts';
 
 /** Longer than any function runs: what is still at work is not unfinished. */
-export const unfinishedDelaySeconds = 600;
+export const recoveryDelaySeconds = 600;
 
 /**
  * The function that announces a batch, or a call that changes some of its jobs, to be finished
  * after so many seconds. Throws when the queue does not take the message.
  */
-export function announceUnfinished(
+export function scheduleRecovery(
   sender: MessageSender,
-  delaySeconds = unfinishedDelaySeconds,
-): (userId: string, batchId: string, call?: UnfinishedCall) => Promise<void> {
+  delaySeconds = recoveryDelaySeconds,
+): (userId: string, batchId: string, call?: InterruptedCall) => Promise<void> {
   return (user_id, batch_id, call) => {
-    const message: UnfinishedBatch = { user_id, batch_id, ...(call && { call }) };
+    const message: RecoveryRequest = { user_id, batch_id, ...(call && { call }) };
     return sender.send({ body: JSON.stringify(message), attributes: {}, delaySeconds });
   };
 }
@@ -45,11 +45,11 @@ export function announceUnfinished(
  *
  * Returns what it did. Throws what cancelBatch throws, but for an end that came meanwhile.
  */
-export function finishBatch(
+export function recoverBatch(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
   options: LifecycleOptions = {},
-): (unfinished: UnfinishedBatch) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
+): (unfinished: RecoveryRequest) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
   const cancel = cancelBatch(client, tables, options);
   const change = requestChange(client, tables, options);
@@ -59,10 +59,10 @@ export function finishBatch(
     const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
     if (batch === undefined) return 'not begun';
     if (call !== undefined) {
-      if (!isUnderWay(batch, call.id)) return 'finished';
+      if (!isPending(batch, call.id)) return 'finished';
       const jobs = { lists, batchId, jobIds: call.job_ids, now: fromMicroseconds(now() * 1000) };
       const cancelJobs = cancelJobsOperations({ ...jobs, errors: call.errors ?? undefined });
-      await change(userId, operationsOfCall(lists, { batchId, callId: call.id }, cancelJobs));
+      await change(userId, changesOfCall(lists, { batchId, callId: call.id }, cancelJobs));
       return 'canceled';
     }
     if (batch.creating !== true && batch.canceling !== true) {

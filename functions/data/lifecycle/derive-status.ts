@@ -9,7 +9,7 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { BatchStatus } from '../../schemas/values.ts';
-import { fromMicroseconds, later } from '../../timestamp.ts';
+import { fromMicroseconds, laterOf } from '../../timestamp.ts';
 import { isFinalBatchStatus, isFinalJob } from './update-row.ts';
 
 /** The ends of a batch as a whole that end its jobs, and what the jobs then say. */
@@ -31,14 +31,14 @@ export function endsJobs(status: BatchStatus): status is keyof typeof endsOfJobs
  * It is updated when it was closed or when the last update of its jobs was made, whichever is
  * later.
  */
-export function settle(batch: BatchRow): BatchRow {
+export function deriveBatch(batch: BatchRow): BatchRow {
   if (!hasEnded(batch) || isFinalBatchStatus(batch.status)) return batch;
   const { status, updated_at, jobs_count, jobs_count_per_status, jobs_updated_at } = batch;
   return {
     ...batch,
     status: jobs_count > 0 && jobs_count_per_status.CANCELED === jobs_count ? 'CANCELED' : 'DONE',
-    updated_at: later(updated_at, jobs_updated_at),
-    unsettled: { status, updated_at },
+    updated_at: laterOf(updated_at, jobs_updated_at),
+    reported: { status, updated_at },
   };
 }
 
@@ -51,16 +51,16 @@ export function settle(batch: BatchRow): BatchRow {
  *
  * It is updated when its batch ended, if that is later than its own last update.
  */
-export function settleJob(job: JobRow, { status, written_at }: BatchRow): JobRow {
+export function deriveJob(job: JobRow, { status, written_at }: BatchRow): JobRow {
   if (isFinalJob(job) || !endsJobs(status)) return job;
   const { updated_at, errors } = job;
   const reasons = endsOfJobs[status];
   return {
     ...job,
     status: 'CANCELED',
-    updated_at: written_at.status === undefined ? updated_at : later(updated_at, fromMicroseconds(written_at.status)),
+    updated_at: written_at.status === undefined ? updated_at : laterOf(updated_at, fromMicroseconds(written_at.status)),
     errors: errors?.length || reasons === null ? errors : [...reasons],
-    unsettled: { status: job.status, updated_at, errors },
+    reported: { status: job.status, updated_at, errors },
   };
 }
 
@@ -70,20 +70,20 @@ export function hasJobsToEnd({ status, jobs_count_per_status: counts }: BatchRow
 }
 
 /** The job as it was said to be. */
-export function unsettleJob(job: JobRow): JobRow {
-  const { unsettled, ...row } = job;
-  return unsettled === undefined ? job : { ...row, ...unsettled };
+export function jobAsReported(job: JobRow): JobRow {
+  const { reported, ...row } = job;
+  return reported === undefined ? job : { ...row, ...reported };
 }
 
 /** The batch as it was said to be. */
-export function unsettle(batch: BatchRow): BatchRow {
-  const { unsettled, ...row } = batch;
-  return unsettled === undefined ? batch : { ...row, ...unsettled };
+export function batchAsReported(batch: BatchRow): BatchRow {
+  const { reported, ...row } = batch;
+  return reported === undefined ? batch : { ...row, ...reported };
 }
 
 function hasEnded(batch: BatchRow): boolean {
-  const { open, creating, canceling, calls_under_way, jobs_count, jobs_count_per_status, written_at } = batch;
-  if (open || creating === true || canceling === true || calls_under_way !== undefined) return false;
+  const { open, creating, canceling, pending_calls, jobs_count, jobs_count_per_status, written_at } = batch;
+  if (open || creating === true || canceling === true || pending_calls !== undefined) return false;
   if (jobs_count === 0) return written_at.open !== undefined;
   const { PENDING, RUNNING, CANCELING } = jobs_count_per_status;
   return PENDING + RUNNING + CANCELING === 0;

@@ -19,7 +19,7 @@ const common = { user_id: attribute(z.string()), id: attribute(Uuid), updated_at
  * What a stream's record says of a job or a batch that ended: parts of the row after the change, as
  * DynamoDB writes values.
  */
-export const FinalRow = z.union([
+export const EndedRow = z.union([
   z.pipe(
     z.object({
       ...common,
@@ -47,4 +47,4 @@ export const FinalRow = z.union([
     })),
   ),
 ]);
-export type FinalRow = z.output<typeof FinalRow>;
+export type EndedRow = z.output<typeof EndedRow>;

@@ -4,7 +4,7 @@ import { messageSender } from '../data/message-sender.ts';
 import { getWebhooksOfBatches } from '../data/webhooks-of-batches.ts';
 import { queueUrl, tableNames, webhookReach } from '../env.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
-import { FinalRow } from '../schemas/final-row.ts';
+import { EndedRow } from '../schemas/ended-row.ts';
 import type { WebhookMessage } from '../schemas/webhook-message.ts';
 import { derivedUuid } from '../uuid.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
@@ -20,7 +20,7 @@ const parallelSends = 20;
 interface Pick {
   readonly record: DynamoDBRecord;
   /** Undefined: the row breaks its schema. */
-  readonly row: FinalRow | undefined;
+  readonly row: EndedRow | undefined;
 }
 
 /**
@@ -57,12 +57,12 @@ export function handler({ Records }: DynamoDBStreamEvent, context: Context): Pro
   });
 }
 
-function finalRowOf({ dynamodb }: DynamoDBRecord): FinalRow | undefined {
-  return FinalRow.safeParse(dynamodb?.NewImage).data;
+function finalRowOf({ dynamodb }: DynamoDBRecord): EndedRow | undefined {
+  return EndedRow.safeParse(dynamodb?.NewImage).data;
 }
 
 /** How many messages were sent. */
-async function announce(row: FinalRow, webhook: string | null): Promise<number> {
+async function announce(row: EndedRow, webhook: string | null): Promise<number> {
   if (webhook === null || 'refusal' in readWebhook(webhook, reach)) return 0;
   const { user_id, batch_id, job, status, updated_at } = row;
   const message: WebhookMessage = {

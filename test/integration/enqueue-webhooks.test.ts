@@ -14,7 +14,7 @@ const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('WEBHOOKS_QUEUE_URL', `${sink.url}/000000000000/webhooks`);
 vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
-const { handler } = await import('../../functions/consumers/pick-final-rows.ts');
+const { handler } = await import('../../functions/consumers/enqueue-webhooks.ts');
 afterAll(sink.stop);
 beforeEach(() => {
   sink.messages.length = 0;
@@ -64,7 +64,7 @@ function recordOf(row: Readonly<Record<string, unknown>>, sequence = 1): DynamoD
 const pick = (...Records: DynamoDBRecord[]) => handler({ Records } as DynamoDBStreamEvent, lambdaContext());
 const sent = () => sink.messages.map(({ body }) => JSON.parse(body));
 
-describe('pickFinalRows', () => {
+describe('enqueueWebhooks', () => {
   it('sends a message for each job and batch that has ended, with the webhook of the batch', async () => {
     const { batch, jobs } = await doneBatch(alice, { webhook });
     const rows = [...jobs, batch].map((row, at) => recordOf({ ...row }, at));

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { creationOperations } from '../../../../functions/data/lifecycle/creation.ts';
-import { type Draft, settledBatchIn, settledJobIn } from '../../../../functions/data/lifecycle/draft.ts';
-import { endJobsOperations } from '../../../../functions/data/lifecycle/end-jobs.ts';
-import { eventOperations } from '../../../../functions/data/lifecycle/event-operations.ts';
-import { hasJobsToEnd } from '../../../../functions/data/lifecycle/settle.ts';
+import { creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
+import { hasJobsToEnd } from '../../../../functions/data/lifecycle/derive-status.ts';
+import { type Draft, visibleBatch, visibleJob } from '../../../../functions/data/lifecycle/draft.ts';
+import { endJobsChanges } from '../../../../functions/data/lifecycle/end-jobs.ts';
+import { eventChanges } from '../../../../functions/data/lifecycle/event-changes.ts';
 import { updateBatch, updateJob } from '../../../../functions/data/lifecycle/update.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
@@ -18,16 +18,16 @@ const { id } = newBatch(1);
 /** A batch with two jobs. */
 function create(open: boolean, jobNumbers: readonly number[] = [1, 2]): Draft {
   const { jobs, ...create } = newBatch(1, { open, jobs: jobNumbers.map((number) => newJob(number)) });
-  return applyAll(draftOf(), creationOperations(owner, { batchId: id, create, jobs, time: at(0) }));
+  return applyAll(draftOf(), creationChanges(owner, { batchId: id, create, jobs, time: at(0) }));
 }
 
 const job = (draft: Draft, number: number, status: JobStatus, second = 1) =>
   updateJob(owner.lists, { id: newJob(number).id, update: { status }, now: at(second) }).apply(draft);
 const batch = (draft: Draft, update: Parameters<typeof updateBatch>[1]['update'], second = 1) =>
   updateBatch(owner.lists, { id, update, now: at(second) }).apply(draft);
-const shown = (draft: Draft) => settledBatchIn(draft, id)!;
+const shown = (draft: Draft) => visibleBatch(draft, id)!;
 /** The first two jobs. */
-const jobsOf = (draft: Draft) => [1, 2].map((number) => settledJobIn(draft, newJob(number).id)!);
+const jobsOf = (draft: Draft) => [1, 2].map((number) => visibleJob(draft, newJob(number).id)!);
 const endAt = (second: number, status: BatchStatus) => ({
   type: 'batch.updated',
   time: at(second),
@@ -67,7 +67,7 @@ describe('settling', () => {
 
   it('does not end a batch that is still being created', () => {
     const { jobs, ...create } = newBatch(1, { jobs: Array.from({ length: 11 }, (_, number) => newJob(number)) });
-    const [first] = creationOperations(owner, { batchId: id, create, jobs, time: at(0) });
+    const [first] = creationChanges(owner, { batchId: id, create, jobs, time: at(0) });
     const started = first!.apply(draftOf());
     const ended = jobs.slice(0, 10).reduce((draft, _, number) => job(draft, number, 'DONE'), started);
     expect(shown(ended)).toMatchObject({ creating: true, status: 'PENDING' });
@@ -94,7 +94,7 @@ describe('settling', () => {
     const added = { type: 'jobs.added', time: at(10), data: { batch_id: id, jobs: [{ id: newJob(3).id, runs: 1 }] } };
     const late = applyEvents(closed, [added]);
     expect(shown(late)).toMatchObject({ status: 'PENDING', updated_at: at(20) });
-    expect(shown(late)).not.toHaveProperty('unsettled');
+    expect(shown(late)).not.toHaveProperty('reported');
     expect(shown(job(late, 3, 'DONE', 30))).toMatchObject({ status: 'DONE', updated_at: at(30) });
   });
 
@@ -133,7 +133,7 @@ describe('settling', () => {
       { status: 'DONE', errors: null, updated_at: at(9) },
       { status: 'CANCELED', updated_at: at(7) },
     ]);
-    expect(jobsOf(done)[0]).not.toHaveProperty('unsettled');
+    expect(jobsOf(done)[0]).not.toHaveProperty('reported');
     expect(shown(done)).toMatchObject({ status: 'TIMED_OUT', jobs_count_per_status: { DONE: 1, CANCELED: 1 } });
     expect(() => job(ended, 1, 'DONE')).toThrow(IllegalTransition);
     expect(() => job(ended, 1, 'RUNNING')).toThrow(IllegalTransition);
@@ -208,12 +208,12 @@ function applyEvents(draft: Draft, events: readonly { type: string; time: string
   return applyAll(
     draft,
     events.flatMap((event, number) => [
-      ...eventOperations(
+      ...eventChanges(
         owner,
         LifecycleEvent.parse({ id: `e-${number}`, user_id: owner.userId, ...event }),
         Date.parse('2026-04-01T00:00:00Z'),
       ),
-      ...endJobsOperations(owner.lists, { batchId: id, jobIds: [newJob(1).id, newJob(2).id] }),
+      ...endJobsChanges(owner.lists, { batchId: id, jobIds: [newJob(1).id, newJob(2).id] }),
     ]),
   );
 }

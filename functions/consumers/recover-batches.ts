@@ -1,20 +1,20 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { documentClient } from '../data/dynamodb/client.ts';
 import { messageSender } from '../data/message-sender.ts';
-import { finishBatch } from '../data/unfinished-batches.ts';
+import { recoverBatch } from '../data/recovery.ts';
 import { queueUrl, tableNames } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { queues } from '../queues.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
 import { jsonBody } from '../schemas/json-body.ts';
-import { UnfinishedBatch } from '../schemas/unfinished-batch.ts';
+import { RecoveryRequest } from '../schemas/recovery-request.ts';
 import { oldestAge } from './oldest-age.ts';
 
-const finish = finishBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Queue'));
-const deadLetters = messageSender(queueUrl('Unfinished/dead_letters'));
+const finish = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'));
+const deadLetters = messageSender(queueUrl('Recovery/dead_letters'));
 
-const UnfinishedBody = jsonBody(UnfinishedBatch);
+const RecoveryBody = jsonBody(RecoveryRequest);
 
 /**
  * Finishes what was announced and did not come to its end. A message that fails is delivered again;
@@ -44,14 +44,14 @@ export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBat
   });
 }
 
-function readMessage(body: string): UnfinishedBatch | InvalidInput {
-  const parsed = UnfinishedBody.safeParse(body);
+function readMessage(body: string): RecoveryRequest | InvalidInput {
+  const parsed = RecoveryBody.safeParse(body);
   return parsed.success ? parsed.data : new InvalidInput(inputFaults('body', parsed.error));
 }
 
 /** Sends a message that failed for good to the dead letters. Returns what becomes of it. */
 async function dispose({ body, messageId, attributes }: SQSRecord, fault: Error) {
-  const isLast = Number(attributes.ApproximateReceiveCount) >= queues.Unfinished.maximumDeliveries;
+  const isLast = Number(attributes.ApproximateReceiveCount) >= queues.Recovery.maximumDeliveries;
   if (!isLast && !(fault instanceof InvalidInput)) return 'delivered again';
   try {
     const reason = `${fault.name}: ${fault.message}`;

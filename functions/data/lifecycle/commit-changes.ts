@@ -1,26 +1,26 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns } from '../../errors.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
-import { type Decision, optimisticTransaction, type Turns } from '../dynamodb/optimistic-transaction.ts';
+import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import {
+  type Change,
   changesNothing,
   type Draft,
   emptyDraft,
   fits,
-  jobIn,
-  type Operation,
   type Owner,
-  type ProcessedEvent,
-  settledBatchIn,
+  type ProcessedCall,
+  reportedJob,
+  visibleBatch,
 } from './draft.ts';
 import { readClocks } from './queue-writes.ts';
-import { sealAfterCreations } from './seal-stretches.ts';
+import { sealAfterCreations } from './seal-segments.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
 /** One operation of a task. */
 interface Step {
-  readonly operation: Operation;
+  readonly operation: Change;
   readonly task: number;
 }
 
@@ -52,7 +52,7 @@ interface Progress {
 /** What attempts know of earlier ones. */
 interface Memory {
   /** Operations whose refusal was found twice, or that went on since. */
-  readonly readAgain: Set<Operation>;
+  readonly readAgain: Set<Change>;
   /** Tasks that are known to take several transactions. */
   readonly announced: Set<number>;
 }
@@ -68,11 +68,11 @@ export interface CarryOutContext extends Owner {
    */
   readonly attempts?: number | undefined;
   /** For calls that others of the same owner are in the way of. */
-  readonly turns?: Turns | undefined;
+  readonly turns?: WriterLock | undefined;
   /** False: nothing is sealed in the end. */
   readonly seals?: boolean | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
-  readonly onCarriedOut?: ((draft: Draft) => void) | undefined;
+  readonly onCommitted?: ((draft: Draft) => void) | undefined;
   /**
    * Asked before each transaction but the first. Once it says no, the tasks that are left get
    * OutOfTime.
@@ -82,7 +82,7 @@ export interface CarryOutContext extends Owner {
    * Awaited before the first transaction of a task that takes several. What it throws, the task
    * gets.
    */
-  readonly beforeSeveral?: ((task: number) => Promise<void>) | undefined;
+  readonly beforeMultiTransaction?: ((task: number) => Promise<void>) | undefined;
 }
 
 /** In milliseconds: of functions that create rows by the calls of users, a third of their time. */
@@ -109,9 +109,9 @@ export class OutOfTime extends Error {}
  * In the end it seals what has become old (sealAfterCreations), unless DynamoDB failed or this took
  * long already: nothing runs once the caller has its answer.
  */
-export async function carryOut(
+export async function commitChanges(
   context: CarryOutContext,
-  tasks: readonly (readonly Operation[])[],
+  tasks: readonly (readonly Change[])[],
 ): Promise<(Error | undefined)[]> {
   const { client } = context;
   const start = performance.now();
@@ -133,7 +133,7 @@ export async function carryOut(
         context,
       );
       const { done, replacedBy, refusals } = progress;
-      context.onCarriedOut?.(progress.draft);
+      context.onCommitted?.(progress.draft);
       drafts = { first: drafts?.first ?? progress.draft, last: progress.draft };
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
@@ -218,7 +218,7 @@ async function attemptSteps(
   // A task that a transaction of its own may hold is not begun at the end of another.
   if (isSplit && !changesNothing(start.draft)) ({ done, draft } = start);
   else if (isSplit && !announced.has(start.task)) {
-    await context.beforeSeveral?.(start.task);
+    await context.beforeMultiTransaction?.(start.task);
     announced.add(start.task);
   }
   const result = { done, replacedBy: [], refusals, draft };
@@ -241,7 +241,7 @@ function split({ operation, task }: Step): readonly Step[] {
  * The draft after the operation, with its event or its claim as processed; or why the operation is
  * refused.
  */
-function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error {
+function decide(draft: Draft, { event, claim, apply }: Change): Draft | Error {
   try {
     if (event !== undefined && isProcessed(draft, event)) return draft;
     const isClaimed = claim !== undefined && isProcessed(draft, claim);
@@ -249,9 +249,8 @@ function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error
     const remembered = event ?? (isClaimed ? undefined : claim);
     if (remembered === undefined || next === draft) return next;
     // A call that one transaction carries out needs no claim.
-    const others =
-      event === undefined ? next.processedEvents : next.processedEvents.filter(({ id }) => id !== claim?.id);
-    return { ...next, processedEvents: [...others, remembered] };
+    const others = event === undefined ? next.processedCalls : next.processedCalls.filter(({ id }) => id !== claim?.id);
+    return { ...next, processedCalls: [...others, remembered] };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
@@ -262,14 +261,14 @@ function decide(draft: Draft, { event, claim, apply }: Operation): Draft | Error
  * have written them in between. Then rows are there that no call seems to have made, or the other
  * way round. No transaction finds that out, for none is made.
  */
-function mayBeTorn(draft: Draft, { batchIds, jobIds }: Operation, next: Draft | Error): boolean {
+function mayBeTorn(draft: Draft, { batchIds, jobIds }: Change, next: Draft | Error): boolean {
   if (next !== draft) return next instanceof Error;
-  return batchIds.some((id) => !settledBatchIn(draft, id)) || jobIds.some((id) => !jobIn(draft, id));
+  return batchIds.some((id) => !visibleBatch(draft, id)) || jobIds.some((id) => !reportedJob(draft, id));
 }
 
 /** Throws AlreadyExists when another event had this id. */
-function isProcessed({ processedEvents, stored }: Draft, event: ProcessedEvent): boolean {
-  const digest = processedEvents.find(({ id }) => id === event.id)?.digest ?? stored.processedEvents.get(event.id);
+function isProcessed({ processedCalls, stored }: Draft, event: ProcessedCall): boolean {
+  const digest = processedCalls.find(({ id }) => id === event.id)?.digest ?? stored.processedCalls.get(event.id);
   if (digest === undefined) return false;
   if (digest !== event.digest) throw new AlreadyExists(`Another event had the id ${event.id}.`);
   return true;

@@ -7,48 +7,48 @@
 
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { type Operation, withRows } from './draft.ts';
+import { type Change, withRows } from './draft.ts';
 import { onBatch } from './end-jobs.ts';
 
-export function isUnderWay({ calls_under_way }: BatchRow, callId: string | undefined): boolean {
-  return calls_under_way?.some((call) => idOf(call) === callId) === true;
+export function isPending({ pending_calls }: BatchRow, callId: string | undefined): boolean {
+  return pending_calls?.some((call) => idOf(call) === callId) === true;
 }
 
-type CallUnderWay = NonNullable<BatchRow['calls_under_way']>[number];
+type PendingCall = NonNullable<BatchRow['pending_calls']>[number];
 
-function idOf(call: CallUnderWay): string {
+function idOf(call: PendingCall): string {
   return typeof call === 'string' ? call : call.id;
 }
 
 /** From this place on no job of the batch is for a device yet; infinite while no call adds jobs. */
-export function firstPlaceToCome({ calls_under_way = [] }: BatchRow): number {
-  return Math.min(...calls_under_way.map((call) => (typeof call === 'string' ? Number.POSITIVE_INFINITY : call.from)));
+export function firstPendingPosition({ pending_calls = [] }: BatchRow): number {
+  return Math.min(...pending_calls.map((call) => (typeof call === 'string' ? Number.POSITIVE_INFINITY : call.from)));
 }
 
 /** The batch while the call is under way. */
-export function withCall(batch: BatchRow, call: CallUnderWay): BatchRow {
-  const { calls_under_way = [], rev } = batch;
-  return { ...batch, calls_under_way: [...calls_under_way, call], rev: rev + 1 };
+export function withCall(batch: BatchRow, call: PendingCall): BatchRow {
+  const { pending_calls = [], rev } = batch;
+  return { ...batch, pending_calls: [...pending_calls, call], rev: rev + 1 };
 }
 
 /** The batch once the call has come to its end. */
 export function withoutCall(batch: BatchRow, callId: string): BatchRow {
-  const { calls_under_way = [], ...rest } = batch;
-  const others = calls_under_way.filter((call) => idOf(call) !== callId);
-  return { ...rest, ...(others.length > 0 && { calls_under_way: others }), rev: batch.rev + 1 };
+  const { pending_calls = [], ...rest } = batch;
+  const others = pending_calls.filter((call) => idOf(call) !== callId);
+  return { ...rest, ...(others.length > 0 && { pending_calls: others }), rev: batch.rev + 1 };
 }
 
 /**
  * The operations between two that begin and end a call on their batch; begun already, and ended
  * before, it stays so.
  */
-export function operationsOfCall(
+export function changesOfCall(
   lists: OwnerLists,
   { batchId, callId }: { readonly batchId: string; readonly callId: string },
-  operations: readonly Operation[],
-): readonly [Operation, ...Operation[]] {
+  operations: readonly Change[],
+): readonly [Change, ...Change[]] {
   const begin = onBatch(batchId, (draft, batch) =>
-    isUnderWay(batch, callId) ? draft : withRows(lists, draft, { batches: [withCall(batch, callId)] }),
+    isPending(batch, callId) ? draft : withRows(lists, draft, { batches: [withCall(batch, callId)] }),
   );
   return [begin, ...operations, endOfCall(lists, { batchId, callId })];
 }
@@ -56,8 +56,8 @@ export function operationsOfCall(
 export function endOfCall(
   lists: OwnerLists,
   { batchId, callId }: { readonly batchId: string; readonly callId: string },
-): Operation {
+): Change {
   return onBatch(batchId, (draft, batch) =>
-    isUnderWay(batch, callId) ? withRows(lists, draft, { batches: [withoutCall(batch, callId)] }) : draft,
+    isPending(batch, callId) ? withRows(lists, draft, { batches: [withoutCall(batch, callId)] }) : draft,
   );
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import type { Cell } from '../../../../functions/data/columns/summary.ts';
+import { summaryEvaluator } from '../../../../functions/data/lists/evaluate-summaries.ts';
 import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
-import { teller } from '../../../../functions/data/lists/tell.ts';
 
 const rows = { from: 4_608, to: 9_215 };
 const dictionaries = { device_type: ['SV', 'MPS'], project_id: ['p'] };
@@ -25,7 +25,7 @@ const codes = (...counts: (readonly [code: number, count: number])[]) =>
   counts.toSorted(([a], [b]) => a - b).map(([at, count]) => cell(at, at, count));
 
 function tell(query: ListQuery, summaries: Record<string, readonly Cell[]>) {
-  return teller(batchList, query, dictionaries)(new Map(Object.entries(summaries)), rows);
+  return summaryEvaluator(batchList, query, dictionaries)(new Map(Object.entries(summaries)), rows);
 }
 
 describe('the cells of one column', () => {
@@ -83,7 +83,7 @@ describe('the cells of facets', () => {
       { ...cell(0, 0, 4), rows },
       { ...cell(1, 1, 3), rows },
     ]);
-    const older = teller(batchList, query, { ...dictionaries, device_type: ['SV'] });
+    const older = summaryEvaluator(batchList, query, { ...dictionaries, device_type: ['SV'] });
     expect(older(new Map([['facets', facets]]), rows)).toEqual([
       { ...cell(0, 0, 3), rows },
       { ...nulls(4), rows },
@@ -156,7 +156,7 @@ describe('the cells of facets and of other columns', () => {
 
   it('tell nothing of a column with nulls whose presence is no facet', () => {
     const query = ask(byColumn('runs'), { kind: 'facet', facet: 'status', oneOf: ['DONE'] });
-    const tellJobs = teller(jobList, query, { project_id: ['p'] });
+    const tellJobs = summaryEvaluator(jobList, query, { project_id: ['p'] });
     const ofJobs = (runs: Cell[]) =>
       tellJobs(
         new Map([

@@ -1,8 +1,8 @@
 /**
- * Turns of an owner's writers. All creations of an owner change the same heads, so of several at
- * once only one succeeds, and what the others have read and sent was in vain. A writer who has got
- * into another's way therefore asks for a turn before each further transaction. Turns are advice:
- * whoever dies with one loses it after 2 s, and a transaction is right without one.
+ * WriterLock of an owner's writers. All creations of an owner change the same heads, so of several
+ * at once only one succeeds, and what the others have read and sent was in vain. A writer who has
+ * got into another's way therefore asks for a turn before each further transaction. WriterLock are
+ * advice: whoever dies with one loses it after 2 s, and a transaction is right without one.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../../tables.ts';
 import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
-import type { Turns } from '../dynamodb/optimistic-transaction.ts';
+import type { WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 
 /** Longer than a transaction takes with what is read for it. */
@@ -29,11 +29,11 @@ const transactionsWithTurns = 8;
  * The turns of one call. It has so much patience with each; then it goes on without. Taking one
  * costs a read unit for each look, and two write units.
  */
-export function turnsOf(
+export function writerLock(
   client: DynamoDBDocumentClient,
   { Columns }: TableNames<'Columns'>,
   { userId, now, patienceMilliseconds }: { userId: string; now: () => number; patienceMilliseconds: number },
-): Turns {
+): WriterLock {
   const Key = { user_id: userId, key: 'turn' };
   const holder = randomUUID();
   let asking = 0;

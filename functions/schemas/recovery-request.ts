@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { Uuid } from './values.ts';
 
 /** A call that adds jobs to a batch, or cancels some of its jobs, in several transactions. */
-export const UnfinishedCall = z.object({
+export const InterruptedCall = z.object({
   /** As the batch names it while it is under way. */
   id: z.string(),
   /** The jobs that are canceled where the call does not come to its end. */
@@ -10,15 +10,15 @@ export const UnfinishedCall = z.object({
   /** What these then say, if anything. */
   errors: z.nullable(z.array(z.string())),
 });
-export type UnfinishedCall = z.infer<typeof UnfinishedCall>;
+export type InterruptedCall = z.infer<typeof InterruptedCall>;
 
 /**
  * A message about a batch that is created, canceled or ended in several transactions, or about a
  * call that changes its jobs so.
  */
-export const UnfinishedBatch = z.object({
+export const RecoveryRequest = z.object({
   user_id: z.string(),
   batch_id: Uuid,
-  call: z.exactOptional(UnfinishedCall),
+  call: z.exactOptional(InterruptedCall),
 });
-export type UnfinishedBatch = z.infer<typeof UnfinishedBatch>;
+export type RecoveryRequest = z.infer<typeof RecoveryRequest>;

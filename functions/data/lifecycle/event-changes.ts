@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
-import { creationOperations } from './creation.ts';
-import type { EventReference, Operation, Owner } from './draft.ts';
+import { creationChanges } from './creation.ts';
+import type { Change, Owner, SourceCall } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 
 /**
@@ -16,23 +16,23 @@ const maximumSecondsAhead = 300;
  * The operations that an event asks for. Throws InvalidInput when the event is more than 5 minutes
  * ahead of `now` (milliseconds since 1970), or names results that are not its owner's.
  */
-export function eventOperations(owner: Owner, event: LifecycleEvent, now: number): Operation[] {
+export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): Change[] {
   const { id, time } = event;
   if (toMicroseconds(time) > (now + maximumSecondsAhead * 1000) * 1000) {
     const msg = `Input should be at most ${maximumSecondsAhead} s in the future`;
     throw new InvalidInput([{ loc: ['body', 'time'], msg, type: 'datetime_future' }]);
   }
   const digest = createHash('sha256').update(JSON.stringify(event)).digest('base64url');
-  const reference: EventReference = { id, time, digest };
+  const reference: SourceCall = { id, time, digest };
   const asked = { now: fromMicroseconds(now * 1000), event: reference };
   switch (event.type) {
     case 'batch.created': {
       const { jobs, ...create } = event.data;
-      return creationOperations(owner, { batchId: create.id, create, jobs, time }, reference);
+      return creationChanges(owner, { batchId: create.id, create, jobs, time }, reference);
     }
     case 'jobs.added': {
       const { batch_id: batchId, jobs } = event.data;
-      return creationOperations(owner, { batchId, jobs, time }, reference);
+      return creationChanges(owner, { batchId, jobs, time }, reference);
     }
     case 'batch.updated': {
       const { batch_id, ...update } = event.data;
