@@ -51,8 +51,8 @@ export interface StreamDescription {
   /** Records in one call, at most. */
   readonly batchSize: number;
   /**
-   * A record must match one of these patterns, in the language of Lambda's event filters, which
-   * allows five.
+   * A record must match one of these patterns, in the language of Lambda's event filters. Lambda
+   * allows five of them.
    */
   readonly patterns: readonly object[];
   /**
@@ -82,7 +82,7 @@ export type TableDescription = Partition & {
   readonly stream?: StreamDescription;
 };
 
-/** For what follows from the end of batches and jobs: those that are to be told. */
+/** For what follows from the end of batches and jobs: messages to webhooks. */
 const ofEnds = {
   consumer: 'enqueueWebhooks',
   batchSize: 100,
@@ -91,25 +91,12 @@ const ofEnds = {
 } as const;
 
 /**
- * Records by which a row reached one of these final statuses, coming from any other, or had one
- * when it was first written. A pattern cannot compare the two images, so that each status has its
- * own. Lambda looks at nothing of a record but `dynamodb`, and at leaves.
+ * Records of rows that have ended and have a webhook. A pattern cannot compare the two images, so
+ * the consumer compares their statuses itself. Lambda looks at nothing of a record but `dynamodb`,
+ * and at leaves.
  */
-function reaches<Status extends string>(statuses: readonly Status[], row: object) {
-  return [
-    ...statuses.map((status) => ({
-      dynamodb: {
-        NewImage: { status: { S: [status] }, ...row },
-        OldImage: { status: { S: [{ 'anything-but': [status] }] } },
-      },
-    })),
-    {
-      dynamodb: {
-        NewImage: { status: { S: statuses }, ...row },
-        OldImage: { status: { S: [{ exists: false }] } },
-      },
-    },
-  ];
+function ended(statuses: readonly string[], webhook: object) {
+  return [{ dynamodb: { NewImage: { status: { S: statuses }, ...webhook } } }];
 }
 
 export const tables = {
@@ -122,7 +109,7 @@ export const tables = {
     indexes: { by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] } },
     stream: {
       ...ofEnds,
-      patterns: reaches(['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'], { webhook: { S: [{ exists: true }] } }),
+      patterns: ended(['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'], { webhook: { S: [{ exists: true }] } }),
     },
   },
   Jobs: {
@@ -137,7 +124,7 @@ export const tables = {
     },
     stream: {
       ...ofEnds,
-      patterns: reaches(['DONE', 'ERROR', 'CANCELED'], { has_webhook: { BOOL: [{ exists: true }] } }),
+      patterns: ended(['DONE', 'ERROR', 'CANCELED'], { has_webhook: { BOOL: [{ exists: true }] } }),
     },
   },
   /**

@@ -24,8 +24,9 @@ interface Pick {
 }
 
 /**
- * Sends a message for each batch and job that has ended and whose batch has a webhook that messages
- * can be delivered to. A record whose message could not be sent comes again, and those after it:
+ * Sends a message for each batch and job that got its final status, if messages can be delivered to
+ * the webhook of its batch. Expects records of rows that have ended: the stream's filter passes no
+ * others. A record whose message could not be sent comes again, and so do the records after it:
  * their messages are then sent again, under the same ids. A row that breaks its schema becomes a
  * dead letter.
  */
@@ -33,7 +34,7 @@ export function handler({ Records }: DynamoDBStreamEvent, context: Context): Pro
   return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {
     const failed: DynamoDBRecord[] = [];
     const faults: Record<string, unknown>[] = [];
-    const waiting = Records.map((record): Pick => ({ record, row: finalRowOf(record) }));
+    const waiting = Records.filter(hasNewStatus).map((record): Pick => ({ record, row: endedRowOf(record) }));
     const webhookOf = await webhooksOf(
       waiting.flatMap(({ row }) => (row === undefined || row.job === null ? [] : [row])),
     );
@@ -57,7 +58,12 @@ export function handler({ Records }: DynamoDBStreamEvent, context: Context): Pro
   });
 }
 
-function finalRowOf({ dynamodb }: DynamoDBRecord): EndedRow | undefined {
+/** Whether the change set the status. A row that has ended may change in other fields, too. */
+function hasNewStatus({ dynamodb }: DynamoDBRecord): boolean {
+  return dynamodb?.NewImage?.status?.S !== dynamodb?.OldImage?.status?.S;
+}
+
+function endedRowOf({ dynamodb }: DynamoDBRecord): EndedRow | undefined {
   return EndedRow.safeParse(dynamodb?.NewImage).data;
 }
 
@@ -66,7 +72,7 @@ async function announce(row: EndedRow, webhook: string | null): Promise<number> 
   if (webhook === null || 'refusal' in readWebhook(webhook, reach)) return 0;
   const { user_id, batch_id, job, status, updated_at } = row;
   const message: WebhookMessage = {
-    // The same whenever this end is told, also when a record comes again.
+    // The same for each record of this end, also when a record comes again.
     id: `msg_${derivedUuid([user_id, job?.id ?? batch_id, status])}`,
     webhook,
     user_id,

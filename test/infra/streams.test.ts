@@ -37,57 +37,40 @@ describe.each(streams)('the stream of $name', ({ name, stream }) => {
     expect(readable(DestinationConfig.OnFailure.Destination)).toBe('Queues/WebhooksDeadLetters');
   });
 
-  it('is filtered by its patterns, of which Lambda allows five', () => {
+  it('is filtered by its patterns', () => {
     const filters = mapping!.properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => Pattern);
     expect(filters).toEqual(stream.patterns.map((pattern) => JSON.stringify(pattern)));
-    expect(filters.length).toBeLessThanOrEqual(5);
+    expect(
+      filters.length,
+      `Lambda allows 5 patterns. Merge patterns of ${name} in functions/tables.ts, and let ${stream.consumer} pass over what they let through.`,
+    ).toBeLessThanOrEqual(5);
   });
 });
 
-interface Row {
-  readonly status: string;
-  readonly [attribute: string]: unknown;
-}
-
-function record(before: Row | undefined, after: Row) {
-  const image = (row: Row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [
-        name,
-        value === null ? { NULL: true } : typeof value === 'boolean' ? { BOOL: value } : { S: value },
-      ]),
-    );
-  return {
-    dynamodb: { NewImage: image(after), ...(before !== undefined && { OldImage: image(before) }) },
-  };
+function recordOf(row: Readonly<Record<string, unknown>>) {
+  const image = Object.entries(row).map(([name, value]) => [
+    name,
+    value === null ? { NULL: true } : typeof value === 'boolean' ? { BOOL: value } : { S: value },
+  ]);
+  return { dynamodb: { NewImage: Object.fromEntries(image) } };
 }
 
 describe.each([
-  { name: 'Batches', stages: batchStages, told: { webhook: 'https://example.org/' }, untold: { webhook: null } },
-  { name: 'Jobs', stages: jobStages, told: { has_webhook: true }, untold: {} },
-] as const)('a record of $name', ({ name, stages, told, untold }) => {
+  {
+    name: 'Batches',
+    stages: batchStages,
+    withWebhook: { webhook: 'https://example.org/' },
+    without: { webhook: null },
+  },
+  { name: 'Jobs', stages: jobStages, withWebhook: { has_webhook: true }, without: {} },
+] as const)('a record of $name', ({ name, stages, withWebhook, without }) => {
   const patterns = tables[name].stream.patterns.map((pattern) => readPattern(JSON.stringify(pattern)));
-  const reaches = (before: Row | undefined, after: Row) => patterns.some((matches) => matches(record(before, after)));
-  const statuses = Object.keys(stages);
-  const isFinal = (status: string) => (stages as Record<string, number>)[status] === 3;
+  const passing = (row: Readonly<Record<string, unknown>>) =>
+    Object.keys(stages).filter((status) => patterns.some((matches) => matches(recordOf({ ...row, status }))));
 
-  it('reaches the function when the row got a final status, and only then', () => {
-    for (const before of [undefined, ...statuses]) {
-      for (const after of statuses) {
-        const rows = [
-          before === undefined ? undefined : { status: before, ...told },
-          { status: after, ...told },
-        ] as const;
-        expect([before, after, reaches(...rows)]).toEqual([before, after, isFinal(after) && after !== before]);
-      }
-    }
-  });
-
-  it('does not reach it when the batch has no webhook', () => {
-    for (const before of [undefined, 'PENDING', 'RUNNING']) {
-      const row = before === undefined ? undefined : { status: before, ...untold };
-      expect(reaches(row, { status: 'DONE', ...untold })).toBe(false);
-    }
+  it('reaches the function when the row has a final status and a webhook', () => {
+    expect(passing(withWebhook)).toEqual(Object.keys(stages).filter((status) => stages[status as 'DONE'] === 3));
+    expect(passing(without)).toEqual([]);
   });
 });
 
@@ -97,7 +80,7 @@ describe('readPattern', () => {
     '{"a":[{"numeric":["=",1]}]}',
     '{"a":"x"}',
     '{"$or":[{"a":["x"]}]}',
-    '{"a":[{"anything-but":"x"}]}',
+    '{"a":[{"anything-but":["x"]}]}',
   ])('refuses %s, which it would not match as AWS does', (pattern) => {
     expect(() => readPattern(pattern)).toThrow(/event filter/);
   });

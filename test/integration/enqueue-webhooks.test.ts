@@ -42,20 +42,27 @@ async function doneBatch(userId: string, given: Parameters<typeof newBatch>[1]) 
   return { batch, jobs: ofBatch as [JobRow, JobRow] };
 }
 
-/** The record of a row, as DynamoDB's stream has it. */
-function recordOf(row: Readonly<Record<string, unknown>>, sequence = 1): DynamoDBRecord {
+type Row = Readonly<Record<string, unknown>>;
+
+function imageOf(row: Row) {
   const image = Object.entries(row).map(([name, value]) => {
     if (value === null) return [name, { NULL: true }];
     if (typeof value === 'boolean') return [name, { BOOL: value }];
     return [name, typeof value === 'number' ? { N: String(value) } : { S: String(value) }];
   });
+  return Object.fromEntries(image);
+}
+
+/** The record of a row that has changed, or was written first, as DynamoDB's stream has it. */
+function recordOf(row: Row, sequence = 1, before?: Row): DynamoDBRecord {
   return {
     eventID: `event ${sequence}`,
     eventName: 'MODIFY',
     eventSourceARN: 'arn:aws:dynamodb:eu-west-3:1:table/Jobs/stream/x',
     dynamodb: {
       Keys: { user_id: { S: String(row.user_id) }, id: { S: String(row.id) } },
-      NewImage: Object.fromEntries(image),
+      NewImage: imageOf(row),
+      ...(before !== undefined && { OldImage: imageOf(before) }),
       SequenceNumber: String(sequence),
     },
   };
@@ -95,7 +102,31 @@ describe('enqueueWebhooks', () => {
     for (const job of unmarked.jobs) expect(job).not.toHaveProperty('has_webhook');
   });
 
-  it('gives the same end the same id whenever it is told, and another end another', async () => {
+  it('sends a message when the status changed, also from one final status to another', async () => {
+    const { batch } = await doneBatch(alice, { webhook });
+    for (const [before, after] of [
+      [undefined, 'DONE'],
+      ['PENDING', 'ERROR'],
+      ['CANCELED', 'DONE'],
+      ['DONE', 'DONE'],
+      ['ERROR', 'ERROR'],
+    ]) {
+      await pick(
+        recordOf({ ...batch, status: after }, 1, before === undefined ? before : { ...batch, status: before }),
+      );
+    }
+    expect(sent().map(({ status }) => status)).toEqual(['DONE', 'ERROR', 'DONE']);
+  });
+
+  it('passes over other changes of rows that have ended, also if they break the schema', async () => {
+    const { batch, jobs } = await doneBatch(alice, { webhook });
+    const broken = { ...jobs[0], batch_id: 'none' };
+    const records = [recordOf({ ...batch, tags: 'new' }, 1, { ...batch }), recordOf(broken, 2, broken)];
+    expect(await pick(...records)).toEqual({ batchItemFailures: [] });
+    expect(sink.messages).toEqual([]);
+  });
+
+  it('gives the same end the same id for each record, and another end another', async () => {
     const { jobs } = await doneBatch(alice, { webhook });
     const [job] = jobs;
     await pick(recordOf({ ...job }));
