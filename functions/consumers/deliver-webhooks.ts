@@ -7,7 +7,7 @@ import { getLastAttempt, putWebhookAttempt } from '../data/webhook-attempts.ts';
 import { getWebhookKeys } from '../data/webhook-keys.ts';
 import { queueUrl, requiredEnv, tableNames, webhookReach } from '../env.ts';
 import { CorruptData } from '../errors.ts';
-import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import { addToRequestLog, describeError } from '../request-log.ts';
 import type { WebhookAttempt } from '../schemas/webhook.ts';
 import { WebhookMessage } from '../schemas/webhook-message.ts';
 import { fromMicroseconds } from '../timestamp.ts';
@@ -16,7 +16,7 @@ import { type NextStep, nextStep } from '../webhooks/next-step.ts';
 import { postWebhook, type WebhookAnswer, WebhookUnanswered } from '../webhooks/post-webhook.ts';
 import { signatureHeaders } from '../webhooks/signing-key.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
-import { oldestAge } from './oldest-age.ts';
+import { consume } from './consume.ts';
 
 const tables = tableNames('WebhookAttempts');
 const lastAttemptOf = getLastAttempt(documentClient(), tables);
@@ -28,16 +28,16 @@ const deadLetters = messageSender(queueUrl('Webhooks/dead_letters'));
 const reach = webhookReach();
 
 /** SQS delays a message by so much at most. */
-const longestDelaySeconds = 900;
+const maxDelaySeconds = 900;
 
 /** Larger results are left out of the message: receivers get them by their link. */
-const mostResultsBytes = 20 * 1024;
+const maxResultsBytes = 20 * 1024;
 
 /** Kept back from the function's time to say what became of an attempt. */
 const reservedMilliseconds = 3_000;
 
 /** What became of a message, for the log. */
-type Disposition = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead letter';
+type Outcome = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead letter';
 
 /**
  * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again
@@ -45,35 +45,17 @@ type Disposition = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead lette
  * message that fails for a reason of ours is delivered again by the queue.
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-  return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {
-    const failed: SQSRecord[] = [];
-    const faults: Record<string, unknown>[] = [];
-    const dispositions: Partial<Record<Disposition, number>> = {};
-    const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
-    await Promise.all(
-      Records.map(async (record) => {
-        try {
-          const disposition = await deliver(record, timeLeft);
-          dispositions[disposition] = (dispositions[disposition] ?? 0) + 1;
-        } catch (error) {
-          failed.push(record);
-          faults.push({ message_id: record.messageId, disposition: 'delivered again', error: describeError(error) });
-        }
-      }),
-    );
-    const sentTimes = Records.map(({ attributes }) => attributes.SentTimestamp);
-    addToRequestLog({
-      dispositions,
-      failed: failed.length,
-      EventAge: oldestAge(sentTimes),
-      ...(faults.length > 0 && { faults }),
-    });
-    writeRequestLog(failed.length > 0 ? 'ERROR' : 'INFO');
-    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  const dispositions: Partial<Record<Outcome, number>> = {};
+  const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
+  return consume(context, Records, async (record) => {
+    addToRequestLog({ dispositions });
+    const outcome = await deliver(record, timeLeft);
+    dispositions[outcome] = (dispositions[outcome] ?? 0) + 1;
+    return undefined;
   });
 }
 
-async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): Promise<Disposition> {
+async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): Promise<Outcome> {
   const message = readMessage(body);
   if (message === undefined) return giveUp(body, messageId, 'The message cannot be read.');
   if (message.wait_seconds > 0) {
@@ -131,7 +113,7 @@ async function payloadOf({ user_id, batch_id, job, status, updated_at }: Webhook
 /** Undefined where there is none that fits. */
 async function readDocument(userId: string, jobId: string, key: string): Promise<string | undefined> {
   try {
-    const found = await results(userId, new Map([[jobId, key]]), mostResultsBytes);
+    const found = await results(userId, new Map([[jobId, key]]), maxResultsBytes);
     if (found?.unreadable.length) addToRequestLog({ unreadable_results: jobId });
     return found?.documents.get(jobId);
   } catch (error) {
@@ -141,7 +123,7 @@ async function readDocument(userId: string, jobId: string, key: string): Promise
   }
 }
 
-async function recordOutcome(message: WebhookMessage, next: NextStep, messageId: string): Promise<Disposition> {
+async function recordOutcome(message: WebhookMessage, next: NextStep, messageId: string): Promise<Outcome> {
   const attempts = message.attempts + 1;
   switch (next.step) {
     case 'delivered':
@@ -169,7 +151,7 @@ async function recordOutcome(message: WebhookMessage, next: NextStep, messageId:
 
 /** What of the waiting time exceeds the longest delay stays in the message. */
 async function sendLater(message: WebhookMessage, seconds: number): Promise<void> {
-  const delaySeconds = Math.min(seconds, longestDelaySeconds);
+  const delaySeconds = Math.min(seconds, maxDelaySeconds);
   const body = JSON.stringify({ ...message, wait_seconds: seconds - delaySeconds });
   await queue.send({ body, attributes: {}, delaySeconds, groupId: derivedUuid(message.user_id) });
 }

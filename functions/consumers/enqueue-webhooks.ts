@@ -3,11 +3,12 @@ import { documentClient } from '../data/dynamodb/client.ts';
 import { messageSender } from '../data/message-sender.ts';
 import { getWebhooksOfBatches } from '../data/webhooks-of-batches.ts';
 import { queueUrl, tableNames, webhookReach } from '../env.ts';
-import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import { countInRequestLog } from '../request-log.ts';
 import { EndedRow } from '../schemas/ended-row.ts';
 import type { WebhookMessage } from '../schemas/webhook-message.ts';
 import { derivedUuid } from '../uuid.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
+import { consume } from './consume.ts';
 
 const webhooksOf = getWebhooksOfBatches(documentClient(), tableNames('Batches'));
 const messages = messageSender(queueUrl('Webhooks'));
@@ -17,12 +18,6 @@ const reach = webhookReach();
 /** Messages that are sent at the same time. */
 const parallelSends = 20;
 
-interface Pick {
-  readonly record: DynamoDBRecord;
-  /** Undefined: the row breaks its schema. */
-  readonly row: EndedRow | undefined;
-}
-
 /**
  * Sends a message for each batch and job that got its final status, if messages can be delivered to
  * the webhook of its batch. Expects records of rows that have ended: the stream's filter passes no
@@ -31,31 +26,19 @@ interface Pick {
  * dead letter.
  */
 export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
-  return withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {
-    const failed: DynamoDBRecord[] = [];
-    const faults: Record<string, unknown>[] = [];
-    const waiting = Records.filter(hasNewStatus).map((record): Pick => ({ record, row: endedRowOf(record) }));
-    const webhookOf = await webhooksOf(
-      waiting.flatMap(({ row }) => (row === undefined || row.job === null ? [] : [row])),
-    );
-    let sent = 0;
-    const work = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const { record, row } = next;
-        try {
-          if (row === undefined) await deadLetters.send(corruptRow(record));
-          else sent += await announce(row, 'webhook' in row ? row.webhook : webhookOf(row));
-        } catch (error) {
-          failed.push(record);
-          faults.push({ message_id: record.eventID, disposition: 'delivered again', error: describeError(error) });
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: parallelSends }, work));
-    addToRequestLog({ sent, failed: failed.length, ...(faults.length > 0 && { faults }) });
-    writeRequestLog(failed.length > 0 ? 'ERROR' : 'INFO');
-    return { batchItemFailures: failed.map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber ?? '' })) };
-  });
+  const rows = new Map(Records.filter(hasNewStatus).map((record) => [record, endedRowOf(record)]));
+  const jobs = [...rows.values()].filter((row) => row !== undefined && row.job !== null) as EndedRow[];
+  let webhooks: ReturnType<typeof webhooksOf> | undefined;
+  const enqueue = async (record: DynamoDBRecord) => {
+    countInRequestLog({ sent: 0 });
+    if (!rows.has(record)) return undefined;
+    const row = rows.get(record);
+    webhooks ??= webhooksOf(jobs);
+    if (row === undefined) await deadLetters.send(corruptRow(record));
+    else countInRequestLog({ sent: await announce(row, 'webhook' in row ? row.webhook : (await webhooks)(row)) });
+    return undefined;
+  };
+  return consume(context, Records, enqueue, { parallel: parallelSends });
 }
 
 /** Whether the change set the status. A row that has ended may change in other fields, too. */

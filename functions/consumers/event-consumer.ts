@@ -3,7 +3,6 @@
  * applied.
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { documentClient } from '../data/dynamodb/client.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
@@ -13,11 +12,9 @@ import { scheduleRecovery } from '../data/recovery.ts';
 import { queueUrl, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
-import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
-import { inputFaults } from '../schemas/input-faults.ts';
 import { jsonBody } from '../schemas/json-body.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
-import { oldestAge } from './oldest-age.ts';
+import { consume, type Disposition, type Fault, isLastDelivery, readMessage, sendOn } from './consume.ts';
 
 export interface EventConsumerOptions {
   /** The queue whose messages are consumed. */
@@ -26,14 +23,8 @@ export interface EventConsumerOptions {
   readonly waiting?: MessageSender;
 }
 
-interface Message {
-  readonly record: SQSRecord;
-  /** The event, or why the body is not one. */
-  readonly event: LifecycleEvent | InvalidInput;
-}
-
-/** What becomes of a message whose event was not applied. */
-type Disposition = 'dead letter' | 'put aside' | 'delivered again';
+/** An event, or why the message holds none. */
+type Readable = LifecycleEvent | InvalidInput;
 
 /** Owners whose events are applied at the same time. */
 const parallelOwners = 8;
@@ -70,124 +61,81 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
   });
   const deadLetters = messageSender(queueUrl('Events/dead_letters'));
 
-  return ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
-    withRequestLog({ request_id: context.awsRequestId, messages: Records.length }, async () => {
-      const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
-      const half = timeLeft() / 2;
-      const done = new Set<SQSRecord>();
-      const faults: Record<string, unknown>[] = [];
-      let level: 'INFO' | 'ERROR' = 'INFO';
-      const handleOwner = async (messages: readonly Message[]) => {
-        const outcomes = await apply(messages, () => timeLeft() > half);
-        for (const [at, message] of messages.entries()) {
-          const fault = outcomes[at];
-          const disposition = fault && (await dispose(message, fault));
-          if (fault !== undefined) {
-            faults.push({
-              message_id: message.record.messageId,
-              ...(!(message.event instanceof InvalidInput) && { user_id: message.event.user_id }),
-              disposition,
-              error: describeError(fault),
-            });
-            // That an event waits for its batch is nothing wrong.
-            if (!(fault instanceof NotFound) || disposition === 'dead letter') level = 'ERROR';
-          }
-          if (disposition !== 'delivered again') done.add(message.record);
-          else if (queue.fifo) break;
-        }
-      };
-      const owners = messagesByOwner(Records);
-      const work = async () => {
-        for (let owner = owners.shift(); owner !== undefined && timeLeft() > 0; owner = owners.shift()) {
-          await handleOwner(owner);
-        }
-      };
-      await Promise.race([
-        Promise.all(Array.from({ length: parallelOwners }, work)),
-        delay(Math.max(timeLeft(), 0), undefined, { ref: false }),
-      ]);
-      const failed = Records.filter((record) => !done.has(record));
-      addToRequestLog({
-        failed: failed.length,
-        EventAge: oldestAge(Records.map((record) => originOf(record).sent_at)),
-        ...(faults.length > 0 && { faults }),
-      });
-      writeRequestLog(level);
-      return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  return ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
+    const half = timeLeft() / 2;
+    const events = new Map(Records.map((record) => [record, readMessage(EventBody, record.body)]));
+    const outcomes = new Map<SQSRecord, Error | undefined>();
+    const handle = async (record: SQSRecord, ofOwner: readonly SQSRecord[]): Promise<Fault | undefined> => {
+      if (!outcomes.has(record)) {
+        const applied = await apply(
+          ofOwner.map((each) => events.get(each)!),
+          () => timeLeft() > half,
+        );
+        for (const [at, each] of ofOwner.entries()) outcomes.set(each, applied[at]);
+      }
+      const error = outcomes.get(record);
+      if (error === undefined) return undefined;
+      const event = events.get(record)!;
+      const disposition = await dispose(record, event, error);
+      // An event may come before its batch or job does.
+      const isExpected = error instanceof NotFound && disposition !== 'dead letter';
+      return { ...(!(event instanceof InvalidInput) && { user_id: event.user_id }), disposition, error, isExpected };
+    };
+    return consume(context, Records, handle, {
+      parallel: parallelOwners,
+      groupOf(record) {
+        const event = events.get(record)!;
+        return event instanceof InvalidInput ? `message ${record.messageId}` : `user ${event.user_id}`;
+      },
+      keepsOrder: queue.fifo,
+      sentAt: (record) => originOf(record).sent_at,
+      timeLeft,
     });
+  };
 
-  /** What keeps each of an owner's messages from being applied, if anything does. */
-  async function apply(messages: readonly Message[], mayRepeat: () => boolean): Promise<(Error | undefined)[]> {
-    const outcomes = await applyOnce(messages);
+  /** What keeps each of an owner's events from being applied, if anything does. */
+  async function apply(events: readonly Readable[], mayRepeat: () => boolean): Promise<(Error | undefined)[]> {
+    const outcomes = await applyOnce(events);
     for (;;) {
       const stopped = outcomes.findIndex((outcome) => outcome instanceof TooBusy);
       if (stopped < 0 || !mayRepeat()) break;
-      outcomes.splice(stopped, Number.POSITIVE_INFINITY, ...(await applyOnce(messages.slice(stopped))));
+      outcomes.splice(stopped, Number.POSITIVE_INFINITY, ...(await applyOnce(events.slice(stopped))));
     }
     if (outcomes.some((outcome) => outcome !== undefined && stopsOwner(outcome))) return outcomes;
     // What an event needs may have come after it, in the same call.
     const missing = [...outcomes.keys()].filter((at) => outcomes[at] instanceof NotFound);
-    if (missing.length === 0 || missing.length === messages.length) return outcomes;
-    const retried = await applyOnce(missing.map((at) => messages[at]!));
+    if (missing.length === 0 || missing.length === events.length) return outcomes;
+    const retried = await applyOnce(missing.map((at) => events[at]!));
     for (const [place, at] of missing.entries()) outcomes[at] = retried[place];
     return outcomes;
   }
 
-  async function applyOnce(messages: readonly Message[]): Promise<(Error | undefined)[]> {
-    const [first] = messages;
-    if (first?.event instanceof InvalidInput) return [first.event];
+  async function applyOnce(events: readonly Readable[]): Promise<(Error | undefined)[]> {
+    const [first] = events;
+    if (first instanceof InvalidInput) return [first];
     try {
-      return await applyEvents(messages.map(({ event }) => event as LifecycleEvent));
+      return await applyEvents(events as readonly LifecycleEvent[]);
     } catch (error) {
-      return messages.map(() => (error instanceof Error ? error : new Error(String(error))));
+      return events.map(() => (error instanceof Error ? error : new Error(String(error))));
     }
   }
 
-  /** Sends a message whose event was not applied to where it belongs. Returns what became of it. */
-  async function dispose({ record, event }: Message, fault: Error): Promise<Disposition> {
-    const isLast = Number(record.attributes.ApproximateReceiveCount) >= queue.maximumDeliveries;
+  /** Sends a message whose event was not applied to where it belongs. */
+  async function dispose(record: SQSRecord, event: Readable, fault: Error): Promise<Disposition> {
     const mayWait = waiting !== undefined && !stopsOwner(fault);
+    const { body, messageId } = record;
     const { message_id, group_id, sent_at } = originOf(record);
-    try {
-      if (isRefused(fault) || (isLast && !mayWait)) {
-        await deadLetters.send({
-          body: record.body,
-          attributes: {
-            reason: `${fault.name}: ${fault.message}`,
-            event_id: event instanceof InvalidInput ? '' : event.id,
-            message_id,
-          },
-          fifo: { groupId: group_id, deduplicationId: record.messageId },
-        });
-        return 'dead letter';
-      }
-      if (mayWait) {
-        const attributes = { message_id, group_id, sent_at };
-        await waiting.send({ body: record.body, attributes, delaySeconds: firstWaitSeconds });
-        return 'put aside';
-      }
-    } catch (error) {
-      addToRequestLog({ send_fault: describeError(error) });
+    if (isRefused(fault) || (isLastDelivery(record, queue) && !mayWait)) {
+      const event_id = event instanceof InvalidInput ? '' : event.id;
+      const attributes = { reason: `${fault.name}: ${fault.message}`, event_id, message_id };
+      const fifo = { groupId: group_id, deduplicationId: messageId };
+      return sendOn(deadLetters, { body, attributes, fifo }, 'dead letter');
     }
-    return 'delivered again';
+    if (!mayWait) return 'delivered again';
+    const attributes = { message_id, group_id, sent_at };
+    return sendOn(waiting, { body, attributes, delaySeconds: firstWaitSeconds }, 'put aside');
   }
-}
-
-/**
- * One list for each owner, in the order of the messages. A message without a readable event stands
- * alone.
- */
-function messagesByOwner(records: readonly SQSRecord[]): Message[][] {
-  const messages = records.map((record): Message => ({ record, event: readEvent(record.body) }));
-  const owners = Map.groupBy(messages, ({ record, event }) =>
-    event instanceof InvalidInput ? `message ${record.messageId}` : `user ${event.user_id}`,
-  );
-  return [...owners.values()];
-}
-
-function readEvent(body: string): LifecycleEvent | InvalidInput {
-  const parsed = EventBody.safeParse(body);
-  return parsed.success ? parsed.data : new InvalidInput(inputFaults('body', parsed.error));
 }
 
 /** The message as its sender sent it: a message that was put aside carries this with it. */
