@@ -12,6 +12,7 @@
  */
 
 import type { QueueOrDeadLetters } from './queues.ts';
+import { finalBatchStatuses, finalJobStatuses } from './statuses.ts';
 
 type KeyType = 'S' | 'N' | 'B';
 
@@ -109,7 +110,7 @@ export const tables = {
     indexes: { by_creation: { partitionKeys: ['user_id'], sortKeys: ['seq'] } },
     stream: {
       ...ofEnds,
-      patterns: ended(['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'], { webhook: { S: [{ exists: true }] } }),
+      patterns: ended(finalBatchStatuses, { webhook: { S: [{ exists: true }] } }),
     },
   },
   Jobs: {
@@ -124,7 +125,7 @@ export const tables = {
     },
     stream: {
       ...ofEnds,
-      patterns: ended(['DONE', 'ERROR', 'CANCELED'], { has_webhook: { BOOL: [{ exists: true }] } }),
+      patterns: ended(finalJobStatuses, { has_webhook: { BOOL: [{ exists: true }] } }),
     },
   },
   /**

@@ -8,6 +8,7 @@ import { IllegalTransition, NotFound } from '../errors.ts';
 import type { Batch } from '../schemas/batch.ts';
 import { type Job, JobProjection, type JobRow } from '../schemas/job.ts';
 import type { CancelJobsQuery } from '../schemas/job-selection.ts';
+import { isFinalJob } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
@@ -19,7 +20,6 @@ import { commitChanges, OutOfTime } from './lifecycle/commit-changes.ts';
 import { visibleJob } from './lifecycle/draft.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { changesOfCall, endOfCall } from './lifecycle/pending-calls.ts';
-import { isFinalJob } from './lifecycle/update-row.ts';
 import { selectJobs } from './selected-jobs.ts';
 
 /** Why things were not canceled, by their ids. */

@@ -22,6 +22,7 @@ import {
   type NextJob,
   type ReportRequest,
 } from '../schemas/lease.ts';
+import { countRunnable, isFinalJob, isRunnable } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds } from '../timestamp.ts';
 import { ownerLists } from './columns/lists.ts';
@@ -31,7 +32,6 @@ import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
 import { requestChange } from './lifecycle/request-change.ts';
 import {
-  isRunnable,
   type LeasedRequest,
   noSuchJob,
   type Progress,
@@ -39,7 +39,6 @@ import {
   reportJob as reportOperation,
   startJob,
 } from './lifecycle/run-jobs.ts';
-import { isFinalJob } from './lifecycle/update-row.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
 import { leaseLost, type QueueOptions, workQueue } from './queue/queue.ts';
 import { leaseOf, mostIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
@@ -321,9 +320,9 @@ export function nextJob(
     if (idle_since !== undefined && now() - idle_since < mostIdleMilliseconds) {
       const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
-      const { PENDING, RUNNING } = batch.jobs_count_per_status;
       if (!isClaimable(batch)) return ended;
-      if (PENDING + RUNNING === 0) return runner.nextJob({ kind: 'waits', batch, idleSince: idle_since });
+      if (countRunnable(batch.jobs_count_per_status) === 0)
+        return runner.nextJob({ kind: 'waits', batch, idleSince: idle_since });
     }
     try {
       const progress = await runner.advance(lease, item.place);

@@ -1,6 +1,7 @@
 /** Values that several schemas share, in the form in which they are stored and answered. */
 
 import * as z from 'zod/mini';
+import { batchStatusNames, jobStatusNames } from '../statuses.ts';
 
 /** Canonical UUID: lower case with hyphens, any variant and version. */
 export const Uuid = z
@@ -23,10 +24,8 @@ export const NullableUuid = z.nullable(Uuid);
 export const NullableTimestamp = z.nullable(Timestamp);
 export const NullableText = z.nullable(z.string());
 
-/** In the order of the specification, which is also their sort order. */
-export const BatchStatus = z
-  .enum(['PENDING', 'RUNNING', 'DONE', 'CANCELED', 'CANCELING', 'TIMED_OUT', 'ERROR', 'PAUSED'])
-  .register(z.globalRegistry, { id: 'BatchStatus' });
+/** In their sort order. */
+export const BatchStatus = z.enum(batchStatusNames).register(z.globalRegistry, { id: 'BatchStatus' });
 export type BatchStatus = z.infer<typeof BatchStatus>;
 
 /** In the order of the specification, which is also their sort order. */
@@ -35,10 +34,8 @@ export const QueuePriority = z
   .register(z.globalRegistry, { id: 'QueuePriority' });
 export type QueuePriority = z.infer<typeof QueuePriority>;
 
-/** In the order in which they sort. */
-export const JobStatus = z
-  .enum(['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING'])
-  .register(z.globalRegistry, { id: 'JobStatus' });
+/** In their sort order. */
+export const JobStatus = z.enum(jobStatusNames).register(z.globalRegistry, { id: 'JobStatus' });
 export type JobStatus = z.infer<typeof JobStatus>;
 
 /** Where a job came from. */

@@ -6,6 +6,7 @@
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { type BatchStatus, type JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
+import { finalBatchStatuses, finalJobStatuses } from '../../functions/statuses.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 
 export interface BenchRows {
@@ -40,12 +41,15 @@ const shares = {
   project: { 1: 50, 2: 30, 3: 15, 4: 5 },
   jobStatus: { DONE: 85, CANCELED: 5, PENDING: 4, RUNNING: 3, ERROR: 2, CANCELING: 1 },
   origin: { CLIENT: 80, AZURE: 10, OVH: 8, UNKNOWN: 2 },
-} as const satisfies Record<string, Record<string, number>>;
+} as const satisfies Record<string, Record<string, number>> & {
+  batchStatus: Record<BatchStatus, number>;
+  jobStatus: Record<JobStatus, number>;
+};
 
 const tagShares = { calibration: 5, nightly: 20, 'run#7': 1 };
 
 const notStarted = new Set<string>(['PENDING', 'PAUSED']);
-const notEnded = new Set<string>([...notStarted, 'RUNNING', 'CANCELING']);
+const finalStatuses = new Set<string>([...finalBatchStatuses, ...finalJobStatuses]);
 
 /**
  * `size` batches and `size` jobs of them. One more, large batch has another `size` jobs, at most
@@ -146,7 +150,7 @@ function timesOf(created: number, status: string, random: () => number) {
   const start = created + Math.floor((30 + 7_200 * random() ** 3) * second);
   const end = start + Math.floor((1 + 3_600 * random() ** 3) * second);
   const started = notStarted.has(status) ? null : start;
-  const ended = notEnded.has(status) ? null : end;
+  const ended = finalStatuses.has(status) ? end : null;
   const text = (time: number | null) => (time === null ? null : fromMicroseconds(time));
   return { start: text(started), end: text(ended), updated: fromMicroseconds(ended ?? started ?? created) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { batchStages, jobStages } from '../../functions/data/lifecycle/update-row.ts';
+import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
+import { finalBatchStatuses, finalJobStatuses } from '../../functions/statuses.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
 import { synthesize } from '../support/synthesize.ts';
@@ -58,18 +59,25 @@ function recordOf(row: Readonly<Record<string, unknown>>) {
 describe.each([
   {
     name: 'Batches',
-    stages: batchStages,
+    statuses: BatchStatus.options,
+    final: finalBatchStatuses,
     withWebhook: { webhook: 'https://example.org/' },
     without: { webhook: null },
   },
-  { name: 'Jobs', stages: jobStages, withWebhook: { has_webhook: true }, without: {} },
-] as const)('a record of $name', ({ name, stages, withWebhook, without }) => {
+  {
+    name: 'Jobs',
+    statuses: JobStatus.options,
+    final: finalJobStatuses,
+    withWebhook: { has_webhook: true },
+    without: {},
+  },
+] as const)('a record of $name', ({ name, statuses, final, withWebhook, without }) => {
   const patterns = tables[name].stream.patterns.map((pattern) => readPattern(JSON.stringify(pattern)));
   const passing = (row: Readonly<Record<string, unknown>>) =>
-    Object.keys(stages).filter((status) => patterns.some((matches) => matches(recordOf({ ...row, status }))));
+    statuses.filter((status) => patterns.some((matches) => matches(recordOf({ ...row, status }))));
 
   it('reaches the function when the row has a final status and a webhook', () => {
-    expect(passing(withWebhook)).toEqual(Object.keys(stages).filter((status) => stages[status as 'DONE'] === 3));
+    expect(passing(withWebhook)).toEqual(final);
     expect(passing(without)).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, IllegalTransition, NotFound, TooBusy } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
+import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
@@ -14,7 +15,7 @@ import { type Change, type Draft, reportedBatch, visibleBatch, visibleJob, withJ
 import { changeJobs, JobsLeft, mostAttempts, onBatch } from './end-jobs.ts';
 import type { LifecycleOptions } from './lifecycle.ts';
 import type { LifecycleTables } from './transaction.ts';
-import { isFinalBatchStatus, isFinalJob, updateRow } from './update-row.ts';
+import { updateRow } from './update-row.ts';
 
 export interface Cancellation {
   readonly lists: OwnerLists;
@@ -126,8 +127,7 @@ export function cancelJob(lists: OwnerLists, { jobId, now }: { readonly jobId: s
 
 function endBatch({ lists, batchId, now }: Cancellation): Change {
   return onBatch(batchId, (draft, batch) => {
-    const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
-    if (PENDING + RUNNING + CANCELING > 0) throw new JobsLeft();
+    if (countUnfinished(batch.jobs_count_per_status) > 0) throw new JobsLeft();
     if (batch.canceling !== true) return draft;
     const { canceling, creating, pending_calls, ...rest } = batch;
     const update = { status: 'CANCELED', end_datetime: now } as const;

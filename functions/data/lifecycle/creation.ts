@@ -3,6 +3,7 @@ import { AlreadyExists, IllegalTransition, NotFound } from '../../errors.ts';
 import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
+import { isFinalBatchStatus } from '../../statuses.ts';
 import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
@@ -20,7 +21,6 @@ import {
   withSequences,
 } from './draft.ts';
 import { isPending, withCall, withoutCall } from './pending-calls.ts';
-import { isFinalBatchStatus } from './update-row.ts';
 
 /**
  * Jobs for a batch. With `create` the batch itself is created too; without it, the batch must

@@ -8,17 +8,8 @@
 
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import type { BatchStatus } from '../../schemas/values.ts';
+import { countUnfinished, endOfJobs, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import { fromMicroseconds, laterOf } from '../../timestamp.ts';
-import { isFinalBatchStatus, isFinalJob } from './update-row.ts';
-
-/** The ends of a batch as a whole that end its jobs, and what the jobs then say. */
-const endsOfJobs = { CANCELED: null, TIMED_OUT: ['The batch timed out.'], ERROR: ['The batch failed.'] } as const;
-
-/** Whether a batch that gets this status ends its jobs. */
-export function endsJobs(status: BatchStatus): status is keyof typeof endsOfJobs {
-  return Object.hasOwn(endsOfJobs, status);
-}
 
 /**
  * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all
@@ -52,21 +43,21 @@ export function deriveBatch(batch: BatchRow): BatchRow {
  * It is updated when its batch ended, if that is later than its own last update.
  */
 export function deriveJob(job: JobRow, { status, written_at }: BatchRow): JobRow {
-  if (isFinalJob(job) || !endsJobs(status)) return job;
+  const end = endOfJobs(status);
+  if (isFinalJob(job) || end === null) return job;
   const { updated_at, errors } = job;
-  const reasons = endsOfJobs[status];
   return {
     ...job,
     status: 'CANCELED',
     updated_at: written_at.status === undefined ? updated_at : laterOf(updated_at, fromMicroseconds(written_at.status)),
-    errors: errors?.length || reasons === null ? errors : [...reasons],
+    errors: errors?.length || end.errors.length === 0 ? errors : [...end.errors],
     reported: { status: job.status, updated_at, errors },
   };
 }
 
 /** Whether the batch ends its jobs, but some of them have not been settled since. */
 export function hasJobsToEnd({ status, jobs_count_per_status: counts }: BatchRow): boolean {
-  return endsJobs(status) && counts.PENDING + counts.RUNNING + counts.CANCELING > 0;
+  return endOfJobs(status) !== null && countUnfinished(counts) > 0;
 }
 
 /** The job as it was said to be. */
@@ -85,6 +76,5 @@ function hasEnded(batch: BatchRow): boolean {
   const { open, creating, canceling, pending_calls, jobs_count, jobs_count_per_status, written_at } = batch;
   if (open || creating === true || canceling === true || pending_calls !== undefined) return false;
   if (jobs_count === 0) return written_at.open !== undefined;
-  const { PENDING, RUNNING, CANCELING } = jobs_count_per_status;
-  return PENDING + RUNNING + CANCELING === 0;
+  return countUnfinished(jobs_count_per_status) === 0;
 }

@@ -10,12 +10,12 @@ import type { NewBatch } from '../../schemas/batch.ts';
 import type { NewJob } from '../../schemas/job.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import type { InterruptedCall } from '../../schemas/recovery-request.ts';
+import { endOfJobs } from '../../statuses.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
 import { commitChanges } from './commit-changes.ts';
 import { creationChanges } from './creation.ts';
-import { endsJobs } from './derive-status.ts';
 import type { Change, Owner, SourceCall } from './draft.ts';
 import { endJobsChanges, JobsLeft, mostAttempts } from './end-jobs.ts';
 import { eventChanges } from './event-changes.ts';
@@ -284,7 +284,7 @@ interface Task {
 }
 
 function endedBatch(batchId: string, { status }: Pick<BatchUpdate, 'status'>): string | undefined {
-  return status !== undefined && endsJobs(status) ? batchId : undefined;
+  return status !== undefined && endOfJobs(status) !== null ? batchId : undefined;
 }
 
 function throwFirst(errors: readonly (Error | undefined)[]): void {

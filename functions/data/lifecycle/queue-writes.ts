@@ -7,6 +7,7 @@
 import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
+import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { batchGet, getItem } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
@@ -14,7 +15,6 @@ import { newUserClock, placeBatch, queueKey, tagOfKey, type UserClock, withdrawB
 import { deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
 import type { Draft, Owner } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
-import { isFinalBatchStatus } from './update-row.ts';
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
@@ -27,10 +27,9 @@ type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 export function isClaimable(batch: BatchRow): boolean {
   const { queue_key, creating, canceling, status, open, jobs_count_per_status } = batch;
   if (queue_key === undefined || creating === true || canceling === true) return false;
-  if (isFinalBatchStatus(status) || status === 'CANCELING') return false;
+  if (isStopping(status)) return false;
   if (queue_key === null && firstPendingPosition(batch) < Number.POSITIVE_INFINITY) return false;
-  const { PENDING, RUNNING } = jobs_count_per_status;
-  return PENDING + RUNNING > 0 || (open && status !== 'PENDING');
+  return countRunnable(jobs_count_per_status) > 0 || (open && status !== 'PENDING');
 }
 
 /** The owner's clocks by their keys, where there are any, each with the device's. */

@@ -7,6 +7,7 @@ import { CorruptData, IllegalTransition, LeaseLost, NotFound } from '../../error
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
+import { countRunnable, isFinalJob, isRunnable } from '../../statuses.ts';
 import { fromMicroseconds } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
@@ -31,7 +32,7 @@ import {
 } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 import { isClaimable } from './queue-writes.ts';
-import { isFinalJob, type JobUpdate, updateRow } from './update-row.ts';
+import { type JobUpdate, updateRow } from './update-row.ts';
 
 /** What a device asks for, and under which lease. */
 export interface LeasedRequest {
@@ -202,12 +203,12 @@ function waitForJobs(
   { held, areToCome }: { readonly held: LeaseUpdate; readonly areToCome: boolean },
 ): Draft {
   const batch = visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
-  const { PENDING, RUNNING, CANCELING } = batch.jobs_count_per_status;
-  if (!isClaimable(batch) || (PENDING + RUNNING > 0 && !areToCome)) return withLease(draft, held);
+  const counts = batch.jobs_count_per_status;
+  if (!isClaimable(batch) || (countRunnable(counts) > 0 && !areToCome)) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
   if (areToCome || now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
-  if (CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
+  if (counts.CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
   const time = fromMicroseconds(now * 1000);
   const ended = updateRow(
     reportedBatch(draft, batch.id) as BatchRow,
@@ -252,11 +253,6 @@ function whyGivenUp({ losses, unseen_losses }: Pick<LeaseUpdate, 'losses' | 'uns
     return `The job was given to a device ${mostUnseenLosses} times, and none was heard of again.`;
   }
   return undefined;
-}
-
-/** Whether a device may run the job. One that is CANCELING, as an event said, is passed over. */
-export function isRunnable({ status }: Pick<JobRow, 'status'>): boolean {
-  return status === 'PENDING' || status === 'RUNNING';
 }
 
 /**

@@ -2,39 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { IllegalTransition } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
+import { batchStatuses, jobStatuses, type Stage } from '../../statuses.ts';
 import { fromMicroseconds, laterOf, toMicroseconds } from '../../timestamp.ts';
 
-/**
- * The stages of a life. A status moves to any later stage (events may be lost or late). Between two
- * statuses of the same stage the later time decides: RUNNING and PAUSED take turns. The last stage
- * is final: it never changes.
- */
-type Stages<Status extends string> = Readonly<Record<Status, 0 | 1 | 2 | 3>>;
-
-const finalStage = 3;
-
-export const batchStages: Stages<BatchStatus> = {
-  PENDING: 0,
-  RUNNING: 1,
-  PAUSED: 1,
-  CANCELING: 2,
-  DONE: 3,
-  CANCELED: 3,
-  TIMED_OUT: 3,
-  ERROR: 3,
-};
-
-export function isFinalBatchStatus(status: BatchStatus): boolean {
-  return batchStages[status] === finalStage;
-}
-
-export const jobStages: Stages<JobStatus> = { PENDING: 0, RUNNING: 1, CANCELING: 2, DONE: 3, ERROR: 3, CANCELED: 3 };
-
-/** Whether the job has ended, for ever. */
-export function isFinalJob({ status }: { readonly status: JobStatus }): boolean {
-  return jobStages[status] === finalStage;
-}
+type Statuses<Status extends string> = Readonly<Record<Status, { readonly stage: Stage }>>;
 
 /**
  * What it means to set a row in status `current` to `next`:
@@ -44,13 +15,14 @@ export function isFinalJob({ status }: { readonly status: JobStatus }): boolean 
  * - `illegal`: it has reached another end.
  */
 export function statusMove<Status extends string>(
-  stages: Stages<Status>,
+  statuses: Statuses<Status>,
   { current, next, isOlder }: { current: Status; next: Status; isOlder: boolean },
 ): 'moves' | 'same' | 'behind' | 'illegal' {
   if (next === current) return 'same';
-  if (stages[next] > stages[current]) return 'moves';
-  if (stages[next] < stages[current]) return 'behind';
-  if (stages[next] === finalStage) return 'illegal';
+  const [from, to] = [statuses[current].stage, statuses[next].stage];
+  if (to > from) return 'moves';
+  if (to < from) return 'behind';
+  if (to === 3) return 'illegal';
   return isOlder ? 'behind' : 'moves';
 }
 
@@ -152,8 +124,8 @@ function closingWins(row: BatchRow, { at, byEvent }: FieldUpdate): boolean {
  */
 function statusWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
   const { value: next, at, byEvent } = update;
-  const stages: Stages<string> = 'batch_id' in row ? jobStages : batchStages;
-  const move = statusMove(stages, { current: row.status, next: String(next), isOlder: at < setAt(row, 'status') });
+  const statuses: Statuses<string> = 'batch_id' in row ? jobStatuses : batchStatuses;
+  const move = statusMove(statuses, { current: row.status, next: String(next), isOlder: at < setAt(row, 'status') });
   if (move === 'same') return confirms(row, update);
   if (move === 'illegal' || (move === 'behind' && !byEvent)) {
     throw new IllegalTransition(`${row.id} is ${row.status} and cannot become ${next}.`);

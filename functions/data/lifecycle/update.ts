@@ -3,6 +3,7 @@ import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
+import { isFinalBatchStatus } from '../../statuses.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import {
   type Change,
@@ -14,7 +15,7 @@ import {
   withJobs,
   withRows,
 } from './draft.ts';
-import { type BatchUpdate, isFinalBatchStatus, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
+import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 interface UpdateRequest<Update> {
   readonly id: string;

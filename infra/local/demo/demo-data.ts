@@ -45,35 +45,25 @@ const largeBatchJobs = 300;
 const devices = ['EMU_FREE', 'EMU_SV', 'EMU_TN', 'EMU_MPS', 'EMU_FRESNEL', 'FRESNEL', 'FRESNEL_CAN1'] as const;
 const tags = ['calibration', 'mis', 'ising', 'tutorial', 'benchmark', 'adiabatic', 'paper-2026', 'nightly'] as const;
 const priorities: readonly QueuePriority[] = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE'];
-const allStatuses: readonly BatchStatus[] = [
-  'TIMED_OUT',
-  'ERROR',
-  'CANCELED',
-  'DONE',
-  'PAUSED',
-  'CANCELING',
-  'PENDING',
-  'RUNNING',
-];
-
 const oldStatuses = { DONE: 72, ERROR: 10, CANCELED: 10, TIMED_OUT: 8 } as const;
 const recentStatuses = { PENDING: 35, RUNNING: 25, PAUSED: 8, CANCELING: 7, DONE: 20, ERROR: 5 } as const;
 const origins = { CLIENT: 70, AZURE: 15, OVH: 12, UNKNOWN: 3 } as const;
 
 /**
  * The statuses of a batch's jobs by the batch's own: of the first jobs, of the one in the middle,
- * of the rest.
+ * of the rest. The last batches of an account have these statuses, in this order.
  */
 const jobStatuses: Readonly<Record<BatchStatus, readonly [JobStatus, JobStatus, JobStatus]>> = {
-  PENDING: ['PENDING', 'PENDING', 'PENDING'],
-  RUNNING: ['DONE', 'RUNNING', 'PENDING'],
-  DONE: ['DONE', 'DONE', 'DONE'],
-  CANCELED: ['DONE', 'CANCELED', 'CANCELED'],
-  CANCELING: ['DONE', 'CANCELING', 'CANCELED'],
   TIMED_OUT: ['DONE', 'ERROR', 'CANCELED'],
   ERROR: ['DONE', 'ERROR', 'ERROR'],
+  CANCELED: ['DONE', 'CANCELED', 'CANCELED'],
+  DONE: ['DONE', 'DONE', 'DONE'],
   PAUSED: ['DONE', 'PENDING', 'PENDING'],
+  CANCELING: ['DONE', 'CANCELING', 'CANCELED'],
+  PENDING: ['PENDING', 'PENDING', 'PENDING'],
+  RUNNING: ['DONE', 'RUNNING', 'PENDING'],
 };
+const allStatuses = Object.keys(jobStatuses) as BatchStatus[];
 
 const failures = [
   'The pulse sequence exceeds the maximum duration of the device.',

@@ -9,6 +9,7 @@ import { updateBatch, updateJob } from '../../../../functions/data/lifecycle/upd
 import { IllegalTransition } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
 import type { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
+import { finalBatchStatuses } from '../../../../functions/statuses.ts';
 import { applyAll, draftOf, owner } from '../../../support/drafts.ts';
 import { newBatch, newJob } from '../../../support/new-batch.ts';
 
@@ -119,6 +120,10 @@ describe('settling', () => {
       { errors: ['lost atoms'] },
       { errors: ['The batch failed.'] },
     ]);
+  });
+
+  it('is asked here for every final status', () => {
+    expect(finalBatchStatuses).toEqual(['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR']);
   });
 
   it('ends no job of a batch that is DONE as a whole: their own ends are on their way', () => {

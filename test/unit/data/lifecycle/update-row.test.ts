@@ -1,15 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type BatchUpdate,
-  batchStages,
-  jobStages,
-  statusMove,
-  updateRow,
-} from '../../../../functions/data/lifecycle/update-row.ts';
+import { type BatchUpdate, statusMove, updateRow } from '../../../../functions/data/lifecycle/update-row.ts';
 import { IllegalTransition } from '../../../../functions/errors.ts';
 import type { BatchRow } from '../../../../functions/schemas/batch.ts';
 import { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
+import { batchStatuses, jobStatuses } from '../../../../functions/statuses.ts';
 import { uuid } from '../../../support/new-batch.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
@@ -176,28 +171,28 @@ const jobMoves: Readonly<Record<JobStatus, readonly string[]>> = {
 describe('statusMove', () => {
   it.each(BatchStatus.options)('lets a batch that is %s move forward only', (from) => {
     const reached = BatchStatus.options.filter(
-      (to) => statusMove(batchStages, { current: from, next: to, isOlder: false }) === 'moves',
+      (to) => statusMove(batchStatuses, { current: from, next: to, isOlder: false }) === 'moves',
     );
     expect(reached.sort()).toEqual(batchMoves[from].toSorted());
   });
 
   it.each(JobStatus.options)('lets a job that is %s move forward only', (from) => {
     const reached = JobStatus.options.filter(
-      (to) => statusMove(jobStages, { current: from, next: to, isOlder: false }) === 'moves',
+      (to) => statusMove(jobStatuses, { current: from, next: to, isOlder: false }) === 'moves',
     );
     expect(reached.sort()).toEqual(jobMoves[from].toSorted());
   });
 
   it('distinguishes a repetition, a status that is behind, and a second end', () => {
-    expect(statusMove(batchStages, { current: 'DONE', next: 'DONE', isOlder: true })).toBe('same');
-    expect(statusMove(batchStages, { current: 'CANCELING', next: 'RUNNING', isOlder: false })).toBe('behind');
-    expect(statusMove(batchStages, { current: 'DONE', next: 'CANCELING', isOlder: false })).toBe('behind');
-    expect(statusMove(batchStages, { current: 'DONE', next: 'ERROR', isOlder: false })).toBe('illegal');
-    expect(statusMove(jobStages, { current: 'CANCELED', next: 'DONE', isOlder: true })).toBe('illegal');
+    expect(statusMove(batchStatuses, { current: 'DONE', next: 'DONE', isOlder: true })).toBe('same');
+    expect(statusMove(batchStatuses, { current: 'CANCELING', next: 'RUNNING', isOlder: false })).toBe('behind');
+    expect(statusMove(batchStatuses, { current: 'DONE', next: 'CANCELING', isOlder: false })).toBe('behind');
+    expect(statusMove(batchStatuses, { current: 'DONE', next: 'ERROR', isOlder: false })).toBe('illegal');
+    expect(statusMove(jobStatuses, { current: 'CANCELED', next: 'DONE', isOlder: true })).toBe('illegal');
   });
 
   it('lets an older update move a status to a later stage, but not within one', () => {
-    expect(statusMove(batchStages, { current: 'RUNNING', next: 'CANCELED', isOlder: true })).toBe('moves');
-    expect(statusMove(batchStages, { current: 'RUNNING', next: 'PAUSED', isOlder: true })).toBe('behind');
+    expect(statusMove(batchStatuses, { current: 'RUNNING', next: 'CANCELED', isOlder: true })).toBe('moves');
+    expect(statusMove(batchStatuses, { current: 'RUNNING', next: 'PAUSED', isOlder: true })).toBe('behind');
   });
 });
