@@ -1,256 +1,201 @@
 /**
- * `npm run bench` measures
- *
- * - what lists and writes cost at growing sizes, by DynamoDB's own count of consumed capacity;
- * - what the same lists cost in the usual way and in PostgreSQL;
- * - what each endpoint of users costs for one batch or job;
- * - what each call of a device costs, and how fast workers claim;
- * - how many changes a second several writers of one owner get done, when asked for;
- * - the size of the bundles, and how long they take to start.
- *
- * It prints tables of Markdown, and writes all figures to a file as JSON.
+ * `npm run bench` measures what lists, writes and the calls of users and machines cost, by
+ * DynamoDB's own count of consumed capacity, and what the bundles weigh. It writes the figures to
+ * docs/performance.json, beside those that it did not measure; `npm run docs` makes tables of them.
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
+import { type Figures, listTable, markdownTable } from '../../infra/docs/performance.ts';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { SetupProblem } from '../../infra/setup-problem.ts';
 import { createTables } from '../support/create-tables.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { benchRows } from './bench-rows.ts';
-import { bundleTable } from './bundle-table.ts';
-import { here, partsOf } from './checkout.ts';
-import { claimTable, endpointTable } from './endpoint-table.ts';
 import { prepareCases } from './list-cases.ts';
-import { comparisonTable, listGrowth, listSummary, listTable, timesTable } from './list-tables.ts';
-import { type BundleResult, measureBundles } from './measure-bundles.ts';
+import { measureBundles } from './measure-bundles.ts';
 import { measureClaims, measureDevices } from './measure-devices.ts';
-import { type EndpointBench, type EndpointResult, measureEndpoints } from './measure-endpoints.ts';
-import { type Bench, type ListResult, measureLists } from './measure-lists.ts';
-import { measurePages, type PageResult } from './measure-pages.ts';
-import { type MemoryResult, measureMemory } from './measure-processes.ts';
-import { measureRequests, type RequestResult } from './measure-requests.ts';
-import { measureWriters, type WriterResult } from './measure-writers.ts';
-import { memoryTable } from './memory-table.ts';
-import { pageTable } from './page-table.ts';
-import { type Postgres, postgres } from './postgres.ts';
-import { requestTable } from './request-table.ts';
+import { type EndpointBench, type Measured, measureEndpoints } from './measure-endpoints.ts';
+import { measureEvents } from './measure-events.ts';
+import { type ListBench, measureLists } from './measure-lists.ts';
+import { measureWriters } from './measure-writers.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
-import { writerTable } from './writer-table.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
+/** From so many batches on just the rows that pages need are written. */
+const minRowsOnPages = 500_000;
+const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'bundles'] as const;
+type Section = (typeof sections)[number];
 
-/**
- * `runs` of each query, `rounds` of loading every bundle, and for how long the CPU time of each
- * page is measured; whether batches of thousands of jobs are measured.
- */
-const thorough = { runs: 5, rounds: 21, pageMilliseconds: 2_000, large: true, claims: 400 };
-const quick: typeof thorough = { runs: 1, rounds: 7, pageMilliseconds: 500, large: false, claims: 100 };
-
-/**
- * From so many batches on just the rows that pages need are written, and the usual way is not
- * measured.
- */
-const onlyRowsOnPages = 500_000;
+const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/performance.json] [--quick]
+  --sizes  numbers of batches for the lists, each of a user of its own; 1000000 takes half an hour
+  --only   some of ${sections.join(', ')}
+  --json   the file that holds the figures; what is not measured stays as it is
+  --quick  sizes 100 and 10000, fewer rounds, no batch of 5,000 jobs`;
 
 let lastLine = 0;
-
-const usage = `npm run bench -- [--sizes 100,10000,100000] [--json .local/bench.json] [--quick] [--beside DIR] [--only endpoints|devices|lists|writers]
-  --sizes  numbers of batches, a user each; from 500000 on only the rows that pages need are written
-  --json   where the figures go as JSON
-  --quick  sizes 100 and 10000, every query once, fewer rounds, no batch of 5,000 jobs
-  --beside the folder of another checkout, with its packages: its lists are measured in turns with this one's
-  --only   endpoints: just the calls of users to single batches and jobs; devices: just those of devices; lists: just lists and writes; writers: just how many
-           changes of one owner are made in a second`;
-
-class Interrupted extends Error {}
-
-const interrupted = new Promise<never>((_, reject) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Interrupted(signal)));
-});
-// The signal may come while nobody waits for it.
-interrupted.catch(() => {});
 
 try {
   await main();
 } catch (error) {
-  // The interrupted work still goes on.
-  if (error instanceof Interrupted) process.exit(130);
   if (!(error instanceof SetupProblem)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }
 
-/** DynamoDB Local is stopped and PostgreSQL's schema is dropped however the measurement ends. */
 async function main() {
-  const asked = options();
+  const { sizes, chosen, json, isQuick } = options();
   const local = await startDynamoDbLocal();
+  // DynamoDB Local ends with the measurement, also when that is interrupted.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void local.stop().finally(() => process.exit(130)));
+  }
   try {
-    const database = await comparison();
-    try {
-      await Promise.race([measureAll(asked, local.endpoint, database), interrupted]);
-    } finally {
-      await database?.drop();
-    }
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL_DYNAMODB: local.endpoint,
+      AWS_REGION: 'eu-west-3',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+    });
+    for (const section of chosen) await measureSection(section, { sizes, json, isQuick });
   } finally {
     await local.stop();
   }
 }
 
-async function measureAll(
-  { sizes, json, effort, only, beside }: Options,
-  endpoint: string,
-  database: Postgres | undefined,
-) {
-  const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length };
-  const devices = only === undefined || only === 'devices' ? await measureOfDevices(endpoint, effort) : undefined;
-  if (only === 'writers') return write(json, { machine, writers: await measureOfWriters(endpoint, beside) });
-  if (only === 'devices') return write(json, { machine, ...devices });
-  const endpoints: EndpointResult[] = [];
-  if (only !== 'lists') {
-    endpoints.push(...(await collected(measureEndpoints(await connect(endpoint, 'endpoints'), effort), 'endpoints')));
-    console.log(`\n${endpointTable('user endpoints', endpoints)}`);
+interface Effort {
+  readonly sizes: readonly number[];
+  readonly json: string;
+  readonly isQuick: boolean;
+}
+
+async function measureSection(section: Section, { sizes, json, isQuick }: Effort) {
+  if (section === 'lists') {
+    for (const size of sizes) {
+      const figures = await collected(measureLists(await load(size, isQuick ? 1 : 5)), `${size} batches`);
+      write(json, ({ lists }) => ({ lists: { ...lists, [size]: figures } }));
+      console.log(`\n${listTable({ [size]: figures })}`);
+    }
+  } else if (section === 'bundles') {
+    const figures = await measureBundles(isQuick ? 7 : 21, (round) => progress(`bundles, round ${round}`));
+    show(json, { bundles: reported(figures, 'bundles') });
+  } else if (section === 'devices') {
+    show(json, { devices: await collected(measureDevices(await connect('devices')), section) });
+    const plain = documentClient(60_000);
+    const claims = measureClaims(plain, await createTables(plain, 'claims-'), isQuick ? 100 : 400);
+    show(json, { claims: await collected(claims, 'claims') });
+  } else if (section === 'writers') {
+    const plain = documentClient(60_000);
+    const writers = measureWriters(plain, await createTables(plain, 'writers-'));
+    show(json, { writers: await collected(writers, section) });
+  } else {
+    const bench = await connect(section);
+    const calls = section === 'events' ? measureEvents(bench) : measureEndpoints(bench, { large: !isQuick });
+    show(json, { [section]: await collected(calls, section) });
   }
-  if (only === 'endpoints') return write(json, { machine, endpoints });
-  const bundles: BundleResult[] = [];
-  if (only !== 'lists') {
-    bundles.push(...(await measureBundles(effort.rounds, (round) => progress(`bundles, round ${round}`))));
-    console.log(`\n${bundleTable(bundles)}`);
-  }
-  const lists: ListResult[] = [];
-  const pages: PageResult[] = [];
-  const memory: MemoryResult[] = [];
-  const requests: RequestResult[] = [];
-  for (const size of sizes) {
-    const bench = await load(endpoint, { size, runs: effort.runs, database, beside });
-    const ofSize = await collected(measureLists(bench), `${size} batches`);
-    console.log(`\n${listTable(size, ofSize)}\n\n${timesTable(size, ofSize)}\n\n${comparisonTable(size, ofSize)}`);
-    lists.push(...ofSize);
-    const pagesOfSize = await collected(measurePages(bench, effort.pageMilliseconds), `${size} batches`);
-    console.log(`\n${pageTable(size, pagesOfSize)}`);
-    pages.push(...pagesOfSize);
-    const memoryOfSize = await collected(measureMemory(bench), `${size} batches`);
-    console.log(`\n${memoryTable(size, memoryOfSize)}`);
-    memory.push(...memoryOfSize);
-    const requestsOfSize = await collected(measureRequests(bench), `${size} batches`);
-    console.log(`\n${requestTable(size, requestsOfSize)}`);
-    requests.push(...requestsOfSize);
-  }
-  console.log(`\n${listGrowth(lists)}\n\n${listSummary(lists)}`);
-  write(json, {
-    machine,
-    postgres: database?.version ?? null,
-    endpoints,
-    ...devices,
-    lists,
-    requests,
-    bundles,
-    pages,
-    memory,
-  });
 }
 
-async function measureOfDevices(endpoint: string, effort: typeof thorough) {
-  const devices = await collected(measureDevices(await connect(endpoint, 'devices')), 'devices');
-  console.log(`\n${endpointTable('device endpoints', devices)}`);
-  // A client that is not measured: transactions are made as they are.
-  const client = documentClient(60_000);
-  const tables = await createTables(client, 'claims-');
-  const claims = await collected(measureClaims(client, tables, effort.claims), 'claims');
-  console.log(`\n${claimTable(claims)}`);
-  return { devices, claims };
-}
-
-async function measureOfWriters(endpoint: string, beside: string | undefined): Promise<WriterResult[]> {
-  useLocal(endpoint);
-  const writers = await collected(measureWriters(beside === undefined ? undefined : resolve(beside)), 'writers');
-  console.log(`\n${writerTable(writers)}`);
-  return writers;
-}
-
-function write(json: string, figures: object) {
-  mkdirSync(dirname(json), { recursive: true });
-  writeFileSync(json, `${JSON.stringify(figures, undefined, 2)}\n`);
-  console.log(`\nAll figures: ${json}`);
-}
-
-async function collected<Result extends { readonly name: string }>(
-  results: AsyncIterable<Result>,
+async function collected<Figure extends { readonly name: string }>(
+  results: AsyncIterable<Measured<Figure>>,
   what: string,
-): Promise<Result[]> {
-  const all: Result[] = [];
+): Promise<Figure[]> {
+  const all: Measured<Figure>[] = [];
   for await (const result of results) {
     all.push(result);
     progress(`${what}: ${result.name}`);
   }
-  return all;
+  return reported(all, what);
 }
 
-interface Options {
-  readonly sizes: readonly number[];
-  readonly json: string;
-  readonly effort: typeof thorough;
-  readonly only: string | undefined;
-  /** The folder of another checkout. */
-  readonly beside: string | undefined;
+/** The figures. Prints what exceeds its budget. */
+function reported<Figure extends { readonly name: string }>(
+  results: readonly Measured<Figure>[],
+  what: string,
+): Figure[] {
+  for (const { name, excesses } of results) {
+    if (excesses.length > 0) console.log(`Over budget, ${what}, ${name}: ${excesses.join(', ')}`);
+  }
+  return results.map(({ excesses: _, ...figure }) => figure as unknown as Figure);
 }
 
-function options(): Options {
+function show(json: string, figures: Figures) {
+  write(json, () => figures);
+  for (const rows of Object.values(figures) as object[][]) {
+    const headings = Object.keys(rows[0] ?? {});
+    console.log(`\n${markdownTable(headings, rows.map(Object.values))}`);
+  }
+}
+
+function write(json: string, merge: (before: Figures) => Figures) {
+  const before = figuresIn(json);
+  const figures = { ...before, ...merge(before) };
+  const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toFixed(2)) : value);
+  // A line for each figure.
+  const text = JSON.stringify(figures, rounded, 1).replace(
+    /\{\s+("name"[^{}]*?)\s+\}/g,
+    (_, members: string) => `{ ${members.replace(/\n\s*/g, ' ')} }`,
+  );
+  mkdirSync(dirname(json), { recursive: true });
+  writeFileSync(json, `${text}\n`);
+}
+
+function figuresIn(json: string): Figures {
+  try {
+    return JSON.parse(readFileSync(json, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}
+
+function options() {
   const { values } = parseArgs({
     options: {
       sizes: { type: 'string' },
-      json: { type: 'string', default: '.local/bench.json' },
+      json: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      only: { type: 'string' },
-      beside: { type: 'string' },
+      only: { type: 'string', default: sections.join(',') },
     },
   });
-  const sizes = (values.sizes ?? (values.quick ? '100,10000' : '100,10000,100000')).split(',').map(Number);
+  const sizes = (values.sizes ?? (values.quick ? '100,10000' : '1000,10000,100000')).split(',').map(Number);
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
-    throw new SetupProblem(`Sizes are whole numbers from 100 on.\n${usage}`);
+    throw new SetupProblem(`Sizes are whole numbers of at least 100.\n${usage}`);
   }
-  if (values.only !== undefined && !['endpoints', 'devices', 'lists', 'writers'].includes(values.only))
-    throw new SetupProblem(usage);
-  return {
-    sizes,
-    json: values.json,
-    effort: values.quick ? quick : thorough,
-    only: values.only,
-    beside: values.beside,
-  };
-}
-
-async function comparison(): Promise<Postgres | undefined> {
-  const url = process.env.DATABASE_URL;
-  if (url === undefined) {
-    console.log('PostgreSQL is not measured: DATABASE_URL names no server.');
-    return undefined;
-  }
-  return postgres(url);
-}
-
-function useLocal(endpoint: string) {
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_REGION: 'eu-west-3',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-  });
+  const wanted = values.only.split(',');
+  if (wanted.some((name) => !sections.includes(name as Section))) throw new SetupProblem(usage);
+  const chosen = sections.filter((section) => wanted.includes(section));
+  const json = values.json ?? (values.quick ? '.local/bench.json' : 'docs/performance.json');
+  return { sizes, chosen, json, isQuick: values.quick };
 }
 
 /** A client that is measured, and tables of their own. */
-async function connect(endpoint: string, prefix: string): Promise<EndpointBench> {
-  useLocal(endpoint);
+async function connect(prefix: string): Promise<EndpointBench> {
   // The client of the functions, with time for a machine that others use too.
   const client = documentClient(60_000);
   const tables = await createTables(client, `${prefix}-`);
   return { client, measure: measuredClient(client), tables, userId };
+}
+
+async function load(size: number, runs: number): Promise<ListBench> {
+  const connection = await connect(String(size));
+  const { client, tables } = connection;
+  requireMemory(size);
+  const rows = benchRows(userId, size);
+  progress(`${size} batches: the right answers`);
+  const cases = prepareCases(rows);
+  const only = size < minRowsOnPages ? undefined : rowsOnPages(rows, cases);
+  for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
+    const loaded = (done: number, of: number) =>
+      progress(`${size} batches: loading ${name}, ${Math.floor((100 * done) / of)} %`);
+    const sealed = () => true;
+    await loadList(client, tables, { list, userId, rows: rows[name], only: only?.[name], sealed, progress: loaded });
+  }
+  return { ...connection, size, rows, cases, runs };
 }
 
 /** About 2.5 KB for each batch, with its jobs. Throws SetupProblem. */
@@ -260,51 +205,6 @@ function requireMemory(size: number) {
   throw new SetupProblem(
     `${size} batches take ${needed} MB: NODE_OPTIONS=--max-old-space-size=${2 * needed} npm run bench -- …`,
   );
-}
-
-interface ListsToLoad {
-  readonly size: number;
-  readonly runs: number;
-  readonly database: Postgres | undefined;
-  readonly beside: string | undefined;
-}
-
-async function load(endpoint: string, { size, runs, database, beside }: ListsToLoad): Promise<Bench> {
-  const connection = await connect(endpoint, String(size));
-  const { client, tables } = connection;
-  requireMemory(size);
-  const rows = benchRows(userId, size);
-  progress(`${size} batches: the right answers`);
-  const cases = prepareCases(rows);
-  const isComplete = size < onlyRowsOnPages;
-  const only = isComplete ? undefined : rowsOnPages(rows, cases);
-  for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
-    const loaded = progressOf(`${size} batches: loading ${name}`);
-    const sealed = () => true;
-    await loadList(client, tables, { list, userId, rows: rows[name], only: only?.[name], sealed, progress: loaded });
-  }
-  const owners = [{ root: here, tables, userId }];
-  if (beside !== undefined) {
-    const root = resolve(beside);
-    const { createTables, loadList, batchList, jobList } = await partsOf(root);
-    // The rows are the same ones.
-    const { Columns } = await createTables(client, `${size}-beside-`);
-    const only: ReadonlySet<number> = new Set();
-    for (const [list, name] of [[batchList, 'batches'] as const, [jobList, 'jobs'] as const]) {
-      const loaded = progressOf(`${size} batches: loading ${name} beside`);
-      await loadList(client, { ...tables, Columns }, { list, userId, rows: rows[name], only, progress: loaded });
-    }
-    owners.push({ root, tables: { ...tables, Columns }, userId });
-  }
-  if (database !== undefined) {
-    progress(`${size} batches: loading PostgreSQL`);
-    await database.load(size, rows);
-  }
-  return { ...connection, size, rows, cases, isComplete, runs, owners, postgres: database };
-}
-
-function progressOf(what: string) {
-  return (done: number, of: number) => progress(`${what}, ${Math.floor((100 * done) / of)} %`);
 }
 
 /**

@@ -6,7 +6,7 @@ import { listOf } from '../support/list-oracle.ts';
 import type { BenchRows } from './bench-rows.ts';
 
 /** The most read units by the number of batches, and the most calls and depth at any number. */
-export interface Budget {
+export interface ListBudget {
   readonly units: Readonly<Record<number, number>>;
   readonly calls?: number;
   readonly depth?: number;
@@ -22,9 +22,7 @@ export interface ListCase {
   readonly query: (rows: BenchRows) => Partial<BatchListQuery> | Partial<JobListQuery>;
   /** Where the page starts, as a share of all rows that match; without it at the first row. */
   readonly start?: number;
-  readonly budget?: Budget;
-  /** False where the usual way does not differ, or costs the same as in another case. */
-  readonly usualWay?: false;
+  readonly budget?: ListBudget;
 }
 
 /** The API's defaults. */
@@ -36,26 +34,26 @@ const units = (at100: number, at10000: number, at100000: number, at1000000: numb
   100000: at100000,
   1000000: at1000000,
 });
-const flat: Budget = { units: units(16, 16, 10.5, 10.5), calls: 3, depth: 2 };
-const ofBatch: Budget = { units: units(16, 16, 11, 11), calls: 2, depth: 1 };
-const mostMatch: Budget = { units: units(20, 30, 20, 60) };
-const fewMatch: Budget = { units: units(20, 150, 90, 130) };
-const threeFilters: Budget = { units: units(20, 130, 90, 130) };
-const ofProject: Budget = { units: units(20, 130, 70, 110) };
-const tagged: Budget = { units: { 100: 20, 10000: 80, 100000: 130 } };
-const tagAndStatus: Budget = { units: units(20, 130, 127, 393) };
-const started: Budget = { units: units(20, 80, 25, 70) };
-const startedAndEnded: Budget = { units: units(20, 80, 35, 80) };
-const fewSince: Budget = { units: units(20, 150, 95, 140) };
-const mostBetween: Budget = { units: units(20, 80, 50, 90) };
-const byTime: Budget = { units: units(20, 240, 25, 40) };
-const byTimeOfMost: Budget = { units: units(20, 240, 35, 70) };
-const byFewValues: Budget = { units: units(20, 240, 120, 150) };
-const byFirstIds: Budget = { units: units(20, 240, 15, 15) };
-const byId: Budget = { units: units(20, 240, 285, 2_399) };
-const byBatch: Budget = { units: units(20, 240, 264, 2_130) };
+const flat: ListBudget = { units: units(16, 16, 10.5, 10.5), calls: 3, depth: 2 };
+const ofBatch: ListBudget = { units: units(16, 16, 11, 11), calls: 2, depth: 1 };
+const mostMatch: ListBudget = { units: units(20, 30, 20, 60) };
+const fewMatch: ListBudget = { units: units(20, 150, 90, 130) };
+const threeFilters: ListBudget = { units: units(20, 130, 90, 130) };
+const ofProject: ListBudget = { units: units(20, 130, 70, 110) };
+const tagged: ListBudget = { units: { 100: 20, 10000: 80, 100000: 130 } };
+const tagAndStatus: ListBudget = { units: units(20, 130, 127, 393) };
+const started: ListBudget = { units: units(20, 80, 25, 70) };
+const startedAndEnded: ListBudget = { units: units(20, 80, 35, 80) };
+const fewSince: ListBudget = { units: units(20, 150, 95, 140) };
+const mostBetween: ListBudget = { units: units(20, 80, 50, 90) };
+const byTime: ListBudget = { units: units(20, 240, 25, 40) };
+const byTimeOfMost: ListBudget = { units: units(20, 240, 35, 70) };
+const byFewValues: ListBudget = { units: units(20, 240, 120, 150) };
+const byFirstIds: ListBudget = { units: units(20, 240, 15, 15) };
+const byId: ListBudget = { units: units(20, 240, 285, 2_399) };
+const byBatch: ListBudget = { units: units(20, 240, 264, 2_130) };
 
-export const walkBudget: Budget = { units: { 10000: 1_600, 100000: 1_600 } };
+export const walkBudget: ListBudget = { units: { 10000: 1_600, 100000: 1_600 } };
 
 const three = {
   status: ['DONE'],
@@ -115,7 +113,6 @@ export const listCases: readonly ListCase[] = [
     list: 'batches',
     query: ({ batches }) => ({ project_id: thirdProject(batches) }),
     budget: ofProject,
-    usualWay: false,
   },
   { name: 'tag, 5 % match', list: 'batches', query: () => ({ tag: 'calibration' }), budget: tagged },
   {
@@ -151,7 +148,6 @@ export const listCases: readonly ListCase[] = [
     list: 'batches',
     query: ({ batches }) => ({ status: ['ERROR'], start_date: quantile(batches, 'start_datetime', 0.5) }),
     budget: fewSince,
-    usualWay: false,
   },
   {
     name: 'status, 85 % match, start_date and end_date, 50 % between',
@@ -162,7 +158,6 @@ export const listCases: readonly ListCase[] = [
       end_date: quantile(batches, 'end_datetime', 0.75),
     }),
     budget: mostBetween,
-    usualWay: false,
   },
   { name: 'order_by jobs_count', list: 'batches', query: () => ({ order_by: 'jobs_count' }), budget: byFewValues },
   {
@@ -171,7 +166,6 @@ export const listCases: readonly ListCase[] = [
     query: () => ({ order_by: 'jobs_count' }),
     start: 0.9,
     budget: byFewValues,
-    usualWay: false,
   },
   ...(['updated_at', 'start_datetime', 'end_datetime'] as const).map(
     (order_by): ListCase => ({
@@ -179,7 +173,6 @@ export const listCases: readonly ListCase[] = [
       list: 'batches',
       query: () => ({ order_by }),
       budget: byTime,
-      usualWay: false,
     }),
   ),
   {
@@ -188,14 +181,12 @@ export const listCases: readonly ListCase[] = [
     query: () => ({ order_by: 'updated_at' }),
     start: 0.5,
     budget: byTime,
-    usualWay: false,
   },
   {
     name: 'order_by start_datetime, status, 85 % match',
     list: 'batches',
     query: () => ({ ...done, order_by: 'start_datetime' }),
     budget: byTimeOfMost,
-    usualWay: false,
   },
   ...(['status', 'device_type', 'project_id', 'queue_priority', 'open'] as const).map(
     (order_by): ListCase => ({
@@ -203,23 +194,20 @@ export const listCases: readonly ListCase[] = [
       list: 'batches',
       query: () => ({ order_by }),
       budget: byFewValues,
-      usualWay: false,
     }),
   ),
-  { name: 'order_by id', list: 'batches', query: () => ({ order_by: 'id' }), budget: byFirstIds, usualWay: false },
+  { name: 'order_by id', list: 'batches', query: () => ({ order_by: 'id' }), budget: byFirstIds },
   {
     name: 'order_by id, at 900',
     list: 'batches',
     query: () => ({ order_by: 'id', offset: 900 }),
     budget: byFirstIds,
-    usualWay: false,
   },
   {
     name: 'order_by id, status',
     list: 'batches',
     query: () => ({ order_by: 'id', status: ['ERROR'] }),
     budget: byId,
-    usualWay: false,
   },
   { name: 'min_jobs, 5 % match', list: 'batches', query: () => ({ min_jobs: 244 }) },
   {
@@ -227,7 +215,6 @@ export const listCases: readonly ListCase[] = [
     list: 'batches',
     query: ({ batches }) => ({ id__starts_with: batches[batches.length >> 1]?.id.slice(0, 8) ?? '' }),
     budget: { units: units(2, 2, 2, 2), calls: 2, depth: 1 },
-    usualWay: false,
   },
   {
     name: '100 ids',
@@ -236,7 +223,6 @@ export const listCases: readonly ListCase[] = [
       id: Array.from({ length: 100 }, (_, place) => batches[Math.floor((place * batches.length) / 100)]?.id ?? ''),
     }),
     budget: { units: units(50, 50, 50, 50), depth: 1, calls: 2 },
-    usualWay: false,
   },
   { name: 'jobs, unfiltered, at 50 %', list: 'jobs', query: () => ({}), start: 0.5, budget: flat },
   {
@@ -263,7 +249,7 @@ export const listCases: readonly ListCase[] = [
     list: 'jobs',
     query: ({ largeBatchId }) => ({ batch_id: [largeBatchId], errors: true }),
   },
-  { name: 'jobs, status, 85 % match', list: 'jobs', query: () => done, budget: mostMatch, usualWay: false },
+  { name: 'jobs, status, 85 % match', list: 'jobs', query: () => done, budget: mostMatch },
   { name: 'jobs, status, 2 % match', list: 'jobs', query: () => ({ status: ['ERROR'] }), budget: fewMatch },
   ...(
     [
@@ -279,7 +265,6 @@ export const listCases: readonly ListCase[] = [
       list: 'jobs',
       query: () => ({ order_by }),
       budget,
-      usualWay: false,
     }),
   ),
 ];

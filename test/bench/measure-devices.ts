@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../../functions/tables.ts';
+import type { CallFigure, ClaimFigure } from '../../infra/docs/performance.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { leaseFrom, type Wanted, workerStack } from '../support/worker-stack.ts';
-import type { EndpointBench, EndpointResult } from './measure-endpoints.ts';
-import { dearest, judge, type Units } from './units.ts';
+import type { EndpointBench, Measured } from './measure-endpoints.ts';
+import { type Budget, excesses, maximum, type Units } from './units.ts';
 
 type Stack = ReturnType<typeof workerStack>;
 
@@ -20,7 +21,7 @@ interface Subject {
 
 interface DeviceCase {
   readonly name: string;
-  readonly budget?: Partial<Units>;
+  readonly budget?: Budget;
   readonly batch: Wanted;
   /** Whether the batch waits to be claimed. */
   readonly waits?: true;
@@ -129,7 +130,11 @@ const cases: readonly DeviceCase[] = [
  * Measures what the calls of devices do, and those of users that change a queue, for users of their
  * own.
  */
-export async function* measureDevices({ client, measure, tables }: EndpointBench): AsyncGenerator<EndpointResult> {
+export async function* measureDevices({
+  client,
+  measure,
+  tables,
+}: EndpointBench): AsyncGenerator<Measured<CallFigure>> {
   const stack = workerStack(client, tables, presentTime);
   for (const { name, budget, batch, waits, before, run } of cases) {
     const costs: Units[] = [];
@@ -146,8 +151,8 @@ export async function* measureDevices({ client, measure, tables }: EndpointBench
       await before?.(stack, subject);
       costs.push((await measure(() => run(stack, subject))).cost);
     }
-    const cost = dearest(costs);
-    yield { name, cost, ...judge(budget, cost) };
+    const cost = maximum(costs);
+    yield { name, ...cost, excesses: excesses(cost, budget) };
   }
 }
 
@@ -157,21 +162,15 @@ const presentTime = {
   },
 };
 
-export interface ClaimRate {
-  readonly name: string;
-  readonly workers: number;
-  readonly claims: number;
-  readonly claimsPerSecond: number;
-  /** Claims that found a batch taken by another one. */
-  readonly lostRaces: number;
-}
-
-/** How fast workers that do nothing else empty a queue of so many batches, 20 users' own. */
+/**
+ * How fast workers that do nothing else empty a queue of so many batches, which 20 users own. A
+ * race is lost when another worker takes the batch first.
+ */
 export async function* measureClaims(
   client: DynamoDBDocumentClient,
   tables: TableNames,
   batches: number,
-): AsyncGenerator<ClaimRate> {
+): AsyncGenerator<Measured<ClaimFigure>> {
   let lostRaces = 0;
   const counting = interceptedClient(client, async (call: Call) => {
     try {
@@ -199,6 +198,6 @@ export async function* measureClaims(
     };
     await Promise.all(Array.from({ length: workers }, (_, at) => work(`worker ${at}`)));
     const seconds = (performance.now() - start) / 1000;
-    yield { name: `${workers} workers`, workers, claims, claimsPerSecond: claims / seconds, lostRaces };
+    yield { name: `${workers}`, claimsPerSecond: claims / seconds, lostRaces: lostRaces / claims, excesses: [] };
   }
 }

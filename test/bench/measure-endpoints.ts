@@ -19,11 +19,12 @@ import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batc
 import { Claims } from '../../functions/schemas/claims.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import type { TableNames } from '../../functions/tables.ts';
+import type { CallFigure } from '../../infra/docs/performance.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import type { Measure } from '../support/measured-client.ts';
 import { uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
-import { judge, mean, type Units } from './units.ts';
+import { type Budget, excesses, mean, type Units } from './units.ts';
 
 export interface EndpointBench {
   readonly client: DynamoDBDocumentClient;
@@ -32,14 +33,8 @@ export interface EndpointBench {
   readonly userId: string;
 }
 
-/** What one kind of call of a user costs. */
-export interface EndpointResult {
-  readonly name: string;
-  /** The mean of all that were measured. */
-  readonly cost: Units;
-  readonly budget?: Partial<Units>;
-  readonly met?: boolean;
-}
+/** A figure, and what exceeds its budget. */
+export type Measured<Figure> = Figure & { readonly excesses: readonly string[] };
 
 /** A batch as it was created for one measurement, with the ids of its jobs. */
 interface Subject {
@@ -49,7 +44,7 @@ interface Subject {
 
 interface EndpointCase {
   readonly name: string;
-  readonly budget?: Partial<Units>;
+  readonly budget?: Budget;
   /** Jobs of the open batch that it is measured on; by default none. */
   readonly jobs?: number;
   /** Whether that batch is closed before. */
@@ -65,7 +60,7 @@ interface EndpointCase {
  */
 const runs = batchList.rowsInTail;
 /** A larger batch is created once: further cases are measured on it. */
-const mostRepeated = 100;
+const maxRepeatedJobs = 100;
 const batchUnits = 16;
 const jobUnits = 10;
 const sequenceUnits = 2;
@@ -155,13 +150,13 @@ const cases: readonly EndpointCase[] = [
 export async function* measureEndpoints(
   bench: EndpointBench,
   { large }: { readonly large: boolean },
-): AsyncGenerator<EndpointResult> {
+): AsyncGenerator<Measured<CallFigure>> {
   await loadDevices(bench.client, bench.tables);
   const endpoints = endpointsOf(bench);
   await endpoints.create(1);
   const createdLarge = new Map<number, Subject>();
   for (const { name, budget, jobs = 0, closed, creates, run } of cases) {
-    const isLarge = (creates ?? jobs) > mostRepeated;
+    const isLarge = (creates ?? jobs) > maxRepeatedJobs;
     if (isLarge && !large) continue;
     const costs: Units[] = [];
     while (costs.length < (isLarge ? 1 : runs)) {
@@ -172,7 +167,7 @@ export async function* measureEndpoints(
       costs.push(cost);
     }
     const cost = mean(costs);
-    yield { name, cost, ...judge(budget, cost) };
+    yield { name, ...cost, excesses: excesses(cost, budget) };
   }
 }
 

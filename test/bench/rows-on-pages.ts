@@ -2,12 +2,11 @@ import { batchList } from '../../functions/data/columns/lists.ts';
 import { planRowReads } from '../../functions/data/lists/plan.ts';
 import type { BenchRows } from './bench-rows.ts';
 import type { ListName, ListQuery, PreparedCase } from './list-cases.ts';
-import { subjectsOf } from './measure-requests.ts';
 
 /**
- * The sequence numbers of those rows that the measured queries and writes read: the rows of all
- * pages, what lies between them where a page is read as a range, and the rows that are changed. Of
- * a million rows no others need to be written, because lists read only columns otherwise.
+ * The sequence numbers of the rows that the measured queries read: the rows of all pages, and what
+ * lies between them where a page is read as a range. Of a million rows no others need to be
+ * written, because lists read only columns otherwise.
  */
 export function rowsOnPages(rows: BenchRows, cases: readonly PreparedCase[]): Record<ListName, ReadonlySet<number>> {
   const numbers = {
@@ -30,11 +29,6 @@ export function rowsOnPages(rows: BenchRows, cases: readonly PreparedCase[]): Re
   }
   for (const { seq, batch_id } of rows.jobs) if (batch_id === rows.largeBatchId) read.jobs.add(seq);
   add('batches', rows.largeBatchId);
-  for (const { openBatch, pendingBatch, pendingJob } of subjectsOf(rows)) {
-    add('batches', openBatch);
-    add('batches', pendingBatch);
-    add('jobs', pendingJob);
-  }
   return read;
 }
 

@@ -2,34 +2,34 @@ import type { Cost } from '../support/measured-client.ts';
 
 export type Units = Pick<Cost, 'calls' | 'depth' | 'readUnits' | 'writeUnits'>;
 
-/** Of several runs of the same, the most of each unit. */
-export function dearest(costs: readonly Units[]): Units {
-  const most = (what: keyof Units) => Math.max(...costs.map((cost) => cost[what]));
-  return { calls: most('calls'), depth: most('depth'), readUnits: most('readUnits'), writeUnits: most('writeUnits') };
+/** The most units that a call may cost. */
+export type Budget = Partial<Units>;
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (place: number) => sorted[Math.floor(place)] ?? Number.NaN;
+  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
 }
 
-/** Of several runs, the mean of each unit. */
+/** The mean of each unit over several runs. */
 export function mean(costs: readonly Units[]): Units {
-  const meanOf = (what: keyof Units) => costs.reduce((sum, cost) => sum + cost[what], 0) / costs.length;
-  return {
-    calls: meanOf('calls'),
-    depth: meanOf('depth'),
-    readUnits: meanOf('readUnits'),
-    writeUnits: meanOf('writeUnits'),
-  };
+  return each((unit) => costs.reduce((sum, cost) => sum + cost[unit], 0) / costs.length);
 }
 
-/** The budget, if there is one, and whether the cost keeps it. */
-export function judge(budget: Partial<Units> | undefined, cost: Partial<Units>) {
-  if (budget === undefined) return {};
-  const met = Object.entries(budget).every(([what, most]) => (cost[what as keyof Units] ?? Number.NaN) <= most);
-  return { budget, met };
+/** The maximum of each unit over several runs. */
+export function maximum(costs: readonly Units[]): Units {
+  return each((unit) => Math.max(...costs.map((cost) => cost[unit])));
 }
 
-const labels = { writeUnits: 'WCU', readUnits: 'RCU', calls: 'calls', depth: 'deep' };
+/** What exceeds its budget, such as `12 writeUnits instead of 10`. */
+export function excesses(cost: Budget, budget: Budget | undefined): string[] {
+  return Object.entries(budget ?? {}).flatMap(([unit, limit]) => {
+    const value = cost[unit as keyof Units] ?? Number.NaN;
+    return value <= limit ? [] : [`${value} ${unit} instead of ${limit}`];
+  });
+}
 
-/** A budget as the tables show it, and whether it was met. */
-export function verdict({ budget, met }: { readonly budget?: Partial<Units>; readonly met?: boolean }): string[] {
-  const limits = Object.entries(budget ?? {}).map(([what, most]) => `${most} ${labels[what as keyof Units]}`);
-  return [limits.join(', '), met === undefined ? '' : met ? 'met' : 'MISSED'];
+function each(unitOf: (unit: keyof Units) => number): Units {
+  const [calls, depth] = [unitOf('calls'), unitOf('depth')];
+  return { calls, depth, readUnits: unitOf('readUnits'), writeUnits: unitOf('writeUnits') };
 }
