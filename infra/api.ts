@@ -1,26 +1,20 @@
 import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
-  AuthorizationType,
-  type CfnMethod,
+  ApiDefinition,
   type CfnRestApi,
-  ContentHandling,
   EndpointAccessMode,
   EndpointType,
-  type IResource,
-  LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
-  type MethodOptions,
-  ResponseType,
-  RestApi,
   SecurityPolicy,
-  TokenAuthorizer,
+  SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type FunctionDescription, otherFunctions, type Route, type RouteName, routes } from '../functions/routes.ts';
-import { type GatewayAnswer, gatewayAnswers, gatewayBody } from './gateway-responses.ts';
+import { apiBody } from './api-body.ts';
 import type { TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
@@ -49,11 +43,11 @@ const resultsLinkValidity = Duration.minutes(5);
 type FunctionName = RouteName | 'authorizer' | 'methodNotAllowed';
 
 /**
- * The REST API: a method and a function for each route, the authorizer in front of those that are
- * not public, and the gateway's own answers.
+ * The REST API, whose body holds the routes, the authorizer in front of those that are not public,
+ * and the gateway's own answers; and a function for each route.
  */
 export class Api extends Construct {
-  readonly restApi: RestApi;
+  readonly restApi: SpecRestApi;
   /** Without a trailing slash: a route's path follows it. */
   readonly url: string;
   readonly accessLog: LogGroup;
@@ -63,12 +57,6 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, { settings, resources, tokenIssuer }: ApiProps) {
     super(scope, id);
-    this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
-    this.restApi = createRestApi(this, settings, this.accessLog);
-    this.errorLog = createErrorLog(this, this.restApi, settings);
-    const { region, urlSuffix } = Stack.of(this);
-    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
-
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
@@ -85,67 +73,32 @@ export class Api extends Construct {
         }),
       ]),
     ) as typeof this.functions;
-    this.#addMethods();
-  }
-
-  /**
-   * Requests that match no route go to one function, those to unknown paths included: API Gateway
-   * itself would take the bearer token of such a request for a broken AWS signature and answer 403
-   * instead of 404.
-   */
-  #addMethods() {
-    const { authorizer, methodNotAllowed } = this.functions;
-    const withToken: MethodOptions = {
-      authorizationType: AuthorizationType.CUSTOM,
-      authorizer: new TokenAuthorizer(this, 'TokenAuthorizer', {
-        handler: authorizer,
-        resultsCacheTtl: authorizerCacheTime,
-      }),
-    };
-    const methods = new Map<IResource, string[]>();
-    for (const [name, route] of Object.entries<Route>(routes)) {
-      const resource = this.restApi.root.resourceForPath(route.path);
-      const integration = new LambdaIntegration(this.functions[name as RouteName], { allowTestInvoke: false });
-      const method = resource.addMethod(route.method, integration, route.public ? {} : withToken);
-      if (route.public) Validations.of(method).acknowledge(answersWithoutToken);
-      methods.set(resource, [...(methods.get(resource) ?? []), route.method]);
-    }
-    const noRoute = new LambdaIntegration(methodNotAllowed, { scopePermissionToMethod: false });
-    const unknownPaths = [this.restApi.root, this.restApi.root.addResource('{path+}')];
-    for (const resource of [...methods.keys(), ...unknownPaths]) {
-      Validations.of(resource.addMethod('ANY', noRoute)).acknowledge(answersWithoutToken);
-    }
-    for (const [resource, allowMethods] of methods) {
-      // From any origin: unlike a cookie, a token is never sent by the browser on its own.
-      const preflight = resource.addCorsPreflight({
-        allowOrigins: ['*'],
-        allowMethods,
-        allowHeaders: ['Authorization', 'Content-Type', 'Content-Encoding', 'Idempotency-Key'],
-        maxAge: Duration.hours(1),
-      });
-      // A mock integration reads its request by a template, which fails on a binary body, also on
-      // an empty one.
-      const method = preflight.node.defaultChild as CfnMethod;
-      method.addPropertyOverride('Integration.ContentHandling', ContentHandling.CONVERT_TO_TEXT);
-    }
+    this.accessLog = new LogGroup(this, 'AccessLog', logProps(settings));
+    this.restApi = createRestApi(this, settings);
+    this.errorLog = createErrorLog(this, this.restApi, settings);
+    const { region, urlSuffix } = Stack.of(this);
+    this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
+    permitCalls(this);
   }
 }
 
-const answersWithoutToken = {
-  id: 'AwsSolutions-APIG4',
-  reason:
-    'Public on purpose: it answers with what anyone may know: the health, the API’s description, the devices, a 404 or a 405.',
-};
-
-function createRestApi(scope: Construct, settings: StageSettings, accessLog: LogGroup): RestApi {
-  const restApi = new RestApi(scope, 'RestApi', {
-    restApiName: Stack.of(scope).stackName,
+function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
+  const { partition, region, stackName } = Stack.of(api);
+  const body = apiBody({
+    title: stackName,
+    authorizerCacheSeconds: authorizerCacheTime.toSeconds(),
+    invocationUri: (name) =>
+      `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${api.functions[name].functionArn}/invocations`,
+  });
+  const restApi = new SpecRestApi(api, 'RestApi', {
+    restApiName: stackName,
+    apiDefinition: ApiDefinition.fromInline(body),
     endpointTypes: [EndpointType.REGIONAL],
-    // A request body smaller than this would reach the function as it was sent: still compressed.
-    minCompressionSize: Size.bytes(0),
-    // Bodies reach the functions as bytes: text would arrive with U+FFFD in place of what is not
-    // UTF-8.
-    binaryMediaTypes: ['*/*'],
+    // An import creates an edge endpoint where it is not asked for another.
+    parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
+    // The body has both, too: an import reads them there, CloudFormation here.
+    minCompressionSize: Size.bytes(body['x-amazon-apigateway-minimum-compression-size']),
+    binaryMediaTypes: body['x-amazon-apigateway-binary-media-types'],
     // API Gateway needs one role for the whole account and region to write logs. It outlives the
     // stack, as others may rely on it.
     cloudWatchRole: true,
@@ -161,7 +114,7 @@ function createRestApi(scope: Construct, settings: StageSettings, accessLog: Log
       dataTraceEnabled: false,
       throttlingRateLimit: settings.throttle.rate,
       throttlingBurstLimit: settings.throttle.burst,
-      accessLogDestination: new LogGroupLogDestination(accessLog),
+      accessLogDestination: new LogGroupLogDestination(api.accessLog),
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogEntry)),
     },
   });
@@ -171,6 +124,11 @@ function createRestApi(scope: Construct, settings: StageSettings, accessLog: Log
   const cfnRestApi = restApi.node.defaultChild as CfnRestApi;
   cfnRestApi.securityPolicy = SecurityPolicy.TLS13_1_2_PQ_2025_09;
   cfnRestApi.endpointAccessMode = EndpointAccessMode.STRICT;
+  acknowledgeFindings(restApi);
+  return restApi;
+}
+
+function acknowledgeFindings(restApi: SpecRestApi) {
   Validations.of(restApi).acknowledge(
     {
       id: 'AwsSolutions-APIG2',
@@ -183,21 +141,31 @@ function createRestApi(scope: Construct, settings: StageSettings, accessLog: Log
         'A web ACL with its rules and its cost belongs to the account; it can be associated with the stage from outside.',
     },
     {
-      id: 'AwsSolutions-COG4',
-      reason:
-        'A Lambda authorizer verifies the tokens, of the Cognito user pool or of any other OpenID Connect issuer.',
-    },
-    {
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
       reason: 'AWS made this policy for this very role: API Gateway writes its logs with it.',
     },
   );
-  for (const [type, answer] of Object.entries<GatewayAnswer>(gatewayAnswers)) addGatewayResponse(restApi, type, answer);
-  return restApi;
+}
+
+/** Lets the gateway call each function, for its own route alone where it has one. */
+function permitCalls({ restApi, functions }: Api) {
+  const principal = new ServicePrincipal('apigateway.amazonaws.com');
+  const permit = (name: FunctionName, sourceArn: string) =>
+    functions[name].addPermission('ApiPermission', { principal, sourceArn });
+  for (const [name, { method, path }] of Object.entries<Route>(routes)) {
+    permit(name as RouteName, restApi.arnForExecuteApi(method, path.replace(/\{\w+\}/g, '*'), stageName));
+  }
+  permit('methodNotAllowed', restApi.arnForExecuteApi());
+  // API Gateway chooses the authorizer's id.
+  const resourceName = 'authorizers/*';
+  permit(
+    'authorizer',
+    Stack.of(restApi).formatArn({ service: 'execute-api', resource: restApi.restApiId, resourceName }),
+  );
 }
 
 /** API Gateway would create a log of this name itself, and never delete its lines. */
-function createErrorLog(scope: Construct, restApi: RestApi, settings: StageSettings): LogGroup {
+function createErrorLog(scope: Construct, restApi: SpecRestApi, settings: StageSettings): LogGroup {
   const errorLog = new LogGroup(scope, 'ErrorLog', {
     logGroupName: `API-Gateway-Execution-Logs_${restApi.restApiId}/${stageName}`,
     ...logProps(settings),
@@ -208,25 +176,6 @@ function createErrorLog(scope: Construct, restApi: RestApi, settings: StageSetti
 
 function logProps(settings: StageSettings) {
   return { retention: settings.logRetention, removalPolicy: settings.removalPolicy };
-}
-
-function addGatewayResponse(restApi: RestApi, type: string, answer: GatewayAnswer) {
-  const constants = {
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': 'X-Request-Id',
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    ...answer.headers,
-  };
-  restApi.addGatewayResponse(type, {
-    type: ResponseType.of(type),
-    statusCode: String(answer.status),
-    responseHeaders: {
-      ...Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, `'${value}'`])),
-      'X-Request-Id': 'context.requestId',
-    },
-    templates: { 'application/json': JSON.stringify(gatewayBody(answer)) },
-  });
 }
 
 /**

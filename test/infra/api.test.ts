@@ -1,20 +1,42 @@
 import { STATUS_CODES } from 'node:http';
+import { App } from 'aws-cdk-lib';
+import type { CfnRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
+import cdk from '../../cdk.json' with { type: 'json' };
 import { type Route, routes } from '../../functions/routes.ts';
+import { ServiceStack } from '../../infra/service-stack.ts';
+import { stages } from '../../infra/stages.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable, text, outputs } = synthesize();
-const allRoutes = Object.entries<Route>(routes).map(([name, route]) => ({ name, ...route }));
+const { ofType, one, readable, outputs } = synthesize();
+const restApi = one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties;
+const allRoutes = Object.entries<Route>(routes);
+const knownPaths = [...new Set(allRoutes.map(([, { path }]) => path))];
+const constructOf = (name: string) => `Api/${name[0]!.toUpperCase()}${name.slice(1)}`;
 
-/** Methods by `METHOD /path`. */
-const methods = new Map(
-  ofType('AWS::ApiGateway::Method').map((method) => {
-    const [path, verb] = /Default(.*)\/([A-Z]+)$/.exec(method.path)!.slice(1) as [string, string];
-    return [`${verb} ${path === '' ? '/' : path}`, method.properties] as const;
-  }),
+// biome-ignore lint/suspicious/noExplicitAny: the shape is OpenAPI's, with the extensions of API Gateway.
+type Part = any;
+
+/** Operations of the API's body by `METHOD /path`. */
+const operations = new Map(
+  Object.entries<Part>(restApi.Body.paths).flatMap(([path, item]) =>
+    Object.entries<Part>(item).map(([method, operation]): [string, Part] => {
+      const name = method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase();
+      return [`${name} ${path}`, operation];
+    }),
+  ),
 );
 
-const knownPaths = [...new Set(allRoutes.map(({ path }) => path))];
+/** What `describeOne` says of each operation with that method, or of those that are routes. */
+function describeEach(isMeant: (method: string, key: string) => boolean, describeOne: (operation: Part) => unknown) {
+  const meant = [...operations].filter(([key]) => isMeant(key.split(' ')[0]!, key));
+  return Object.fromEntries(meant.map(([key, operation]) => [key, describeOne(operation)]));
+}
+
+function describeCall({ security, 'x-amazon-apigateway-integration': { uri, ...integration } }: Part) {
+  const called = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(readable(uri))?.[1];
+  return { ...integration, called, security };
+}
 
 /** Every gateway response type that API Gateway documents, and the status it has here. */
 const gatewayStatuses = {
@@ -42,126 +64,195 @@ const gatewayStatuses = {
 };
 
 describe('the routes', () => {
-  it.each(allRoutes)('$method $path calls its function', ({ method, path, name }) => {
-    const { Integration } = methods.get(`${method} ${path}`);
-    expect(Integration).toMatchObject({ Type: 'AWS_PROXY', IntegrationHttpMethod: 'POST' });
-    expect(readable(Integration.Uri)).toContain(`/Api/${name[0]!.toUpperCase()}${name.slice(1)}/invocations`);
+  const call = { type: 'aws_proxy', httpMethod: 'POST' };
+
+  it('call their functions, behind the authorizer unless they are public', () => {
+    const isRoute = (method: string) => method !== 'ANY' && method !== 'OPTIONS';
+    expect(describeEach(isRoute, describeCall)).toEqual(
+      Object.fromEntries(
+        allRoutes.map(([name, { method, path, public: isPublic }]) => [
+          `${method} ${path}`,
+          { ...call, called: constructOf(name), security: isPublic ? undefined : [{ token: [] }] },
+        ]),
+      ),
+    );
   });
 
-  it.each(allRoutes.filter((route) => !route.public))('$method $path asks the authorizer', ({ method, path }) => {
-    const properties = methods.get(`${method} ${path}`);
-    expect(properties.AuthorizationType).toBe('CUSTOM');
-    expect(readable(properties.AuthorizerId)).toBe('Api/TokenAuthorizer');
+  it('leave any other method, and any other path, to one function without a token', () => {
+    expect(describeEach((method) => method === 'ANY', describeCall)).toEqual(
+      Object.fromEntries(
+        [...knownPaths, '/', '/{path+}'].map((path) => [
+          `ANY ${path}`,
+          { ...call, called: 'Api/MethodNotAllowed', security: undefined },
+        ]),
+      ),
+    );
   });
 
-  it.each(allRoutes.filter((route) => route.public))('$method $path asks for no token', ({ method, path }) => {
-    expect(methods.get(`${method} ${path}`).AuthorizationType).toBe('NONE');
+  it('allow browsers of any origin to send a token', () => {
+    expect(
+      describeEach(
+        (method) => method === 'OPTIONS',
+        ({ parameters: _, ...operation }) => operation,
+      ),
+    ).toEqual(Object.fromEntries(knownPaths.map((path) => [`OPTIONS ${path}`, expectedPreflight(path)])));
   });
 
-  it.each([...knownPaths, '/', '/{path+}'])(
-    '%s with any other method is answered by one function, without a token',
-    (path) => {
-      const { Integration, AuthorizationType } = methods.get(`ANY ${path}`);
-      expect(AuthorizationType).toBe('NONE');
-      expect(readable(Integration.Uri)).toContain('/Api/MethodNotAllowed/invocations');
-    },
-  );
-
-  it.each(knownPaths)('%s allows browsers of any origin to send a token', (path) => {
-    const { Integration, AuthorizationType } = methods.get(`OPTIONS ${path}`);
-    const [response] = Integration.IntegrationResponses;
-    const allowed = allRoutes.filter((route) => route.path === path).map(({ method }) => method);
-    expect(AuthorizationType).toBe('NONE');
-    expect(response).toMatchObject({
-      StatusCode: '204',
-      ResponseParameters: {
-        'method.response.header.Access-Control-Allow-Origin': "'*'",
-        'method.response.header.Access-Control-Allow-Methods': `'${allowed.join()}'`,
-        'method.response.header.Access-Control-Allow-Headers':
-          "'Authorization,Content-Type,Content-Encoding,Idempotency-Key'",
+  function expectedPreflight(path: string) {
+    const methods = allRoutes.filter(([, route]) => route.path === path).map(([, { method }]) => method);
+    const headers = {
+      'Access-Control-Allow-Origin': "'*'",
+      'Access-Control-Allow-Methods': `'${methods.join()}'`,
+      'Access-Control-Allow-Headers': "'Authorization,Content-Type,Content-Encoding,Idempotency-Key'",
+      'Access-Control-Max-Age': "'3600'",
+    };
+    const each = <Value>(prefix: string, write: (value: string) => Value) =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [prefix + name, write(value)]));
+    return {
+      // API Gateway refuses a header that is not declared.
+      responses: { 204: { description: expect.any(String), headers: each('', () => expect.anything()) } },
+      'x-amazon-apigateway-integration': {
+        type: 'mock',
+        requestTemplates: { 'application/json': '{ statusCode: 200 }' },
+        // The template cannot read a body of bytes, and bodies of every content type are bytes.
+        contentHandling: 'CONVERT_TO_TEXT',
+        responses: {
+          default: { statusCode: '204', responseParameters: each('method.response.header.', (value) => value) },
+        },
       },
-    });
+    };
+  }
+
+  it('declare the parameters of their paths', () => {
+    const declared = describeEach(
+      () => true,
+      ({ parameters = [] }) => parameters.map(({ name }: { name: string }) => name),
+    );
+    expect(declared).toEqual(
+      Object.fromEntries(
+        [...operations.keys()].map((key) => [key, Array.from(key.matchAll(/\{(\w+)\+?\}/g), ([, name]) => name)]),
+      ),
+    );
   });
 
-  it.each(knownPaths)('%s answers browsers although bodies are binary', (path) => {
-    expect(methods.get(`OPTIONS ${path}`).Integration.ContentHandling).toBe('CONVERT_TO_TEXT');
-  });
-
-  it('hand bodies of every content type over as bytes', () => {
-    expect(ofType('AWS::ApiGateway::RestApi')[0]!.properties.BinaryMediaTypes).toEqual(['*/*']);
-  });
-
-  it('are the only methods', () => {
-    expect(methods.size).toBe(allRoutes.length + 2 * knownPaths.length + 2);
-  });
-
-  it('let the gateway call each function that they name', () => {
-    const called = new Set([...methods.values()].flatMap(({ Integration }) => Integration.Uri ?? []).map(readable));
-    const callable = ofType('AWS::Lambda::Permission').map(({ properties }) => readable(properties.FunctionName));
-    for (const uri of called) expect(callable).toContain(/(Api\/\w+)\/invocations$/.exec(uri)![1]);
-    expect(callable).toContain('Api/Authorizer');
+  it('let the gateway call each function, for its own route alone', () => {
+    const permitted = ofType('AWS::Lambda::Permission').filter(
+      ({ properties }) => properties.Principal === 'apigateway.amazonaws.com',
+    );
+    const api = 'arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:Api/RestApi';
+    expect(
+      permitted.map(({ properties }) => [readable(properties.FunctionName), readable(properties.SourceArn)]).sort(),
+    ).toEqual(
+      [
+        ...allRoutes.map(([name, { method, path }]) => [
+          constructOf(name),
+          `${api}/core-fast/${method}${path.replace(/\{\w+\}/g, '*')}`,
+        ]),
+        ['Api/MethodNotAllowed', `${api}/*/*/*`],
+        ['Api/Authorizer', `${api}/authorizers/*`],
+      ].sort(),
+    );
   });
 });
 
 describe('the authorizer', () => {
   it('gets every Authorization header, even a malformed one, and its answer is kept for a minute', () => {
-    const [authorizer, ...others] = ofType('AWS::ApiGateway::Authorizer');
-    expect(others).toEqual([]);
-    expect(authorizer!.properties).toMatchObject({
-      Type: 'TOKEN',
-      IdentitySource: 'method.request.header.Authorization',
-      AuthorizerResultTtlInSeconds: 60,
+    const { token, ...others } = restApi.Body.components.securitySchemes;
+    const { authorizerUri, ...authorizer } = token['x-amazon-apigateway-authorizer'];
+    expect(others).toEqual({});
+    expect(token).toMatchObject({
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      'x-amazon-apigateway-authtype': 'custom',
     });
-    expect(authorizer!.properties).not.toHaveProperty('IdentityValidationExpression');
-    expect(readable(authorizer!.properties.AuthorizerUri)).toContain('/Api/Authorizer/invocations');
+    expect(authorizer).toEqual({ type: 'token', authorizerResultTtlInSeconds: 60 });
+    expect(readable(authorizerUri)).toContain('/functions/Api/Authorizer/invocations');
   });
 });
 
 describe('the gateway itself', () => {
-  const responses = new Map(
-    ofType('AWS::ApiGateway::GatewayResponse').map(({ properties }) => [properties.ResponseType, properties]),
-  );
+  const responses: Readonly<Record<string, Part>> = restApi.Body['x-amazon-apigateway-gateway-responses'];
 
-  it('has an answer in the envelope for every type', () => {
-    expect([...responses.keys()].sort()).toEqual(Object.keys(gatewayStatuses));
-  });
+  function expectedBody(status: number) {
+    const isUnreadable = status === 422;
+    const detail = [{ loc: expect.any(Array), msg: expect.any(String), type: expect.any(String) }];
+    return {
+      status: status < 500 ? 'fail' : 'error',
+      message: STATUS_CODES[status],
+      code: String(status),
+      data: expect.objectContaining({ description: isUnreadable ? detail : expect.any(String) }),
+      ...(isUnreadable && { detail }),
+    };
+  }
 
-  describe.each(Object.entries(gatewayStatuses))('for %s', (type, status) => {
-    const { StatusCode, ResponseTemplates, ResponseParameters } = responses.get(type);
-
-    it(`answers ${status} in the envelope`, () => {
-      expect(StatusCode).toBe(String(status));
-      expect(Object.keys(ResponseTemplates)).toEqual(['application/json']);
-      const body = JSON.parse(ResponseTemplates['application/json']);
-      expect(body).toEqual({
-        status: status < 500 ? 'fail' : 'error',
-        message: STATUS_CODES[status],
-        code: String(status),
-        data: { description: expect.anything() },
-        ...(status === 422 && {
-          detail: [{ loc: expect.any(Array), msg: expect.any(String), type: expect.any(String) }],
-        }),
-      });
-      if (status === 422) expect(body.data.description).toEqual(body.detail);
-      else expect(body.data.description).toEqual(expect.any(String));
+  it('has an answer in the envelope for every type, with the headers of every response', () => {
+    const read = Object.entries(responses).map(([type, { responseTemplates, ...response }]) => {
+      const { 'application/json': template, ...others } = responseTemplates;
+      return [type, { ...response, body: JSON.parse(template), others }];
     });
-
-    it('sends the headers of every response', () => {
-      expect(ResponseParameters).toEqual({
-        'gatewayresponse.header.X-Request-Id': 'context.requestId',
-        'gatewayresponse.header.Access-Control-Allow-Origin': "'*'",
-        'gatewayresponse.header.Access-Control-Expose-Headers': "'X-Request-Id'",
-        'gatewayresponse.header.Cache-Control': "'no-store'",
-        'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
-        ...(status === 401 && { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" }),
-        ...(status === 429 && { 'gatewayresponse.header.Retry-After': "'1'" }),
-      });
-    });
+    expect(Object.fromEntries(read)).toEqual(
+      Object.fromEntries(
+        Object.entries(gatewayStatuses).map(([type, status]) => [
+          type,
+          {
+            statusCode: String(status),
+            body: expectedBody(status),
+            others: {},
+            responseParameters: {
+              'gatewayresponse.header.X-Request-Id': 'context.requestId',
+              'gatewayresponse.header.Access-Control-Allow-Origin': "'*'",
+              'gatewayresponse.header.Access-Control-Expose-Headers': "'X-Request-Id'",
+              'gatewayresponse.header.Cache-Control': "'no-store'",
+              'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
+              ...(status === 401 && { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" }),
+              ...(status === 429 && { 'gatewayresponse.header.Retry-After': "'1'" }),
+            },
+          },
+        ]),
+      ),
+    );
   });
 
   it('never answers 503', () => {
-    expect([...responses.values()].map(({ StatusCode }) => StatusCode)).not.toContain('503');
-    expect(text).not.toMatch(/\\"code\\":\\"503|"StatusCode": ?"503"/);
+    expect(Object.values(gatewayStatuses)).not.toContain(503);
+    expect(JSON.stringify(responses)).not.toContain('503');
+  });
+});
+
+describe('the deployment', () => {
+  /** The logical id of the deployment of a stack whose API's body was changed. */
+  function deploymentOf(change: (body: Part) => void): string {
+    const app = new App({ context: { ...cdk.context, 'aws:cdk:bundling-stacks': [] }, analyticsReporting: false });
+    const stack = new ServiceStack(app, 'Stack', { settings: stages.dev });
+    const cfnRestApi = stack.node.findChild('Api').node.findChild('RestApi').node.defaultChild as CfnRestApi;
+    change(cfnRestApi.body);
+    const { Resources } = app.synth().getStackByName('Stack').template;
+    const [id, ...others] = Object.keys(Resources).filter(
+      (each) => Resources[each].Type === 'AWS::ApiGateway::Deployment',
+    );
+    expect(others).toEqual([]);
+    return id!;
+  }
+
+  it('is a new one whenever the body changes, in its tokens too, and only then', () => {
+    const integrationOf = (body: Part, name: keyof typeof routes) =>
+      body.paths[routes[name].path][routes[name].method.toLowerCase()]['x-amazon-apigateway-integration'];
+    const ids = {
+      unchanged: deploymentOf(() => undefined),
+      again: deploymentOf(() => undefined),
+      calledFunction: deploymentOf((body) => {
+        integrationOf(body, 'getJob').uri = integrationOf(body, 'getBatch').uri;
+      }),
+      answer: deploymentOf((body) => {
+        body['x-amazon-apigateway-gateway-responses'].THROTTLED.statusCode = '503';
+      }),
+      authorizer: deploymentOf((body) => {
+        body.components.securitySchemes.token['x-amazon-apigateway-authorizer'].authorizerResultTtlInSeconds = 1;
+      }),
+    };
+    expect(ids.again).toBe(ids.unchanged);
+    expect(new Set(Object.values(ids)).size).toBe(4);
   });
 });
 
@@ -209,14 +300,21 @@ describe('the stage', () => {
   });
 
   it('compresses responses, and decompresses request bodies of any size', () => {
-    expect(one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties.MinimumCompressionSize).toBe(0);
+    expect(restApi.MinimumCompressionSize).toBe(0);
+    expect(restApi.Body['x-amazon-apigateway-minimum-compression-size']).toBe(0);
+  });
+
+  it('hands bodies of every content type over as bytes', () => {
+    expect(restApi.BinaryMediaTypes).toEqual(['*/*']);
+    expect(restApi.Body['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
   });
 
   it('takes TLS 1.2 and 1.3 only', () => {
-    expect(one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties).toMatchObject({
+    expect(restApi).toMatchObject({
       SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PQ_2025_09',
       EndpointAccessMode: 'STRICT',
       EndpointConfiguration: { Types: ['REGIONAL'] },
+      Parameters: { endpointConfigurationTypes: 'REGIONAL' },
     });
   });
 

@@ -70,7 +70,7 @@ export function proxyEvent(
       requestId: request.requestId,
       requestTime: logTime(request.time),
       requestTimeEpoch: request.time,
-      resourceId: request.resource!.id,
+      resourceId: request.resource!.path,
       resourcePath: request.resource!.path,
       stage: api.stage,
     },

@@ -13,7 +13,7 @@ export interface ApiDefinition {
   /** By response type. For the others API Gateway's defaults hold. */
   readonly gatewayResponses: Readonly<Record<string, GatewayResponseDefinition>>;
   /**
-   * Responses of at least so many bytes are compressed for those who accept it, and compressed
+   * Responses of at least so many bytes are compressed for clients that accept it, and compressed
    * requests of at least so many bytes are decompressed. Undefined: no response is compressed,
    * every request is decompressed.
    */
@@ -28,7 +28,6 @@ export interface ApiDefinition {
  * or `ANY`.
  */
 export interface ResourceDefinition {
-  readonly id: string;
   readonly path: string;
   readonly segments: readonly string[];
   readonly methods: Readonly<Record<string, MethodDefinition>>;
@@ -76,21 +75,34 @@ interface ApiTemplate {
   readonly stage: Resource;
 }
 
+/** A part of the API's body; its shape is OpenAPI's, with the extensions of API Gateway. */
+type BodyPart = Resource['properties'];
+
+const anyMethod = 'x-amazon-apigateway-any-method';
+
+/** The members of a path that are methods, by their name in OpenAPI. */
+const methodNames = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', anyMethod];
+
 /**
- * The one REST API of the template. Throws SetupProblem for features that the local gateway does
- * not have.
+ * The one REST API of the template, as its body describes it. Throws SetupProblem for features that
+ * the local gateway does not have.
  */
 export function readApi(resources: readonly Resource[], account: AccountContext): ApiDefinition {
   const template = findApi(resources, account);
   const { api, stage } = template;
-  const authorizers = apiParts(template, 'Authorizer').map((resource) => readAuthorizer(template, resource));
-  const resourceIds = [api.attributes.RootResourceId!, ...apiParts(template, 'Resource').map(({ ref }) => ref)];
+  const body = api.properties.Body ?? {};
+  const authorizers = Object.entries<BodyPart>(body.components?.securitySchemes ?? {}).map(([id, scheme]) =>
+    readAuthorizer(template, id, scheme),
+  );
+  const responses = Object.entries<BodyPart>(body['x-amazon-apigateway-gateway-responses'] ?? {});
   return {
     id: api.ref,
     stage: stage.properties.StageName,
-    resources: resourceIds.map((id) => readResource(template, id, authorizers)),
+    resources: Object.entries<BodyPart>(body.paths ?? {}).map(([path, item]) =>
+      readResource(template, { path, item, authorizers }),
+    ),
     authorizers,
-    gatewayResponses: Object.fromEntries(apiParts(template, 'GatewayResponse').map(readGatewayResponse)),
+    gatewayResponses: Object.fromEntries(responses.map(([type, each]) => [type, readGatewayResponse(type, each)])),
     ...(api.properties.MinimumCompressionSize !== undefined && {
       minimumCompressionSize: Number(api.properties.MinimumCompressionSize),
     }),
@@ -108,86 +120,83 @@ function findApi(resources: readonly Resource[], account: AccountContext): ApiTe
   return { resources, account, api, stage };
 }
 
-function apiParts({ resources }: ApiTemplate, type: string): readonly Resource[] {
-  return resources.filter((resource) => resource.type === `AWS::ApiGateway::${type}`);
+interface PathItem {
+  readonly path: string;
+  readonly item: BodyPart;
+  readonly authorizers: readonly AuthorizerDefinition[];
 }
 
-function readResource(
-  template: ApiTemplate,
-  id: string,
-  authorizers: readonly AuthorizerDefinition[],
-): ResourceDefinition {
-  const segments = segmentsOf(template, id);
-  const path = `/${segments.join('/')}`;
-  const methods = apiParts(template, 'Method').filter(({ properties }) => properties.ResourceId === id);
+function readResource(template: ApiTemplate, { path, item, authorizers }: PathItem): ResourceDefinition {
   return {
-    id,
     path,
-    segments,
+    segments: path.split('/').filter((segment) => segment !== ''),
     methods: Object.fromEntries(
-      methods.map((method) => {
-        requireKnownAuthorization(method, authorizers);
-        return [method.properties.HttpMethod, readMethod(template, method, path)] as const;
+      Object.entries<BodyPart>(item).map(([name, operation]) => {
+        if (!methodNames.includes(name)) throw new SetupProblem(`The local gateway does not know ${name} of ${path}.`);
+        const method = name === anyMethod ? 'ANY' : name.toUpperCase();
+        return [method, readMethod(template, { method, path, operation, authorizers })];
       }),
     ),
   };
 }
 
-function segmentsOf(template: ApiTemplate, id: string): readonly string[] {
-  if (id === template.api.attributes.RootResourceId) return [];
-  const resource = apiParts(template, 'Resource').find(({ ref }) => ref === id);
-  if (resource === undefined) throw new SetupProblem(`The template does not declare the API resource ${id}.`);
-  return [...segmentsOf(template, resource.properties.ParentId), resource.properties.PathPart];
-}
-
-function readAuthorizer(template: ApiTemplate, { logicalId, ref, properties }: Resource): AuthorizerDefinition {
-  const header = /^method\.request\.header\.(.+)$/.exec(properties.IdentitySource)?.[1];
-  if (properties.Type !== 'TOKEN' || header === undefined) {
-    throw new SetupProblem(`The local gateway knows token authorizers only, not ${logicalId}.`);
+function readAuthorizer(template: ApiTemplate, id: string, scheme: BodyPart): AuthorizerDefinition {
+  const authorizer = scheme['x-amazon-apigateway-authorizer'] ?? {};
+  const isKnown = scheme.type === 'apiKey' && scheme.in === 'header' && authorizer.type === 'token';
+  if (!isKnown || scheme['x-amazon-apigateway-authtype'] !== 'custom') {
+    throw new SetupProblem(`The local gateway knows token authorizers only, not ${id}.`);
   }
-  const functionArn = functionArnOf(properties.AuthorizerUri);
-  requirePermission(template, functionArn, `authorizers/${ref}`);
+  const functionArn = functionArnOf(authorizer.authorizerUri);
+  requirePermission(template, functionArn, `authorizers/${id}`);
   return {
-    id: ref,
+    id,
     functionArn,
-    header: header.toLowerCase(),
-    ...(properties.IdentityValidationExpression !== undefined && {
-      validation: new RegExp(properties.IdentityValidationExpression),
+    header: scheme.name.toLowerCase(),
+    ...(authorizer.identityValidationExpression !== undefined && {
+      validation: new RegExp(authorizer.identityValidationExpression),
     }),
-    cacheSeconds: properties.AuthorizerResultTtlInSeconds ?? 300,
+    cacheSeconds: authorizer.authorizerResultTtlInSeconds ?? 300,
   };
 }
 
-function requireKnownAuthorization({ logicalId, properties }: Resource, authorizers: readonly AuthorizerDefinition[]) {
-  const { AuthorizationType: authorization = 'NONE', AuthorizerId } = properties;
-  if (authorization !== 'NONE' && authorization !== 'CUSTOM') {
-    throw new SetupProblem(`The local gateway does not know the authorization ${authorization} of ${logicalId}.`);
-  }
-  if (authorization === 'CUSTOM' && !authorizers.some(({ id }) => id === AuthorizerId)) {
-    throw new SetupProblem(`The template does not declare the authorizer of ${logicalId}.`);
-  }
-  if (properties.ApiKeyRequired === true || properties.RequestValidatorId !== undefined) {
-    throw new SetupProblem(`The local gateway knows neither API keys nor request validators: ${logicalId}.`);
-  }
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: BodyPart;
+  readonly authorizers: readonly AuthorizerDefinition[];
 }
 
-function readMethod(template: ApiTemplate, { logicalId, properties }: Resource, path: string): MethodDefinition {
-  const { Integration } = properties;
-  return {
-    ...(properties.AuthorizationType === 'CUSTOM' && { authorizerId: properties.AuthorizerId }),
-    integration: Integration.Type === 'MOCK' ? readMock(logicalId, properties) : readProxy(),
-  };
-
-  function readProxy() {
-    if (Integration.Type !== 'AWS_PROXY') {
-      throw new SetupProblem(`The local gateway does not know the integration ${Integration.Type} of ${logicalId}.`);
-    }
-    const functionArn = functionArnOf(Integration.Uri);
-    const method = properties.HttpMethod === 'ANY' ? 'GET' : properties.HttpMethod;
-    const examplePath = path.replace(/\{[^}]*\}/g, 'x');
-    requirePermission(template, functionArn, `${template.stage.properties.StageName}/${method}${examplePath}`);
-    return { type: 'AWS_PROXY' as const, functionArn, timeoutMilliseconds: Integration.TimeoutInMillis ?? 29_000 };
+function readMethod(template: ApiTemplate, { method, path, operation, authorizers }: Operation): MethodDefinition {
+  const owner = `${method} ${path}`;
+  const authorizerId = requiredAuthorizer(owner, operation);
+  if (authorizerId !== undefined && !authorizers.some(({ id }) => id === authorizerId)) {
+    throw new SetupProblem(`The template does not declare the authorizer of ${owner}.`);
   }
+  const integration = operation['x-amazon-apigateway-integration'] ?? {};
+  const authorization = authorizerId === undefined ? {} : { authorizerId };
+  if (integration.type === 'mock') return { ...authorization, integration: readMock(owner, operation) };
+  if (integration.type !== 'aws_proxy') {
+    throw new SetupProblem(`The local gateway does not know the integration ${integration.type} of ${owner}.`);
+  }
+  const functionArn = functionArnOf(integration.uri);
+  const example = `${method === 'ANY' ? 'GET' : method}${path.replace(/\{[^}]*\}/g, 'x')}`;
+  requirePermission(template, functionArn, `${template.stage.properties.StageName}/${example}`);
+  const timeoutMilliseconds = integration.timeoutInMillis ?? 29_000;
+  return { ...authorization, integration: { type: 'AWS_PROXY', functionArn, timeoutMilliseconds } };
+}
+
+/** The one security scheme of an operation. */
+function requiredAuthorizer(owner: string, operation: BodyPart): string | undefined {
+  const [required = {}, ...others] = operation.security ?? [];
+  const [name, ...alsoRequired] = Object.keys(required);
+  if (others.length + alsoRequired.length > 0) {
+    throw new SetupProblem(`The local gateway knows one authorizer of a method, not those of ${owner}.`);
+  }
+  const unknown = ['x-amazon-apigateway-auth', 'x-amazon-apigateway-request-validator'].find(
+    (each) => each in operation,
+  );
+  if (unknown !== undefined) throw new SetupProblem(`The local gateway does not know ${unknown} of ${owner}.`);
+  return name;
 }
 
 /**
@@ -207,25 +216,25 @@ function requirePermission({ resources, account, api }: ApiTemplate, functionArn
   if (!isPermitted) throw new SetupProblem(`No permission lets API Gateway call ${functionArn} for ${sourceArn}.`);
 }
 
-function readMock(logicalId: string, properties: Resource['properties']): MethodDefinition['integration'] {
-  const requestTemplate = String(properties.Integration.RequestTemplates?.['application/json']);
+function readMock(owner: string, operation: BodyPart): MethodDefinition['integration'] {
+  const integration = operation['x-amazon-apigateway-integration'];
+  const requestTemplate = String(integration.requestTemplates?.['application/json']);
   const statusCode = /^\s*\{\s*"?statusCode"?\s*:\s*"?(\d{3})"?\s*\}\s*$/.exec(requestTemplate)?.[1];
-  if (statusCode === undefined) throw new SetupProblem(`The local gateway does not know the template of ${logicalId}.`);
-  const responses = (properties.Integration.IntegrationResponses ?? []).map((response: Resource['properties']) => {
-    const declared = properties.MethodResponses?.find(
-      (each: Resource['properties']) => String(each.StatusCode) === String(response.StatusCode),
-    );
+  if (statusCode === undefined) throw new SetupProblem(`The local gateway does not know the template of ${owner}.`);
+  const responses = Object.entries<BodyPart>(integration.responses ?? {}).map(([pattern, response]) => {
+    const declared = operation.responses?.[response.statusCode]?.headers ?? {};
     return {
-      statusCode: Number(response.StatusCode),
-      ...(response.SelectionPattern !== undefined && { selects: new RegExp(`^(${response.SelectionPattern})$`) }),
-      template: checkTemplate(logicalId, response.ResponseTemplates?.['application/json'] ?? ''),
+      statusCode: Number(response.statusCode),
+      ...(pattern !== 'default' && { selects: new RegExp(`^(${pattern})$`) }),
+      template: checkTemplate(owner, response.responseTemplates?.['application/json'] ?? ''),
       headers: Object.fromEntries(
-        Object.entries<string>(response.ResponseParameters ?? {}).map(([name, value]) => {
+        Object.entries<string>(response.responseParameters ?? {}).map(([parameter, value]) => {
+          const name = parameter.replace('method.response.header.', '');
           const literal = /^'(.*)'$/s.exec(value)?.[1];
-          if (declared?.ResponseParameters?.[name] === undefined || literal === undefined) {
-            throw new SetupProblem(`API Gateway refuses ${name} of ${logicalId}: undeclared, or not a literal.`);
+          if (declared[name] === undefined || literal === undefined) {
+            throw new SetupProblem(`API Gateway refuses ${parameter} of ${owner}: undeclared, or not a literal.`);
           }
-          return [name.replace('method.response.header.', ''), literal];
+          return [name, literal];
         }),
       ),
     };
@@ -233,23 +242,20 @@ function readMock(logicalId: string, properties: Resource['properties']): Method
   return { type: 'MOCK', statusCode: Number(statusCode), responses };
 }
 
-function readGatewayResponse({ logicalId, properties }: Resource): [string, GatewayResponseDefinition] {
-  const template = properties.ResponseTemplates?.['application/json'];
-  return [
-    properties.ResponseType,
-    {
-      ...(properties.StatusCode !== undefined && { statusCode: Number(properties.StatusCode) }),
-      headers: Object.fromEntries(
-        Object.entries<string>(properties.ResponseParameters ?? {}).map(([name, value]) => {
-          if (!/^('.*'|context\..+)$/s.test(value)) {
-            throw new SetupProblem(`The local gateway does not know the value ${value} of ${logicalId}.`);
-          }
-          return [name.replace('gatewayresponse.header.', ''), value];
-        }),
-      ),
-      ...(template !== undefined && { template: checkTemplate(logicalId, template) }),
-    },
-  ];
+function readGatewayResponse(type: string, response: BodyPart): GatewayResponseDefinition {
+  const template = response.responseTemplates?.['application/json'];
+  return {
+    ...(response.statusCode !== undefined && { statusCode: Number(response.statusCode) }),
+    headers: Object.fromEntries(
+      Object.entries<string>(response.responseParameters ?? {}).map(([name, value]) => {
+        if (!/^('.*'|context\..+)$/s.test(value)) {
+          throw new SetupProblem(`The local gateway does not know the value ${value} of ${type}.`);
+        }
+        return [name.replace('gatewayresponse.header.', ''), value];
+      }),
+    ),
+    ...(template !== undefined && { template: checkTemplate(type, template) }),
+  };
 }
 
 /** The ARN within an integration's URI. */

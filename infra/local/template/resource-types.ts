@@ -18,14 +18,10 @@ type IdentityOf = (
  */
 export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
   'AWS::ApiGateway::Account': nameOnly,
-  'AWS::ApiGateway::Authorizer': nameOnly,
   'AWS::ApiGateway::Deployment': nameOnly,
-  'AWS::ApiGateway::GatewayResponse': nameOnly,
-  'AWS::ApiGateway::Method': nameOnly,
-  'AWS::ApiGateway::Resource': nameOnly,
   'AWS::ApiGateway::RestApi': (name) => ({
     ref: name.toLowerCase().slice(-10),
-    attributes: { RootResourceId: `${name}-root`, RestApiId: name.toLowerCase().slice(-10) },
+    attributes: { RestApiId: name.toLowerCase().slice(-10) },
   }),
   'AWS::ApiGateway::Stage': (_, __, { StageName }) => nameOnly(String(StageName)),
   'AWS::CloudWatch::Alarm': withArn('cloudwatch', (name) => `alarm:${name}`),
@@ -34,7 +30,7 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
     const arn = `arn:aws:dynamodb:${region}:${accountId}:table/${name}`;
     return { ref: name, attributes: { Arn: arn, StreamArn: `${arn}/stream/local` } };
   },
-  // Nothing runs on time here: nobody reads what it would measure.
+  // Nothing runs on time here: nothing reads what it would measure.
   'AWS::Events::Rule': withArn('events', (name) => `rule/${name}`),
   'AWS::IAM::ManagedPolicy': (name, { accountId }) => {
     const arn = `arn:aws:iam::${accountId}:policy/${name}`;

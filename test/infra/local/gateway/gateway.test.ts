@@ -17,7 +17,6 @@ import type {
 const account = { accountId: '1', region: 'eu-west-3', stackName: 'Stack', queueEndpoint: '' };
 
 const resource = (path: string, methods: Record<string, MethodDefinition>): ResourceDefinition => ({
-  id: path,
   path,
   segments: path.split('/').slice(1),
   methods,

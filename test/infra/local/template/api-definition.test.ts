@@ -7,52 +7,67 @@ const functionArn = 'arn:aws:lambda:eu-west-3:1:function:S-Function';
 const invocationUri = `arn:aws:apigateway:eu-west-3:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
 const executeApi = 'arn:aws:execute-api:eu-west-3:1:s-restapi';
 
-type Changes = Record<string, Record<string, unknown> | undefined>;
+type Part = Record<string, unknown>;
+type Changes = Record<string, Part | undefined>;
+
+const operation = {
+  security: [{ token: [] }],
+  'x-amazon-apigateway-integration': { type: 'aws_proxy', uri: invocationUri },
+};
+const authorizer = { type: 'token', authorizerUri: invocationUri, authorizerResultTtlInSeconds: 60 };
+const scheme = { type: 'apiKey', in: 'header', name: 'Authorization', 'x-amazon-apigateway-authtype': 'custom' };
+const unauthorized = {
+  statusCode: '401',
+  responseParameters: { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" },
+  responseTemplates: { 'application/json': '{"id":"$context.requestId"}' },
+};
+const preflight = {
+  responses: { 204: { headers: { Vary: {} } } },
+  'x-amazon-apigateway-integration': {
+    type: 'mock',
+    requestTemplates: { 'application/json': '{ statusCode: 200 }' },
+    responses: {
+      default: { statusCode: '204', responseParameters: { 'method.response.header.Vary': "'Origin'" } },
+      '5..': { statusCode: '500' },
+    },
+  },
+};
+
+interface BodyParts {
+  readonly get?: Part;
+  readonly authorizer?: Part;
+  readonly unauthorized?: Part;
+  readonly preflight?: Part;
+}
+
+/** The body of an API with one method behind an authorizer, whose parts can be changed. */
+function bodyOf(parts: BodyParts = {}) {
+  return {
+    paths: {
+      '/jobs/{job_id}': { get: { ...operation, ...parts.get }, options: { ...preflight, ...parts.preflight } },
+      '/{path+}': { 'x-amazon-apigateway-any-method': { ...operation, security: [] } },
+    },
+    components: {
+      securitySchemes: {
+        token: { ...scheme, 'x-amazon-apigateway-authorizer': { ...authorizer, ...parts.authorizer } },
+      },
+    },
+    'x-amazon-apigateway-gateway-responses': { UNAUTHORIZED: { ...unauthorized, ...parts.unauthorized } },
+  };
+}
 
 /**
- * An API with one method behind an authorizer; `changes` replaces properties by logical id,
- * undefined removes the resource.
+ * The API of a template. `changes` replaces properties by logical id, undefined removes the
+ * resource.
  */
-function api(changes: Changes = {}) {
-  const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> = {
-    RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: { MinimumCompressionSize: 1024 } },
+function api(changes: Changes = {}, body: object = bodyOf()) {
+  const resources: Record<string, { Type: string; Properties: Part }> = {
+    RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: { MinimumCompressionSize: 1024, Body: body } },
     Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev' } },
     Function: { Type: 'AWS::Lambda::Function', Properties: {} },
-    Jobs: {
-      Type: 'AWS::ApiGateway::Resource',
-      Properties: { ParentId: { 'Fn::GetAtt': ['RestApi', 'RootResourceId'] }, PathPart: 'jobs' },
-    },
-    Job: { Type: 'AWS::ApiGateway::Resource', Properties: { ParentId: { Ref: 'Jobs' }, PathPart: '{job_id}' } },
-    Method: {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: {
-        ResourceId: { Ref: 'Job' },
-        HttpMethod: 'GET',
-        AuthorizationType: 'CUSTOM',
-        AuthorizerId: { Ref: 'Authorizer' },
-        Integration: { Type: 'AWS_PROXY', Uri: invocationUri },
-      },
-    },
-    Authorizer: {
-      Type: 'AWS::ApiGateway::Authorizer',
-      Properties: {
-        Type: 'TOKEN',
-        IdentitySource: 'method.request.header.Authorization',
-        AuthorizerUri: invocationUri,
-        AuthorizerResultTtlInSeconds: 60,
-      },
-    },
     MethodPermission: permission(`${executeApi}/dev/GET/jobs/*`),
-    AuthorizerPermission: permission(`${executeApi}/authorizers/S-Authorizer`),
-    Unauthorized: {
-      Type: 'AWS::ApiGateway::GatewayResponse',
-      Properties: {
-        ResponseType: 'UNAUTHORIZED',
-        StatusCode: '401',
-        ResponseParameters: { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" },
-        ResponseTemplates: { 'application/json': '{"id":"$context.requestId"}' },
-      },
-    },
+    AnyPermission: permission(`${executeApi}/dev/GET/x`),
+    AuthorizerPermission: permission(`${executeApi}/authorizers/token`),
   };
   for (const [id, properties] of Object.entries(changes)) {
     if (properties === undefined) delete resources[id];
@@ -83,20 +98,29 @@ describe('readApi', () => {
       minimumCompressionSize: 1024,
       stageVariables: null,
       resources: [
-        { path: '/', segments: [], methods: {} },
-        { path: '/jobs', segments: ['jobs'], methods: {} },
         {
           path: '/jobs/{job_id}',
           segments: ['jobs', '{job_id}'],
           methods: {
             GET: {
-              authorizerId: 'S-Authorizer',
+              authorizerId: 'token',
               integration: { type: 'AWS_PROXY', functionArn, timeoutMilliseconds: 29_000 },
+            },
+            OPTIONS: {
+              integration: {
+                type: 'MOCK',
+                statusCode: 200,
+                responses: [
+                  { statusCode: 204, headers: { Vary: 'Origin' }, template: '' },
+                  { statusCode: 500, selects: /^(5..)$/, headers: {}, template: '' },
+                ],
+              },
             },
           },
         },
+        { path: '/{path+}', segments: ['{path+}'], methods: { ANY: { integration: { type: 'AWS_PROXY' } } } },
       ],
-      authorizers: [{ id: 'S-Authorizer', functionArn, header: 'authorization', cacheSeconds: 60 }],
+      authorizers: [{ id: 'token', functionArn, header: 'authorization', cacheSeconds: 60 }],
       gatewayResponses: {
         UNAUTHORIZED: {
           statusCode: 401,
@@ -130,26 +154,43 @@ describe('readApi', () => {
     expect(api(changes).authorizers).toHaveLength(1);
   });
 
-  it.each<[string, Changes, string]>([
-    ['no stage', { Stage: undefined }, 'one REST API and one stage'],
-    ['an authorizer of another type', { Authorizer: { Type: 'REQUEST' } }, 'Authorizer'],
-    ['an authorizer that is not there', { Method: { AuthorizerId: 'other' } }, 'authorizer of Method'],
-    ['another authorization', { Method: { AuthorizationType: 'AWS_IAM' } }, 'AWS_IAM'],
-    ['an API key', { Method: { ApiKeyRequired: true } }, 'API keys'],
-    ['another integration', { Method: { Integration: { Type: 'HTTP_PROXY' } } }, 'HTTP_PROXY'],
-    ['an integration of another URI', { Method: { Integration: { Type: 'AWS_PROXY', Uri: 'http://x' } } }, 'http://x'],
-    ['a resource that is not there', { Job: { ParentId: 'other' } }, 'other'],
+  it('refuses a template without a stage', () => {
+    expect(() => api({ Stage: undefined })).toThrow('one REST API and one stage');
+  });
+
+  it.each<[string, BodyParts, string]>([
+    ['an authorizer of another type', { authorizer: { type: 'request' } }, 'not token'],
+    ['an authorizer that is not there', { get: { security: [{ other: [] }] } }, 'authorizer of GET /jobs/{job_id}'],
+    ['two authorizers', { get: { security: [{ token: [] }, { other: [] }] } }, 'those of GET /jobs/{job_id}'],
+    ['another authorization', { get: { 'x-amazon-apigateway-auth': { type: 'AWS_IAM' } } }, 'x-amazon-apigateway-auth'],
+    ['a request validator', { get: { 'x-amazon-apigateway-request-validator': 'all' } }, 'request-validator'],
+    ['another integration', { get: { 'x-amazon-apigateway-integration': { type: 'http_proxy' } } }, 'http_proxy'],
+    [
+      'an integration of another URI',
+      { get: { 'x-amazon-apigateway-integration': { type: 'aws_proxy', uri: 'http://x' } } },
+      'http://x',
+    ],
+    [
+      'a header of a mock that is not declared',
+      { preflight: { responses: {} } },
+      'refuses method.response.header.Vary',
+    ],
     [
       'a template that it does not understand',
-      { Unauthorized: { ResponseTemplates: { 'application/json': '#set($x = 1)' } } },
+      { unauthorized: { responseTemplates: { 'application/json': '#set($x = 1)' } } },
       '#set',
     ],
     [
       'a header that is computed',
-      { Unauthorized: { ResponseParameters: { 'gatewayresponse.header.X': 'method.request.header.Y' } } },
+      { unauthorized: { responseParameters: { 'gatewayresponse.header.X': 'method.request.header.Y' } } },
       'method.request.header.Y',
     ],
-  ])('refuses %s', (_, changes, message) => {
-    expect(() => api(changes)).toThrow(message);
+  ])('refuses %s', (_, parts, message) => {
+    expect(() => api({}, bodyOf(parts))).toThrow(message);
+  });
+
+  it('refuses a member of a path that is no method', () => {
+    const body = { ...bodyOf(), paths: { '/jobs': { parameters: [] } } };
+    expect(() => api({}, body)).toThrow('parameters of /jobs');
   });
 });
