@@ -428,6 +428,16 @@ export const otherFunctions = {
       'Webhooks/dead_letters': ['SendMessage'],
     },
   },
+  /** Seals old rows of the users whose lists have grown, by the stream of their columns. */
+  sealSegments: {
+    entry: 'consumers/seal-segments',
+    uses: {
+      Columns: ['BatchGetItem', 'Query', 'PutItem'],
+      // Lambda sends there in this function's role.
+      'Recovery/dead_letters': ['SendMessage'],
+    },
+    timeoutSeconds: 60,
+  },
   /** Calls the webhooks of the messages on the queue `Webhooks`, up to 15 s each. */
   deliverWebhooks: {
     entry: 'consumers/deliver-webhooks',

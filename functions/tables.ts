@@ -43,10 +43,12 @@ type Partition =
     };
 
 /**
- * A table's stream: each change of its rows, with the row before and after, for 24 hours. Lambda
- * reads it for the function, at no charge, and calls the function with the records that match.
+ * A table's stream: each change of its rows, for 24 hours. Lambda reads it for the function, at no
+ * charge, and calls the function with the records that match.
  */
 export interface StreamDescription {
+  /** What a record has of its item: its keys alone, or the item before and after as well. */
+  readonly view: 'KEYS_ONLY' | 'NEW_AND_OLD_IMAGES';
   /** The function, by its name in `otherFunctions` of routes.ts. It may serve several streams. */
   readonly consumer: string;
   /** Records in one call, at most. */
@@ -85,6 +87,7 @@ export type TableDescription = Partition & {
 
 /** For what follows from the end of batches and jobs: messages to webhooks. */
 const ofEnds = {
+  view: 'NEW_AND_OLD_IMAGES',
   consumer: 'enqueueWebhooks',
   batchSize: 100,
   maximumAgeHours: 12,
@@ -93,8 +96,7 @@ const ofEnds = {
 
 /**
  * Records of rows that have ended and have a webhook. A pattern cannot compare the two images, so
- * the consumer compares their statuses itself. Lambda looks at nothing of a record but `dynamodb`,
- * and at leaves.
+ * the consumer compares their statuses itself. Lambda looks at leaves only.
  */
 function ended(statuses: readonly string[], webhook: object) {
   return [{ dynamodb: { NewImage: { status: { S: statuses }, ...webhook } } }];
@@ -140,6 +142,17 @@ export const tables = {
     keyTypes: { user_id: 'S', key: 'S' },
     indexes: {},
     timeToLive: 'expires_at',
+    stream: {
+      view: 'KEYS_ONLY',
+      consumer: 'sealSegments',
+      batchSize: 10,
+      // A new block of the facets of one of the lists: one record for each 256 rows of a user.
+      patterns: [
+        { eventName: ['INSERT'], dynamodb: { Keys: { key: { S: [{ prefix: 'b#f#0' }, { prefix: 'j#f#0' }] } } } },
+      ],
+      maximumAgeHours: 12,
+      givenUp: 'Recovery/dead_letters',
+    },
   },
   /**
    * The sequence of a batch, or a job's own, gzipped, under the id of its batch or job; written

@@ -76,7 +76,7 @@ function createTable(scope: Construct, { name, description, settings }: TableSet
     deletionProtection: settings.deletionProtection,
     removalPolicy: settings.removalPolicy,
     ...(description.timeToLive !== undefined && { timeToLiveAttribute: description.timeToLive }),
-    ...(description.stream !== undefined && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
+    ...(description.stream !== undefined && { stream: StreamViewType[description.stream.view] }),
   });
   for (const [indexName, keys] of Object.entries(description.indexes)) {
     table.addGlobalSecondaryIndex({

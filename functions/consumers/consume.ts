@@ -8,7 +8,7 @@ import { InvalidInput } from '../errors.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
 
-export type Disposition = 'dead letter' | 'put aside' | 'delivered again';
+export type Disposition = 'dead letter' | 'put aside' | 'passed over' | 'delivered again';
 
 /** Why a record was not handled, and what becomes of it. */
 export interface Fault {

@@ -13,7 +13,7 @@ import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.
 import { sealableSegments } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
-import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
+import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { type Difference, isCount, recount } from './recount.ts';
 import { isSealedItem, summaryOf } from './recount-summaries.ts';
 import { type RepairedOwner, readSnapshot } from './snapshot.ts';
@@ -128,7 +128,7 @@ export async function repairUser(
     for (const name of ['batch', 'job'] as const) {
       const list = lists[name];
       const segments = sealableSegments(list, tailStart(list, { next_seq: rowsOf[name] }));
-      for (let segment = 0; segment < segments; segment++) await sealSegment({ ...owner, lists }, { list, segment });
+      for (let segment = 0; segment < segments; segment++) await sealSegment(owner, list, segment);
     }
   }
 

@@ -28,6 +28,7 @@ const alarms: readonly Row[] = [
   ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
   ['WebhookKeyErrors', 'Sum of AWS/Lambda Errors', 1, 1],
   ['EnqueueWebhooksAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
+  ['SealSegmentsAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
   ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1, '{Consumer}Errors'] as const),
   ...Object.entries<TableDescription>(tables).map(([name, { indexes }]) => {
     const sums = ['table', ...Object.keys(indexes)].flatMap(() => [
@@ -129,8 +130,8 @@ describe('the alarms', () => {
     expect(readable(alarm('WebhookKeyErrors').Dimensions[0].Value)).toBe('WebhookKey/RotateWebhookKey');
   });
 
-  it('EnqueueWebhooksAge watches the function that the streams feed', () => {
-    expect(readable(alarm('EnqueueWebhooksAge').Dimensions[0].Value)).toBe('Consumers/EnqueueWebhooks');
+  it.each(['EnqueueWebhooks', 'SealSegments'])('%sAge watches the function that streams feed', (name) => {
+    expect(readable(alarm(`${name}Age`).Dimensions[0].Value)).toBe(`Consumers/${name}`);
   });
 
   it('on Lambda watch the whole account, whose concurrency all functions share', () => {
@@ -343,7 +344,7 @@ describe('the dashboard', () => {
     ['Batches in the queue of each device', [searchFor('QueueLength', 'Maximum')]],
     ['Age of the oldest batch that waits for each device', [searchFor('OldestBatch', 'Maximum')]],
     ['Claims, lost leases of each device', [searchFor('Claims', 'Sum'), searchFor('LeasesLost', 'Sum')]],
-    ['Age of the streams’ records', ['IteratorAge']],
+    ['Age of the streams’ records', ['IteratorAge', 'IteratorAge']],
     ...Object.keys(queues).flatMap((name): [string, string[]][] => [
       [`${name}: messages waiting`, [`ApproximateNumberOfMessagesVisible of Queues/${name}`]],
       [`${name}: age of the oldest message`, ['MAX([FILL(ofQueue, 0), FILL(received, 0)])']],

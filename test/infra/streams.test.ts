@@ -31,11 +31,13 @@ describe.each(streams)('the stream of $name', ({ name, stream }) => {
 
   it('gives a record up while it can still be read, and says where it is', () => {
     const { MaximumRecordAgeInSeconds, DestinationConfig } = mapping!.properties;
-    expect(MaximumRecordAgeInSeconds).toBe(12 * 3600);
+    expect(MaximumRecordAgeInSeconds).toBe(stream.maximumAgeHours * 3600);
     // Streams keep records for a day.
     expect(stream.maximumAgeHours).toBeLessThan(24);
     expect(mapping!.properties).not.toHaveProperty('MaximumRetryAttempts');
-    expect(readable(DestinationConfig.OnFailure.Destination)).toBe('Queues/WebhooksDeadLetters');
+    expect(readable(DestinationConfig.OnFailure.Destination)).toBe(
+      `Queues/${stream.givenUp.replace('/dead_l', 'DeadL')}`,
+    );
   });
 
   it('is filtered by its patterns', () => {
@@ -82,9 +84,26 @@ describe.each([
   });
 });
 
+describe('a record of Columns', () => {
+  const matches = readPattern(JSON.stringify(tables.Columns.stream.patterns[0]));
+
+  it('reaches the function when it is a new block of facets', () => {
+    const keys = ['b#f#0000027', 'j#f#0000000', 'b#f#s#0000000', 'b#n#0000027', 'b#head', 'event#b#f#0', 'turn'];
+    const passing = keys.flatMap((key) =>
+      ['INSERT', 'MODIFY', 'REMOVE'].flatMap((eventName) =>
+        matches({ eventName, dynamodb: { Keys: { user_id: { S: 'alice' }, key: { S: key } } } })
+          ? [`${eventName} ${key}`]
+          : [],
+      ),
+    );
+    expect(passing).toEqual(['INSERT b#f#0000027', 'INSERT j#f#0000000']);
+  });
+});
+
 describe('readPattern', () => {
   it.each([
-    '{"a":[{"prefix":"x"}]}',
+    '{"a":[{"prefix":1}]}',
+    '{"a":[{"suffix":"x"}]}',
     '{"a":[{"numeric":["=",1]}]}',
     '{"a":"x"}',
     '{"$or":[{"a":["x"]}]}',

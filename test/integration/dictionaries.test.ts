@@ -146,8 +146,7 @@ describe('creations with new texts', () => {
       if (call.name === 'TransactWriteCommand') transactions++;
       return call.send();
     });
-    // Sealing has transactions of its own.
-    await lifecycle(counting, tables, { rowsPerBlock, seals: false }).createBatches(userId, batches);
+    await lifecycle(counting, tables, { rowsPerBlock }).createBatches(userId, batches);
     expect(transactions).toBeGreaterThan(1);
     expect(transactions).toBeLessThan(10);
     const { columns } = await ownerRows(client, tables, userId);

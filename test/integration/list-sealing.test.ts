@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
+import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -88,8 +88,7 @@ describe('a list of rows of which some are sealed', () => {
     const userId = await newUser('one');
     let [during, changed] = [0, 0];
     for (const { query: parameters, change, call, ...sealed } of fc.sample(scene, { numRuns: 120, seed })) {
-      const sealAt = (segment: number) =>
-        sealSegment({ client, tables, userId, lists }, { list: lists.batch, segment });
+      const sealAt = (segment: number) => sealSegment({ client, tables, userId }, lists.batch, segment);
       const query = BatchListQuery.parse(parameters);
       const before = listOf((await ownerRows(client, tables, userId)).batches, query as never);
       let calls = 0;

@@ -561,6 +561,22 @@ describe('enqueueWebhooks', () => {
   });
 });
 
+describe('sealSegments', () => {
+  it('makes every call that its role allows, and no other', async () => {
+    const { handler } = await load(otherFunctions.sealSegments.entry);
+    const userId = 'auth0|owner of old rows';
+    const [row] = sample(batchRows(userId, 1));
+    const rows = Array.from({ length: 28 * 256 }, (_, seq) => ({ ...row!, seq, id: uuid('d', seq) }));
+    await loadList(client, names, { list: batchList, userId, rows, only: new Set() });
+    calls.clear();
+    const Keys = { user_id: { S: userId }, key: { S: 'b#f#0000027' } };
+    expect(await handler({ Records: [{ dynamodb: { Keys } }] }, lambdaContext())).toEqual({ batchItemFailures: [] });
+    // Lambda sends to the dead letters.
+    calls.add('Recovery/dead_letters SendMessage');
+    expect([...calls].sort()).toEqual(listDeclared(otherFunctions.sealSegments.uses).sort());
+  });
+});
+
 describe('deliverWebhooks', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.deliverWebhooks.entry);

@@ -6,7 +6,7 @@ import { packColumn, unpackColumn } from '../../functions/data/columns/column-it
 import { emptyHead, type StoredHead } from '../../functions/data/columns/head.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
-import { sealSegment } from '../../functions/data/lifecycle/seal-segments.ts';
+import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -46,7 +46,7 @@ async function owner(userId: string, options?: { rowsPerBlock: number }): Promis
   await recordBatchStatus(userId, newBatch(4).id, { status: 'RUNNING', start_datetime: time });
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
   // What the creation has had no time for.
-  await sealSegment({ client, tables, userId, lists }, { list: lists.job, segment: 0 });
+  await sealSegment({ client, tables, userId }, lists.job, 0);
   return userId;
 }
 
@@ -240,7 +240,7 @@ describe('repairUser', () => {
     let writes = 0;
     const sealing = interceptedClient(client, async (call) => {
       const isWrite = /^(Put|Delete|Transact)/.test(call.name);
-      if (isWrite) await sealSegment({ client, tables, userId, lists }, { list: lists.job, segment: 0 });
+      if (isWrite) await sealSegment({ client, tables, userId }, lists.job, 0);
       const output = await call.send();
       if (!isWrite) return output;
       writes += 1;

@@ -17,10 +17,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 
-/**
- * So few that 14 new jobs, or 30 that end, take several transactions. Sealing, which nothing
- * depends on, has tests of its own.
- */
+/** So few that 14 new jobs, or 30 that end, take several transactions. */
 const rowsPerBlock = 1;
 const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
@@ -32,8 +29,8 @@ const jobs = (from: number, count = 14) => Array.from({ length: count }, (_, at)
 const sequences = new Map([[uuid('a', 100), Buffer.from('a sequence')]]);
 const request = { id: 'request#1', digest: 'digest' };
 type Through = typeof client;
-const create = (through: Through) => requestCreation(through, tables, { rowsPerBlock, seals: false });
-const write = (through: Through) => modelWriter(through, tables, rowsPerBlock, false);
+const create = (through: Through) => requestCreation(through, tables, { rowsPerBlock });
+const write = (through: Through) => modelWriter(through, tables, rowsPerBlock);
 
 const calls: Readonly<Record<string, (through: Through, userId: string) => Promise<unknown>>> = {
   create: (through, user) => {

@@ -58,10 +58,10 @@ export const emptyModel: Model = { batches: [], jobs: [] };
 const now = '2026-03-03T00:00:00.000000Z';
 
 /** Everything that writes. */
-export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, rowsPerBlock: number, seals = true) {
-  const options = { rowsPerBlock, seals, now: () => Date.parse(now) };
+export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, rowsPerBlock: number) {
+  const options = { rowsPerBlock, now: () => Date.parse(now) };
   return {
-    ...lifecycle(client, tables, { rowsPerBlock, seals }),
+    ...lifecycle(client, tables, { rowsPerBlock }),
     cancelBatch: cancelBatch(client, tables, options),
     cancelJob: cancelJob(client, tables, options),
     cancelJobs: cancelJobs(client, tables, options),

@@ -14,7 +14,6 @@ import {
   visibleBatch,
 } from './draft.ts';
 import { readClocks } from './queue-writes.ts';
-import { sealAfterCreations } from './seal-segments.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
@@ -69,8 +68,6 @@ export interface CarryOutContext extends Owner {
   readonly attempts?: number | undefined;
   /** For calls that others of the same owner are in the way of. */
   readonly turns?: WriterLock | undefined;
-  /** False: nothing is sealed in the end. */
-  readonly seals?: boolean | undefined;
   /** Called with each draft that is carried out: the rows as they are now. */
   readonly onCommitted?: ((draft: Draft) => void) | undefined;
   /**
@@ -84,9 +81,6 @@ export interface CarryOutContext extends Owner {
    */
   readonly beforeMultiTransaction?: ((task: number) => Promise<void>) | undefined;
 }
-
-/** In milliseconds: of functions that create rows by the calls of users, a third of their time. */
-const longestBeforeSealing = 10_000;
 
 /**
  * A task was stopped on its way, as the caller wanted: its operations until then are carried out.
@@ -105,18 +99,13 @@ export class OutOfTime extends Error {}
  *   suffers for another's.
  * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must
  *   not overtake it.
- *
- * In the end it seals what has become old (sealAfterCreations), unless DynamoDB failed or this took
- * long already: nothing runs once the caller has its answer.
  */
 export async function commitChanges(
   context: CarryOutContext,
   tasks: readonly (readonly Change[])[],
 ): Promise<(Error | undefined)[]> {
   const { client } = context;
-  const start = performance.now();
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
-  let drafts: { readonly first: Draft; readonly last: Draft } | undefined;
   const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
@@ -134,7 +123,6 @@ export async function commitChanges(
       );
       const { done, replacedBy, refusals } = progress;
       context.onCommitted?.(progress.draft);
-      drafts = { first: drafts?.first ?? progress.draft, last: progress.draft };
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
@@ -151,8 +139,6 @@ export async function commitChanges(
     }
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
-  const hasTime = performance.now() - start < longestBeforeSealing && !errors.some(isUnavailable);
-  if (drafts !== undefined && hasTime && context.seals !== false) await sealAfterCreations(context, drafts);
   return errors;
 }
 

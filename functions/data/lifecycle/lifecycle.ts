@@ -32,8 +32,6 @@ export interface LifecycleOptions {
   readonly rowsPerBlock?: number;
   /** Tests write lists of other descriptions. */
   readonly lists?: OwnerLists;
-  /** False: nothing is sealed after creations. Tests count the calls of these, or strike each. */
-  readonly seals?: boolean;
   /**
    * Awaited before a change of a batch that may take several transactions, so that someone else can
    * complete what a crash leaves half-done. A call that does not change the batch as a whole says
@@ -92,22 +90,17 @@ export interface CallOptions {
  * - the jobs of one call: 4 together, and 6 for each; from 16 on up to 32 together;
  * - with every 16th batch 12 more, with every 16th job 16 more, to move the tail to the blocks.
  * - a change of an old row 2 or 4 more for each column whose block is sealed, to delete the
- *   summary: 6 to 8 for a status with a time;
- * - about 280 for each 4,608 batches and 310 for as many jobs, to seal them (0.06 and 0.07 a row),
- *   and as much again where changes of old rows have deleted all summaries of a segment since. The
- *   call that does it takes longer by that (sealAfterCreations). Changes made together share what
- *   they have in common.
+ *   summary: 6 to 8 for a status with a time. Changes made together share what they have in
+ *   common.
+ *
+ * A consumer seals old rows later (seal-segments.ts): about 280 for each 4,608 batches and 310 for
+ * as many jobs (0.06 and 0.07 a row), and as much again where changes of old rows have deleted all
+ * summaries of a segment since.
  */
 export function lifecycle(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  {
-    now = Date.now,
-    rowsPerBlock,
-    lists = ownerLists(rowsPerBlock),
-    seals,
-    beforeMultiTransaction,
-  }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeMultiTransaction }: LifecycleOptions = {},
 ) {
   const present = () => fromMicroseconds(now() * 1000);
   const ownerOf = (userId: string): Owner => ({ userId, lists });
@@ -255,10 +248,7 @@ export function lifecycle(
         const batchId = some[task]?.endedBatch;
         if (batchId !== undefined) await beforeMultiTransaction?.(userId, batchId);
       };
-      return commitChanges(
-        { ...ownerOf(userId), client, tables, now, seals, beforeMultiTransaction: announce },
-        operations,
-      );
+      return commitChanges({ ...ownerOf(userId), client, tables, now, beforeMultiTransaction: announce }, operations);
     };
     const errors = await carryOutWithJobs(tasks);
     for (let attempt = 1; attempt < mostAttempts; attempt++) {

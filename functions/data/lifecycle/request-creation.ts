@@ -58,7 +58,7 @@ const attempts = 60;
 export function requestCreation(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
-  { now = Date.now, rowsPerBlock, seals, beforeMultiTransaction }: LifecycleOptions = {},
+  { now = Date.now, rowsPerBlock, beforeMultiTransaction }: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const lists = ownerLists(rowsPerBlock);
   return async (userId, { request, ...requested }) => {
@@ -79,7 +79,6 @@ export function requestCreation(
         userId,
         lists,
         now,
-        seals,
         attempts,
         turns: writerLock(client, tables, { userId, now, patienceMilliseconds }),
         async beforeMultiTransaction() {

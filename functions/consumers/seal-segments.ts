@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { isUnavailable } from '../data/dynamodb/aws-errors.ts';
+import { documentClient } from '../data/dynamodb/client.ts';
+import { sealSegments } from '../data/seal-segments.ts';
+import { tableNames } from '../env.ts';
+import { countInRequestLog } from '../request-log.ts';
+import { consume, type Fault } from './consume.ts';
+
+const seal = sealSegments(documentClient(), tableNames('Columns'));
+
+/** For each sealed column: sealing takes at most 800 of a user's 1,000 write units a second. */
+const pauseMilliseconds = 60;
+
+/**
+ * Seals old segments of the lists that have grown. A record that DynamoDB could not serve comes
+ * again. One that fails otherwise is logged and passed over: its segment is read block by block.
+ */
+export function handler({ Records }: DynamoDBStreamEvent, context: Context): Promise<DynamoDBBatchResponse> {
+  return consume(context, Records, sealFor, { parallel: 1 });
+}
+
+async function sealFor({ dynamodb }: DynamoDBRecord): Promise<Fault | undefined> {
+  const { user_id, key } = dynamodb?.Keys ?? {};
+  try {
+    const sealed = await seal({ userId: user_id?.S ?? '', key: key?.S ?? '' });
+    countInRequestLog({ sealed_columns: sealed });
+    await delay(sealed * pauseMilliseconds);
+    return undefined;
+  } catch (error) {
+    return { error, disposition: isUnavailable(error) ? 'delivered again' : 'passed over', user_id: user_id?.S };
+  }
+}
