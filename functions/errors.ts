@@ -1,10 +1,10 @@
 /**
- * Every error this service raises on purpose. `status` is the status that a request is answered
- * with. Anything else that is thrown is a bug or a dependency's failure, and is answered with a
- * bare 500.
+ * Every error this service raises on purpose. Anything else that is thrown is a bug or a
+ * dependency's failure, and is answered with a bare 500.
  */
 
 import type { ErrorStatus } from './http-statuses.ts';
+import { type Reason, type ReasonOf, reasons } from './reasons.ts';
 
 /**
  * One fault of the input, in pydantic v2's vocabulary. `loc` names the place: `['query', 'status',
@@ -17,21 +17,31 @@ export interface InputFault {
 }
 
 export abstract class ServiceError extends Error {
-  abstract readonly status: ErrorStatus;
+  abstract readonly reason: Reason;
   /** Extra response headers. */
   readonly headers: Readonly<Record<string, string>> = {};
+
+  /** The status of the answer. */
+  get status(): ErrorStatus {
+    return reasons[this.reason].status;
+  }
 }
 
 /** No such thing, or not the caller's: nobody must be able to distinguish the two. */
 export class NotFound extends ServiceError {
-  override readonly name = 'NotFound';
-  readonly status = 404;
+  override readonly name: string = 'NotFound';
+  readonly reason: ReasonOf<404> = 'not_found';
+}
+
+export class UnknownRoute extends NotFound {
+  override readonly name = 'UnknownRoute';
+  override readonly reason = 'unknown_route';
 }
 
 /** The input breaks its schema. `faults` holds every fault of the request. */
 export class InvalidInput extends ServiceError {
   override readonly name = 'InvalidInput';
-  readonly status = 422;
+  readonly reason = 'invalid_input';
   readonly faults: readonly InputFault[];
 
   constructor(faults: readonly InputFault[]) {
@@ -42,20 +52,25 @@ export class InvalidInput extends ServiceError {
 
 export class PayloadTooLarge extends ServiceError {
   override readonly name = 'PayloadTooLarge';
-  readonly status = 413;
+  readonly reason = 'payload_too_large';
 }
 
 /** The token has expired since the gateway stored the authorizer's answer. */
 export class TokenExpired extends ServiceError {
   override readonly name = 'TokenExpired';
-  readonly status = 401;
+  readonly reason = 'token_expired';
   override readonly headers = { 'WWW-Authenticate': 'Bearer' };
 }
 
 /** The token is valid but does not allow what was asked for. */
 export class Forbidden extends ServiceError {
   override readonly name: string = 'Forbidden';
-  readonly status = 403;
+  readonly reason: ReasonOf<403>;
+
+  constructor(reason: ReasonOf<403>, message: string) {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** The token lacks the scope that the operation demands (RFC 6750). */
@@ -64,14 +79,14 @@ export class InsufficientScope extends Forbidden {
   override readonly headers: Readonly<Record<string, string>>;
 
   constructor(scope: string) {
-    super(`The token lacks the scope ${scope}.`);
+    super('insufficient_scope', `The token lacks the scope ${scope}.`);
     this.headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
   }
 }
 
 export class MethodNotAllowed extends ServiceError {
   override readonly name = 'MethodNotAllowed';
-  readonly status = 405;
+  readonly reason = 'method_not_allowed';
   override readonly headers: Readonly<Record<string, string>>;
 
   constructor(allowed: readonly string[]) {
@@ -86,69 +101,73 @@ export class MethodNotAllowed extends ServiceError {
  */
 export class TooBusy extends ServiceError {
   override readonly name = 'TooBusy';
-  readonly status = 429;
+  readonly reason = 'busy';
   override readonly headers = { 'Retry-After': '1' };
 }
 
 /** The function's time is about to run out, or a dependency did not answer in time. */
 export class TimedOut extends ServiceError {
   override readonly name = 'TimedOut';
-  readonly status = 504;
+  readonly reason = 'timeout';
 }
 
-/**
- * A dependency failed inside or broke the connection: nobody knows whether it did what it was asked
- * for.
- */
-export class DependencyFailed extends ServiceError {
+/** What is answered with a bare 500: the log has the error, the caller does not. */
+abstract class InternalError extends ServiceError {
+  readonly reason = 'internal_error';
+}
+
+/** A dependency failed inside or broke the connection: nobody knows whether it made the change. */
+export class DependencyFailed extends InternalError {
   override readonly name = 'DependencyFailed';
-  readonly status = 500;
 }
 
 /**
  * A stored item breaks its own schema, or stored parts contradict each other: ours, never the
  * caller's.
  */
-export class CorruptData extends ServiceError {
+export class CorruptData extends InternalError {
   override readonly name = 'CorruptData';
-  readonly status = 500;
 }
 
 /**
  * An owner's columns were written by another description of the list, and no repair has moved them
  * yet.
  */
-export class OutdatedColumns extends ServiceError {
+export class OutdatedColumns extends InternalError {
   override readonly name = 'OutdatedColumns';
-  readonly status = 500;
+}
+
+/** The request contradicts what is stored. */
+abstract class Conflict extends ServiceError {
+  readonly reason: ReasonOf<409>;
+
+  constructor(reason: ReasonOf<409>, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
 
 /**
  * A batch or job would leave a final state, or move to a state that its present one does not lead
  * to.
  */
-export class IllegalTransition extends ServiceError {
+export class IllegalTransition extends Conflict {
   override readonly name = 'IllegalTransition';
-  readonly status = 409;
-}
-
-/**
- * Another device has the batch, or it has left the queue: what was to be done under the lease was
- * not done.
- */
-export class LeaseLost extends ServiceError {
-  override readonly name = 'LeaseLost';
-  readonly status = 409;
 }
 
 /** The same id again with other content. */
-export class AlreadyExists extends ServiceError {
+export class AlreadyExists extends Conflict {
   override readonly name = 'AlreadyExists';
-  readonly status = 409;
+}
+
+/** Another worker has the batch, or it has left the queue: nothing was done under the lease. */
+export class LeaseLost extends ServiceError {
+  override readonly name = 'LeaseLost';
+  readonly reason = 'lease_lost';
 }
 
 /** An owner has more of something than can be stored. */
 export class LimitExceeded extends ServiceError {
   override readonly name = 'LimitExceeded';
-  readonly status = 409;
+  readonly reason = 'limit_exceeded';
 }

@@ -1,6 +1,4 @@
-/**
- * Every status that this API answers with, its name in the envelope, and the envelope of errors.
- */
+/** Every status that this API answers with, and its name in the envelope. */
 
 export const successNames = { 200: 'OK.', 201: 'Created.' } as const;
 
@@ -21,18 +19,3 @@ export const errorNames = {
 } as const;
 
 export type ErrorStatus = keyof typeof errorNames;
-
-/**
- * The body of every error, whoever answers it: a function, the gateway, or the examples of the
- * OpenAPI document. `data` is always an object, because clients read `data.description`; faults of
- * the input stand in `detail` as well.
- */
-export function errorBody(status: ErrorStatus, description: string | readonly object[]) {
-  return {
-    status: status >= 500 ? 'error' : 'fail',
-    message: errorNames[status],
-    code: String(status),
-    data: { description },
-    ...(typeof description !== 'string' && { detail: description }),
-  };
-}

@@ -118,7 +118,7 @@ function gatewayResponse(answer: GatewayAnswer) {
     ...answer.headers,
   };
   return {
-    statusCode: String(answer.status),
+    statusCode: gatewayBody(answer).code,
     responseParameters: {
       ...literals('gatewayresponse', headers),
       'gatewayresponse.header.X-Request-Id': 'context.requestId',

@@ -1,27 +1,28 @@
-import { type ErrorStatus, errorBody } from '../functions/http-statuses.ts';
+import { errorBody, type Reason } from '../functions/reasons.ts';
 
 /**
  * An answer that API Gateway gives itself, before a function is called or in place of its answer.
  */
 export interface GatewayAnswer {
-  readonly status: ErrorStatus;
+  readonly reason: Reason;
   readonly description: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const challenge = { 'WWW-Authenticate': 'Bearer' };
-const retry = { 'Retry-After': '1' };
-
 const unauthorized: GatewayAnswer = {
-  status: 401,
+  reason: 'invalid_token',
   description: 'A valid bearer token is required.',
-  headers: challenge,
+  headers: { 'WWW-Authenticate': 'Bearer' },
 };
-const forbidden: GatewayAnswer = { status: 403, description: 'The token does not allow this.' };
-const unknownRoute: GatewayAnswer = { status: 404, description: 'There is no such route.' };
-const badRequest: GatewayAnswer = { status: 422, description: 'The request could not be read.' };
-const throttled: GatewayAnswer = { status: 429, description: 'Too many requests, try again later.', headers: retry };
-const failure: GatewayAnswer = { status: 500, description: 'The request could not be served.' };
+const forbidden: GatewayAnswer = { reason: 'access_denied', description: 'The token does not allow this.' };
+const unknownRoute: GatewayAnswer = { reason: 'unknown_route', description: 'There is no such route.' };
+const badRequest: GatewayAnswer = { reason: 'invalid_input', description: 'The request could not be read.' };
+const throttled: GatewayAnswer = {
+  reason: 'throttled',
+  description: 'Too many requests, try again later.',
+  headers: { 'Retry-After': '1' },
+};
+const failure: GatewayAnswer = { reason: 'internal_error', description: 'The request could not be served.' };
 
 /**
  * One answer for every gateway response type, since the default bodies, `{"message": …}`, lack the
@@ -38,13 +39,13 @@ export const gatewayAnswers = {
   DEFAULT_5XX: failure,
   EXPIRED_TOKEN: unauthorized,
   INTEGRATION_FAILURE: failure,
-  INTEGRATION_TIMEOUT: { status: 504, description: 'The request took too long.' },
+  INTEGRATION_TIMEOUT: { reason: 'timeout', description: 'The request took too long.' },
   INVALID_API_KEY: forbidden,
   INVALID_SIGNATURE: unauthorized,
   // API Gateway's name for an unknown path, or an unknown method of a path.
   MISSING_AUTHENTICATION_TOKEN: unknownRoute,
   QUOTA_EXCEEDED: throttled,
-  REQUEST_TOO_LARGE: { status: 413, description: 'The request is too large.' },
+  REQUEST_TOO_LARGE: { reason: 'payload_too_large', description: 'The request is too large.' },
   RESOURCE_NOT_FOUND: unknownRoute,
   THROTTLED: throttled,
   UNAUTHORIZED: unauthorized,
@@ -52,10 +53,8 @@ export const gatewayAnswers = {
   WAF_FILTERED: forbidden,
 } as const satisfies Record<string, GatewayAnswer>;
 
-/**
- * The body of an answer, in the envelope of all errors of this API; a 422 carries its list of
- * faults twice.
- */
-export function gatewayBody({ status, description }: GatewayAnswer) {
-  return errorBody(status, status === 422 ? [{ loc: ['body'], msg: description, type: 'value_error' }] : description);
+/** The body of an answer, as of all errors; a 422 has a list of faults. */
+export function gatewayBody({ reason, description }: GatewayAnswer) {
+  const faults = [{ loc: ['body'], msg: description, type: 'value_error' }];
+  return errorBody(reason, reason === 'invalid_input' ? faults : description);
 }

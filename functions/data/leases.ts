@@ -235,7 +235,7 @@ export function getUploadKey(
     if (item === undefined) throw leaseLost();
     if (job === undefined) throw noSuchJob();
     if (isFinalJob(job) || job.status === 'PENDING' || job.creation_order !== item.place) {
-      throw new IllegalTransition('The job is not the one that runs under this lease.');
+      throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
     }
     if (item.seen !== true) await queue.extend(lease);
     return leasedResultsKey(lease.userId, jobId, lease.fence);

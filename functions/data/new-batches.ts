@@ -118,7 +118,7 @@ export function addJobs(
 
 function requireProject({ projects }: Claims, projectId: string): void {
   if (projects === undefined || projects.some(({ id }) => id === projectId)) return;
-  throw new Forbidden('The token does not name this project.');
+  throw new Forbidden('project_not_allowed', 'The token does not name this project.');
 }
 
 function requireSequences(jobs: readonly JobRequest[], sequence: string | null): void {

@@ -58,9 +58,9 @@ export function rebatch(
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = await get(userId, sourceId);
     if (source === undefined) throw new NotFound('There is no such batch.');
-    if (source.open) throw new IllegalTransition('The batch is open: close it first.');
+    if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
     if (claims.projects?.some(({ id }) => id === source.project_id) === false) {
-      throw new Forbidden('The token does not name this project.');
+      throw new Forbidden('project_not_allowed', 'The token does not name this project.');
     }
     if (idempotencyKey === undefined) {
       const { jobs } = await select(userId, sourceId, query);
@@ -127,7 +127,8 @@ export function rebatch(
   async function isMade(userId: string, { id, digest }: ProcessedCall): Promise<boolean> {
     const key = { user_id: userId, key: processedEventKey(id) };
     const processed = await getItem(client, { table: tables.Columns, key, consistent: true });
-    if (processed !== undefined && processed.digest !== digest) throw new AlreadyExists(keyUsedBefore);
+    if (processed !== undefined && processed.digest !== digest)
+      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
     return processed !== undefined;
   }
 

@@ -70,7 +70,7 @@ function authorizedCaller({ requestContext }: APIGatewayProxyEvent, { scope, dev
   if (scope !== undefined && !scopes.includes(scope)) throw new InsufficientScope(scope);
   const isDevice = scopes.some(isDeviceScope);
   if (device !== undefined && !isDevice) throw new InsufficientScope(anyDevice);
-  if (device === undefined && isDevice) throw new Forbidden('This is the token of a device, which owns nothing.');
+  if (device === undefined && isDevice) throw new Forbidden('device_token', 'Device tokens cannot use this endpoint.');
   return { userId: principalId, scopes };
 }
 
@@ -131,6 +131,7 @@ const repliesOfErrors: MiddlewareObj<APIGatewayProxyEvent, HttpReply> = {
     if (error === undefined || error.status >= 500 || error.cause !== undefined) {
       addToRequestLog({ error: describeError(thrown) });
     }
+    addToRequestLog({ reason: error?.reason ?? 'internal_error' });
     if (error instanceof InvalidInput) addToRequestLog({ faults: error.faults.length });
     request.response = errorReply(error);
   },

@@ -1,5 +1,5 @@
 import { type InputFault, InvalidInput, type ServiceError } from '../errors.ts';
-import { type ErrorStatus, errorBody } from '../http-statuses.ts';
+import { errorBody, type Reason, reasons } from '../reasons.ts';
 import type { HttpReply } from './reply.ts';
 
 /**
@@ -7,12 +7,13 @@ import type { HttpReply } from './reply.ts';
  * nobody meant to throw.
  */
 export function errorReply(error: ServiceError | undefined): HttpReply {
-  const { status = 500, headers = {} } = error ?? {};
-  return { status, headers, body: JSON.stringify(errorBody(status, descriptionOf(status, error))) };
+  const { reason = 'internal_error', headers = {} } = error ?? {};
+  const body = JSON.stringify(errorBody(reason, descriptionOf(reason, error)));
+  return { status: reasons[reason].status, headers, body };
 }
 
-function descriptionOf(status: ErrorStatus, error: ServiceError | undefined): string | readonly InputFault[] {
-  if (status === 504) return 'The request took too long.';
-  if (status >= 500 || error === undefined) return 'The request could not be served.';
+function descriptionOf(reason: Reason, error: ServiceError | undefined): string | readonly InputFault[] {
+  if (reason === 'timeout') return 'The request took too long.';
+  if (reason === 'internal_error' || error === undefined) return 'The request could not be served.';
   return error instanceof InvalidInput ? error.faults : error.message;
 }

@@ -5,7 +5,8 @@
  */
 
 import type * as z from 'zod/mini';
-import type { ErrorStatus, SuccessStatus } from '../http-statuses.ts';
+import type { SuccessStatus } from '../http-statuses.ts';
+import type { Reason } from '../reasons.ts';
 
 export interface Operation {
   /** The group it stands in. */
@@ -35,11 +36,8 @@ export interface Operation {
   /** What the OpenAPI document shows of a body whose schema reads the text itself. */
   readonly bodySchema?: () => z.ZodMiniType;
   readonly success: Success;
-  /**
-   * Error statuses of its own. Those that follow from the token, the input and the service are
-   * added to them.
-   */
-  readonly errors?: readonly ErrorStatus[];
+  /** Errors of its own. Those that any request with a token or a body can get are added. */
+  readonly errors?: readonly Reason[];
 }
 
 /**

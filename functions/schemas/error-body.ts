@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod/mini';
+import { type Reason, reasons } from '../reasons.ts';
 
 const failure = {
   status: z.enum(['fail', 'error']).register(z.globalRegistry, {
@@ -14,8 +15,16 @@ const failure = {
   code: z.string().check(z.describe('The status.')),
 };
 
+/** Why, for programs. Its description lists what each reason means. */
+const ErrorReason = z.enum(Object.keys(reasons) as [Reason, ...Reason[]]).register(z.globalRegistry, {
+  id: 'ErrorReason',
+  description: Object.entries(reasons)
+    .map(([reason, { status, meaning }]) => `- \`${reason}\` (${status}): ${meaning}`)
+    .join('\n'),
+});
+
 export const ErrorBody = z
-  .strictObject({ ...failure, data: z.strictObject({ description: z.string() }) })
+  .strictObject({ ...failure, data: z.strictObject({ reason: ErrorReason, description: z.string() }) })
   .register(z.globalRegistry, { id: 'ErrorResponse' });
 
 export const ValidationError = z
@@ -34,7 +43,7 @@ export const ValidationError = z
 export const ValidationErrorBody = z
   .strictObject({
     ...failure,
-    data: z.strictObject({ description: z.array(ValidationError) }),
+    data: z.strictObject({ reason: z.literal('invalid_input'), description: z.array(ValidationError) }),
     detail: z.array(ValidationError).check(z.describe('Every fault of the request.')),
   })
   .register(z.globalRegistry, { id: 'HTTPValidationError' });

@@ -3,7 +3,8 @@
 import * as z from 'zod/mini';
 import { deprecatedParameters, parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { Operation, Success } from '../../functions/http/operation.ts';
-import { type ErrorStatus, errorBody } from '../../functions/http-statuses.ts';
+import type { ErrorStatus } from '../../functions/http-statuses.ts';
+import { errorBody, type Reason, reasons } from '../../functions/reasons.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
@@ -25,33 +26,45 @@ const headers = {
 
 type HeaderName = keyof typeof headers;
 
-/** The errors that operations may name; 405 has no operation. */
+/** What all errors of a status have in common; 405 has no operation. */
 const errors: Readonly<
-  Record<Exclude<ErrorStatus, 405>, { readonly description: string; readonly headers?: readonly HeaderName[] }>
+  Record<
+    Exclude<ErrorStatus, 405>,
+    { readonly description: string; readonly example: Reason; readonly headers?: readonly HeaderName[] }
+  >
 > = {
-  401: { description: 'No valid bearer token.', headers: ['WWW-Authenticate'] },
-  403: { description: 'The token does not allow this.' },
-  404: { description: 'No such thing, or not the caller’s: the two look the same.' },
-  409: { description: 'The request contradicts what is stored.' },
-  413: { description: 'The body is too large.' },
-  422: { description: 'The input is at fault; every fault is listed.' },
-  429: { description: 'Too many requests.', headers: ['Retry-After'] },
-  500: { description: 'The service failed.' },
-  504: { description: 'The service did not answer in time.' },
+  401: { description: 'No valid bearer token.', example: 'invalid_token', headers: ['WWW-Authenticate'] },
+  403: { description: 'The token does not allow this.', example: 'project_not_allowed' },
+  404: { description: 'No such thing, or not the caller’s: the two look the same.', example: 'not_found' },
+  409: { description: 'The request contradicts what is stored.', example: 'batch_ended' },
+  413: { description: 'The body is too large.', example: 'payload_too_large' },
+  422: { description: 'The input is at fault; every fault is listed.', example: 'invalid_input' },
+  429: { description: 'Too many requests.', example: 'throttled', headers: ['Retry-After'] },
+  500: { description: 'The service failed.', example: 'internal_error' },
+  504: { description: 'The service did not answer in time.', example: 'timeout' },
 };
 
 /**
- * The error statuses of an operation: its own, and those that follow from the token, the input and
- * the service.
+ * The reasons of an operation's errors: its own, and those that follow from the token, the input
+ * and the service.
  */
-function errorStatuses(route: Route, { body, errors = [] }: Operation): ErrorStatus[] {
+function errorReasons(route: Route, { body, scope, device, errors = [] }: Operation): Reason[] {
+  const ofToken: Reason[] = [
+    'invalid_token',
+    'token_expired',
+    'access_denied',
+    device === undefined ? 'device_token' : 'insufficient_scope',
+    ...(scope === undefined ? [] : ['insufficient_scope' as const]),
+    'invalid_input',
+  ];
   return [
     ...errors,
-    ...(body === undefined ? [] : [413 as const]),
-    ...(route.public ? [] : [401 as const, 403 as const, 422 as const]),
-    429,
-    500,
-    504,
+    ...(body === undefined ? [] : ['payload_too_large' as const]),
+    ...(route.public ? [] : ofToken),
+    'throttled',
+    'busy',
+    'internal_error',
+    'timeout',
   ];
 }
 
@@ -97,6 +110,8 @@ interface DescribedRoute {
   /** The schema of the whole answer; it has a name unless the operation gives it one. */
   readonly answer: z.ZodMiniType;
   readonly body: z.ZodMiniType | undefined;
+  /** Why it may be refused. */
+  readonly reasons: readonly Reason[];
 }
 
 /** The document, the same at every call. */
@@ -108,7 +123,7 @@ export async function openApiDocument() {
     const { path, method } = each.route;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(each) };
   }
-  const statuses = new Set(described.flatMap(({ route, operation }) => errorStatuses(route, operation)));
+  const statuses = new Set(described.flatMap(({ reasons: named }) => named.map((reason) => reasons[reason].status)));
   return {
     openapi: '3.1.1',
     info: {
@@ -148,7 +163,8 @@ async function describeRoute(name: RouteName): Promise<DescribedRoute> {
   const answer = answerSchema(success).register(z.globalRegistry, {
     id: `${name[0]!.toUpperCase()}${name.slice(1)}Response`,
   });
-  return { name, route: routes[name], operation, answer, body: bodySchema?.() ?? body };
+  const route: Route = routes[name];
+  return { name, route, operation, answer, body: bodySchema?.() ?? body, reasons: errorReasons(route, operation) };
 }
 
 function answerSchema(success: Success): z.ZodMiniType {
@@ -179,8 +195,8 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
   };
 }
 
-function operationObject({ name, route, operation, answer, body }: DescribedRoute) {
-  const { tag, summary, description, scope, device, path, query, headers, success } = operation;
+function operationObject({ name, route, operation, answer, body, reasons: named }: DescribedRoute) {
+  const { tag, summary, description, scope, device, path, query, headers, success, errors = [] } = operation;
   const scopes = device === undefined ? scope && `\`${scope}\`` : '`device:{device_type}` or `device:*`';
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
@@ -190,8 +206,13 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
     operationId: name,
     tags: [tag],
     summary,
-    // In words: to linters, bearer tokens have no scopes.
-    description: scopes === undefined ? description : `${description} The token must have the scope ${scopes}.`,
+    description: [
+      description,
+      // In words: to linters, bearer tokens have no scopes.
+      ...(scopes === undefined ? [] : [`The token must have the scope ${scopes}.`]),
+      ...(errors.length === 0 ? [] : [`Errors: ${errors.map(describeReason).join(', ')}.`]),
+    ].join(' '),
+    'x-error-reasons': named,
     security: route.public ? [] : [{ bearer: [] }],
     parameters: [
       ...parameters(name, 'path', path),
@@ -206,7 +227,7 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
         content: json(answer, exampleOf(inputSchema(answer))),
       },
       ...Object.fromEntries(
-        errorStatuses(route, operation).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+        named.map((reason) => [reasons[reason].status, { $ref: `#/components/responses/${reasons[reason].status}` }]),
       ),
     },
     'x-codeSamples': codeSamples(name, {
@@ -216,6 +237,10 @@ function operationObject({ name, route, operation, answer, body }: DescribedRout
       body: body && exampleOf(inputSchema(body)),
     }),
   };
+}
+
+function describeReason(reason: Reason): string {
+  return `\`${reason}\` (${reasons[reason].status})`;
 }
 
 function parameters(operationId: string, place: 'path' | 'query' | 'header', object: z.ZodMiniType | undefined) {
@@ -241,12 +266,14 @@ function fieldDescriptions(schema: z.core.$ZodType | undefined): Readonly<Record
 }
 
 function errorResponse(status: ErrorStatus) {
-  const { description, headers = [] } = errors[status as keyof typeof errors];
-  const example = errorBody(status, status === 422 ? [faultExample] : description);
+  const { description, example, headers = [] } = errors[status as keyof typeof errors];
   return {
     description,
     headers: headerReferences(headers),
-    content: json(status === 422 ? ValidationErrorBody : ErrorBody, example),
+    content: json(
+      status === 422 ? ValidationErrorBody : ErrorBody,
+      errorBody(example, status === 422 ? [faultExample] : description),
+    ),
   };
 }
 

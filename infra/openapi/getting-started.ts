@@ -28,6 +28,6 @@ With another issuer, its own pages say how: ask the operator.
 ### Answers
 
 Every answer has the members \`status\`, \`message\` and \`code\`. Success has \`data\`, and a list \`pagination\`, whose \`end\` is the next \`offset\`.
-An error has its reason in \`data.description\`. 422 lists every fault of the input at once, with its place, in \`detail\`. After 429,
-\`Retry-After\` says how many seconds to wait. A known path with another method is 405, an unknown path 404. \`X-Request-Id\` names each
-request: quote it when you ask about one.`;
+An error has two: \`data.reason\` is a word that programs compare, such as \`batch_closed\`, and \`data.description\` is a sentence for people.
+The schema \`ErrorReason\` explains every reason; each operation lists its own. 422 lists every fault of the input at once, with its place,
+in \`detail\`. After 429, \`Retry-After\` says how many seconds to wait. \`X-Request-Id\` names each request: quote it when you ask about one.`;

@@ -16,7 +16,7 @@ describe('the gateway', () => {
         status: 'fail',
         message: 'Not Found',
         code: '404',
-        data: { description: expect.any(String) },
+        data: { reason: expect.any(String), description: expect.any(String) },
       });
     },
   );

@@ -37,7 +37,7 @@ describe('bearer tokens', () => {
       status: 'fail',
       message: 'Unauthorized',
       code: '401',
-      data: { description: expect.any(String) },
+      data: { reason: 'invalid_token', description: expect.any(String) },
     });
   });
 

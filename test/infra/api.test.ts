@@ -3,6 +3,7 @@ import { App } from 'aws-cdk-lib';
 import type { CfnRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
+import { reasons } from '../../functions/reasons.ts';
 import { type Route, routes } from '../../functions/routes.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { stages } from '../../infra/stages.ts';
@@ -174,6 +175,9 @@ describe('the authorizer', () => {
 describe('the gateway itself', () => {
   const responses: Readonly<Record<string, Part>> = restApi.Body['x-amazon-apigateway-gateway-responses'];
 
+  const reasonsOf = (status: number) =>
+    Object.entries(reasons).flatMap(([reason, each]) => (each.status === status ? [reason] : []));
+
   function expectedBody(status: number) {
     const isUnreadable = status === 422;
     const detail = [{ loc: expect.any(Array), msg: expect.any(String), type: expect.any(String) }];
@@ -181,7 +185,10 @@ describe('the gateway itself', () => {
       status: status < 500 ? 'fail' : 'error',
       message: STATUS_CODES[status],
       code: String(status),
-      data: expect.objectContaining({ description: isUnreadable ? detail : expect.any(String) }),
+      data: {
+        reason: expect.stringMatching(`^(${reasonsOf(status).join('|')})$`),
+        description: isUnreadable ? detail : expect.any(String),
+      },
       ...(isUnreadable && { detail }),
     };
   }

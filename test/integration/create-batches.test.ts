@@ -71,7 +71,7 @@ const newUser = () => `auth0|${randomUUID()}`;
 const key = (value: string) => ({ headers: { 'Idempotency-Key': value } });
 const keyRefused = {
   status: 409,
-  body: { data: { description: 'The idempotency key was used before, with another body.' } },
+  body: { data: { reason: 'idempotency_key_reused' } },
 };
 const faultsOf = ({ body }: Answer) =>
   body.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => [loc.join('.'), type]);

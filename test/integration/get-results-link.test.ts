@@ -159,7 +159,7 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
       status: 'fail',
       message: 'Not Found',
       code: '404',
-      data: { description: 'There is no such job.' },
+      data: { reason: 'not_found', description: 'There is no such job.' },
     });
   });
 

@@ -47,7 +47,7 @@ describe('an unknown path', () => {
       status: 'fail',
       message: 'Not Found',
       code: '404',
-      data: { description: 'There is no such route.' },
+      data: { reason: 'unknown_route', description: 'There is no such route.' },
     });
   });
 });
@@ -66,7 +66,7 @@ describe('a known path with another method', () => {
       status: 'fail',
       message: 'Method Not Allowed',
       code: '405',
-      data: { description: 'The path exists, the method does not.' },
+      data: { reason: 'method_not_allowed', description: 'The path exists, the method does not.' },
     });
   });
 });

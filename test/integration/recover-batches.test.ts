@@ -9,6 +9,7 @@ import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs } from '../../functions/data/new-batches.ts';
+import type { ServiceError } from '../../functions/errors.ts';
 import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { InterruptedCall } from '../../functions/schemas/recovery-request.ts';
@@ -137,7 +138,7 @@ describe('a call that adds jobs and dies', () => {
   const addOnce = (key?: string) =>
     addJobs(client, names)({ userId: user, idempotencyKey: key }, batch_id, added).then(
       ({ jobs_count }) => jobs_count,
-      (error: Error) => error.name,
+      (error: ServiceError) => error.reason,
     );
 
   it('leaves none of its jobs to be run, and the batch as it was', async () => {
@@ -194,7 +195,7 @@ describe('a call that adds jobs and dies', () => {
     const { announced } = await add('k', 1);
     await deliver(announced[0]);
     const before = await sound();
-    expect(await addOnce('k')).toBe('IllegalTransition');
+    expect(await addOnce('k')).toBe('call_timed_out');
     expect(await sound()).toEqual(before);
     expect(await addOnce('another')).toBe(before.jobs.length + 120);
   });
@@ -216,12 +217,12 @@ describe('a call that adds jobs and dies', () => {
     await add('k', 1);
     await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
     expect((await sound()).batches).toMatchObject([{ canceling: true }]);
-    expect(await addOnce('k')).toBe('IllegalTransition');
+    expect(await addOnce('k')).toBe('batch_ended');
     await deliver({ user_id: user, batch_id });
     const { batches, jobs: rows } = await sound();
     expect(batches[0]).not.toHaveProperty('pending_calls');
     expect(count(rows, 'CANCELED')).toBe(rows.length);
-    expect(await addOnce('k')).toBe('IllegalTransition');
+    expect(await addOnce('k')).toBe('batch_ended');
   });
 });
 

@@ -178,7 +178,7 @@ describe('POST /api/v1/quizzes', () => {
       status: 'fail',
       message: 'Unprocessable Entity',
       code: '422',
-      data: { description: items },
+      data: { reason: 'invalid_input', description: items },
       detail: items,
     });
     expect(await stored(userId)).toEqual([]);
@@ -245,7 +245,7 @@ describe('POST /api/v1/quizzes', () => {
       status: 'fail',
       message: 'Payload Too Large',
       code: '413',
-      data: { description: 'A request body holds at most 3 MB.' },
+      data: { reason: 'payload_too_large', description: 'A request body holds at most 3 MB.' },
     });
     expect(await stored(userId)).toEqual([]);
   });

@@ -8,15 +8,19 @@ import document from '../../openapi.json' with { type: 'json' };
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'openapi.json');
 const validators = new Map<string, ValidateFunction>();
 
+interface Operation {
+  readonly responses: object;
+  readonly 'x-error-reasons': readonly string[];
+}
+
 /**
  * Expects an answer that openapi.json describes, by its status, headers and body; gives the body.
  */
 export function expectDocumented(routeName: RouteName, { statusCode, headers = {}, body }: APIGatewayProxyResult) {
   const { path, method } = routes[routeName];
   const pointer = `/paths/${path.replaceAll('/', '~1').replace(/[{}]/g, encodeURIComponent)}/${method.toLowerCase()}/responses/${statusCode}`;
-  const operation = (document.paths as Record<string, Record<string, { responses: object }>>)[path]![
-    method.toLowerCase()
-  ]!;
+  const operations = document.paths as unknown as Record<string, Record<string, Operation>>;
+  const operation = operations[path]![method.toLowerCase()]!;
   const response = (operation.responses as Record<string, { $ref?: string }>)[statusCode];
   expect(response, `${routeName} answers ${statusCode}`).toBeDefined();
   const place = response?.$ref?.slice(1) ?? pointer;
@@ -25,6 +29,8 @@ export function expectDocumented(routeName: RouteName, { statusCode, headers = {
   validators.set(schema, validate);
   const content: unknown = JSON.parse(body);
   if (!validate(content)) throw new Error(`${ajv.errorsText(validate.errors)}: ${body.slice(0, 1_000)}`);
+  const { reason } = (content as { data?: { reason?: string } }).data ?? {};
+  if (statusCode >= 400) expect(operation['x-error-reasons'], `reasons of ${routeName}`).toContain(reason);
   expect(headers).toMatchObject({
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',

@@ -116,7 +116,7 @@ export function cancelJob(lists: OwnerLists, { jobId, now }: { readonly jobId: s
       const job = visibleJob(draft, jobId);
       if (job === undefined) throw new NotFound('There is no such job.');
       if (job.status === 'CANCELED') return draft;
-      if (isFinalJob(job)) throw new IllegalTransition(`The job is ${job.status} and cannot be canceled.`);
+      if (isFinalJob(job)) throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot be canceled.`);
       const batch = reportedBatch(draft, job.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
       const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
@@ -139,5 +139,5 @@ function endBatch({ lists, batchId, now }: Cancellation): Change {
 }
 
 function endedOtherwise({ status }: Pick<BatchRow, 'status'>): IllegalTransition {
-  return new IllegalTransition(`The batch is ${status} and cannot be canceled.`);
+  return new IllegalTransition('batch_ended', `The batch is ${status} and cannot be canceled.`);
 }

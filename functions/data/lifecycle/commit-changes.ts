@@ -256,6 +256,6 @@ function mayBeTorn(draft: Draft, { batchIds, jobIds }: Change, next: Draft | Err
 function isProcessed({ processedCalls, stored }: Draft, event: ProcessedCall): boolean {
   const digest = processedCalls.find(({ id }) => id === event.id)?.digest ?? stored.processedCalls.get(event.id);
   if (digest === undefined) return false;
-  if (digest !== event.digest) throw new AlreadyExists(`Another event had the id ${event.id}.`);
+  if (digest !== event.digest) throw new AlreadyExists('event_id_reused', `Another event had the id ${event.id}.`);
   return true;
 }

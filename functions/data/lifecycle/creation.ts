@@ -169,8 +169,9 @@ function continueBatch(
   const isComplete = batch.creating !== true || !part.isLast || isStopped;
   if (jobs.length === 0 && isComplete) return draft;
   if (part.callId !== undefined && isStopped)
-    throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
-  if (batch.creating !== true) throw new AlreadyExists(`The batch ${batch.id} exists with other jobs.`);
+    throw new IllegalTransition('batch_ended', `The batch ${batch.id} was canceled or has ended.`);
+  if (batch.creating !== true)
+    throw new AlreadyExists('already_exists', `The batch ${batch.id} exists with other jobs.`);
   const { creating, ...complete } = batch;
   const continued = { ...(part.isLast ? complete : batch), rev: batch.rev + 1 };
   return withNewJobs(owner, draft, { batch: continued, jobs, part });
@@ -192,11 +193,12 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
   }
   if (batch.canceling || isFinalBatchStatus(batch.status)) {
-    throw new IllegalTransition(`The batch ${batch.id} was canceled or has ended.`);
+    throw new IllegalTransition('batch_ended', `The batch ${batch.id} was canceled or has ended.`);
   }
   const begins = part.isFirst && jobs.length === part.jobs.length;
   if (!begins && !isPending(batch, callId)) {
-    throw new IllegalTransition('The call did not come to its end in time: the jobs that it had added were canceled.');
+    const message = 'The request timed out part-way; the jobs it had added were canceled.';
+    throw new IllegalTransition('call_timed_out', message);
   }
   if (begins && !batch.open) throw closedForJobs(batch);
   const begun = begins ? withCall(batch, { id: callId, from: batch.jobs_count }) : batch;
@@ -205,7 +207,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
 }
 
 function closedForJobs({ id }: BatchRow): IllegalTransition {
-  return new IllegalTransition(`The batch ${id} is closed for jobs.`);
+  return new IllegalTransition('batch_closed', `The batch ${id} is closed for jobs.`);
 }
 
 /**
@@ -252,7 +254,7 @@ function withNewJobs(
 function requireSame(row: BatchRow | JobRow, content: Readonly<Record<string, unknown>>) {
   for (const [name, value] of Object.entries(content)) {
     if (!isDeepStrictEqual((row as Readonly<Record<string, unknown>>)[name], value)) {
-      throw new AlreadyExists(`${row.id} exists with another ${name}.`);
+      throw new AlreadyExists('already_exists', `${row.id} exists with another ${name}.`);
     }
   }
 }

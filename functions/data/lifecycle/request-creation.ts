@@ -96,7 +96,8 @@ export function requestCreation(
       },
       [operations],
     );
-    if (error instanceof AlreadyExists) throw new AlreadyExists(keyUsedBefore, { cause: error });
+    if (error instanceof AlreadyExists)
+      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore, { cause: error });
     if (error !== undefined) throw error;
     const rows = requested.jobs.flatMap(({ id }) => jobs.get(id) ?? []);
     if (batch === undefined || rows.length !== requested.jobs.length) {

@@ -85,10 +85,10 @@ export function reportJob(
     if (job === undefined || job.batch_id !== batchIdOfKey(lease.key)) throw noSuchJob();
     if (isFinalJob(job)) {
       if (job.status === update.status) return draft;
-      throw new IllegalTransition(`The job is ${job.status} and cannot become ${update.status}.`);
+      throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot become ${update.status}.`);
     }
     if (job.creation_order !== held.place || job.status === 'PENDING' || held.idle_since !== undefined) {
-      throw new IllegalTransition('The job is not the one that runs under this lease.');
+      throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
     }
     const ended = endJob(draft, request, { jobId, update });
     return startNext(ended, request, { ...held, ...after(job), seen: true, lease_until: now + leaseMilliseconds });

@@ -128,7 +128,7 @@ function statusWins(row: BatchRow | JobRow, update: FieldUpdate): boolean {
   const move = statusMove(statuses, { current: row.status, next: String(next), isOlder: at < setAt(row, 'status') });
   if (move === 'same') return confirms(row, update);
   if (move === 'illegal' || (move === 'behind' && !byEvent)) {
-    throw new IllegalTransition(`${row.id} is ${row.status} and cannot become ${next}.`);
+    throw new IllegalTransition('illegal_transition', `${row.id} is ${row.status} and cannot become ${next}.`);
   }
   return move === 'moves';
 }

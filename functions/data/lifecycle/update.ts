@@ -79,7 +79,7 @@ function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
  */
 function requireStatusOf({ id, status, reported }: BatchRow | JobRow, next: BatchStatus | JobStatus | undefined): void {
   if (reported === undefined || next === undefined || next === status) return;
-  throw new IllegalTransition(`${id} is ${status} and cannot become ${next}.`);
+  throw new IllegalTransition('illegal_transition', `${id} is ${status} and cannot become ${next}.`);
 }
 
 /**

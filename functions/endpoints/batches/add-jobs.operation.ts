@@ -16,5 +16,5 @@ export const operation = {
   bodySchema: () => AddJobsRequest.register(z.globalRegistry, { example: [{ runs: 100, variables: { omega: 2.5 } }] }),
   bodyMegabytes: 6,
   success: { status: 200, data: () => BatchWithJobs },
-  errors: [404, 409],
+  errors: ['not_found', 'batch_closed', 'batch_ended', 'idempotency_key_reused', 'call_timed_out'],
 } satisfies Operation;

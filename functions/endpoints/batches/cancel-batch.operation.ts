@@ -8,5 +8,5 @@ export const operation = {
     'Closes a batch and cancels all its unfinished jobs at once. Canceling it again changes nothing; a batch that ended in another way is refused (409). If a call dies on its way, repeat it, or wait: the service completes it within 15 minutes.',
   path: BatchPath,
   success: { status: 200, data: () => Batch },
-  errors: [404, 409],
+  errors: ['not_found', 'batch_ended'],
 } satisfies Operation;

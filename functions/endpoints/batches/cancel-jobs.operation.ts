@@ -11,5 +11,5 @@ export const operation = {
   path: BatchPath,
   query: CancelJobsQuery,
   success: { status: 200, data: () => CanceledJobs },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

@@ -8,5 +8,5 @@ export const operation = {
     'Closes a batch for good: it takes no further jobs. It ends with its last job, or at once when all its jobs have ended. Closing it again changes nothing.',
   path: BatchPath,
   success: { status: 200, data: () => Batch },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

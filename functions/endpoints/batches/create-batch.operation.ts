@@ -14,5 +14,5 @@ export const operation = {
   bodySchema: () => CreateBatchRequest,
   bodyMegabytes: 6,
   success: { status: 200, data: () => BatchWithJobs },
-  errors: [409],
+  errors: ['project_not_allowed', 'batch_ended', 'idempotency_key_reused', 'limit_exceeded'],
 } satisfies Operation;

@@ -7,5 +7,5 @@ export const operation = {
   description: 'The status and the number of jobs in each status: what a client asks for while it waits for the batch.',
   path: BatchPath,
   success: { status: 200, data: () => BatchProgress },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

@@ -7,5 +7,5 @@ export const operation = {
   description: 'A batch with its sequence, the ids of its jobs and, if they are at most 100, the jobs.',
   path: BatchPath,
   success: { status: 200, data: () => BatchDetails },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

@@ -9,5 +9,5 @@ export const operation = {
     'The results documents of the batch’s jobs, as they were uploaded; jobs without one are left out. If they exceed one answer, the call is refused (422): `results_link` leads to those of each job.',
   path: BatchPath,
   success: { status: 200, data: () => ResultsOfJobs },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

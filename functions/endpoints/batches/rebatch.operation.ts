@@ -12,5 +12,5 @@ export const operation = {
   query: RebatchQuery,
   headers: IdempotencyKeyHeader,
   success: { status: 200, data: () => BatchWithJobs },
-  errors: [404, 409],
+  errors: ['project_not_allowed', 'not_found', 'batch_open', 'batch_ended', 'idempotency_key_reused'],
 } satisfies Operation;

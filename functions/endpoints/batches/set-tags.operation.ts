@@ -12,5 +12,5 @@ export const operation = {
   body: jsonBody(TagsRequest),
   bodySchema: () => TagsRequest.register(z.globalRegistry, { example: ['adiabatic', 'paper-2026'] }),
   success: { status: 200, data: () => Batch },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

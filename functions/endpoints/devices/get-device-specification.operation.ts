@@ -7,5 +7,5 @@ export const operation = {
   description: 'Pulser’s abstract representation of the device: a JSON text.',
   path: DevicePath,
   success: { status: 200, data: () => DeviceSpecification },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

@@ -8,5 +8,5 @@ export const operation = {
   description: 'The devices that have announced themselves, whether they take work, and how much waits for them.',
   query: DeviceListQuery,
   success: { status: 200, data: () => z.array(Device) },
-  errors: [422],
+  errors: ['invalid_input'],
 } satisfies Operation;

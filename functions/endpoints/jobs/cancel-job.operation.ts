@@ -8,5 +8,5 @@ export const operation = {
     'Cancels an unfinished job at once. A closed batch ends with its last job. Canceling it again changes nothing; a job that ended in another way is refused (409).',
   path: JobPath,
   success: { status: 200, data: () => Job },
-  errors: [404, 409],
+  errors: ['not_found', 'job_ended'],
 } satisfies Operation;

@@ -7,5 +7,5 @@ export const operation = {
   description: 'The status alone: what a client asks for while it waits for the job.',
   path: JobPath,
   success: { status: 200, data: () => JobProgress },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

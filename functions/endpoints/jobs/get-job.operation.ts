@@ -7,5 +7,5 @@ export const operation = {
   description: 'A job with its own sequence. `results_link` leads to its results.',
   path: JobPath,
   success: { status: 200, data: () => JobWithSequence },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

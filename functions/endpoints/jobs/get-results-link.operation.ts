@@ -23,5 +23,5 @@ export const operation = {
           fields: { results_link: 'Where to download the results; null while there are none.' },
         }),
   },
-  errors: [404],
+  errors: ['not_found'],
 } satisfies Operation;

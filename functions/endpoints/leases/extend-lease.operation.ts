@@ -13,5 +13,5 @@ export const operation = {
   body: jsonBody(HeartbeatRequest),
   bodySchema: () => HeartbeatRequest,
   success: { status: 200, data: () => Heartbeat },
-  errors: [404, 409],
+  errors: ['not_found', 'lease_lost'],
 } satisfies Operation;

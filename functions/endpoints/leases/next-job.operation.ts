@@ -10,5 +10,5 @@ export const operation = {
   path: LeasePath,
   device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
   success: { status: 200, data: () => NextJob },
-  errors: [409],
+  errors: ['lease_lost'],
 } satisfies Operation;

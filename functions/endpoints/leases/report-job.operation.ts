@@ -17,5 +17,5 @@ export const operation = {
   body: jsonBody(ReportRequest),
   bodySchema: () => ReportRequest,
   success: { status: 200, data: () => NextJob },
-  errors: [404, 409],
+  errors: ['not_found', 'lease_lost', 'job_ended', 'job_not_leased'],
 } satisfies Operation;

@@ -13,5 +13,5 @@ export const operation = {
   body: jsonBody(ResultsRequest),
   bodySchema: () => ResultsRequest,
   success: { status: 200, data: () => UploadLink },
-  errors: [404, 409],
+  errors: ['not_found', 'lease_lost', 'job_not_leased'],
 } satisfies Operation;

@@ -1,4 +1,4 @@
-import { MethodNotAllowed, NotFound } from '../../errors.ts';
+import { MethodNotAllowed, UnknownRoute } from '../../errors.ts';
 import { httpFunction } from '../../http/endpoint.ts';
 import { type Route, routes } from '../../routes.ts';
 
@@ -18,6 +18,6 @@ export const handler = httpFunction(({ resource, httpMethod, requestContext }) =
     return { status: 302, headers: { Location: location, 'Cache-Control': 'no-cache' }, body: '' };
   }
   const methods = everyRoute.filter((route) => route.path === resource).map((route) => route.method);
-  if (methods.length === 0) throw new NotFound('There is no such route.');
+  if (methods.length === 0) throw new UnknownRoute('There is no such route.');
   throw new MethodNotAllowed([...methods, 'OPTIONS']);
 });

@@ -59,12 +59,15 @@ const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
 };
 
-const errorBody = (status: number, message: string, description: string) => ({
+const errorBody = (status: number, message: string, reason: string, description: string) => ({
   status: status < 500 ? 'fail' : 'error',
   message,
   code: String(status),
-  data: { description },
+  data: { reason, description },
 });
+
+/** A 500: it says nothing of its cause. */
+const bare500 = [500, 'Internal Server Error', 'internal_error', 'The request could not be served.', {}] as const;
 
 /** An error as the AWS SDK throws it. */
 function awsError(name: string, members: object = {}): Error {
@@ -115,7 +118,7 @@ describe('endpoint', () => {
     const ofDevice = gatewayEvent('listBatches', { userId, scope: 'openid device:FRESNEL' });
     expect(await handler(ofDevice, context)).toMatchObject({
       statusCode: 403,
-      body: JSON.stringify(errorBody(403, 'Forbidden', 'This is the token of a device, which owns nothing.')),
+      body: JSON.stringify(errorBody(403, 'Forbidden', 'device_token', 'Device tokens cannot use this endpoint.')),
     });
   });
 
@@ -159,7 +162,7 @@ describe('endpoint', () => {
       status: 'fail',
       message: 'Unprocessable Entity',
       code: '422',
-      data: { description: items },
+      data: { reason: 'invalid_input', description: items },
       detail: items,
     });
   });
@@ -169,31 +172,34 @@ describe('endpoint', () => {
       new InsufficientScope('a'),
       403,
       'Forbidden',
+      'insufficient_scope',
       'The token lacks the scope a.',
       { 'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="a"' },
     ],
-    [new NotFound('There is no such job.'), 404, 'Not Found', 'There is no such job.', {}],
-    [new PayloadTooLarge('Too large.'), 413, 'Payload Too Large', 'Too large.', {}],
+    [new NotFound('There is no such job.'), 404, 'Not Found', 'not_found', 'There is no such job.', {}],
+    [new PayloadTooLarge('Too large.'), 413, 'Payload Too Large', 'payload_too_large', 'Too large.', {}],
     [
       new MethodNotAllowed(['GET', 'OPTIONS']),
       405,
       'Method Not Allowed',
+      'method_not_allowed',
       'The path exists, the method does not.',
       { Allow: 'GET, OPTIONS' },
     ],
-    [new TooBusy('Try again.'), 429, 'Too Many Requests', 'Try again.', { 'Retry-After': '1' }],
-    [new CorruptData('row 5'), 500, 'Internal Server Error', 'The request could not be served.', {}],
-    [new Error('secret'), 500, 'Internal Server Error', 'The request could not be served.', {}],
-    ['secret', 500, 'Internal Server Error', 'The request could not be served.', {}],
-    [undefined, 500, 'Internal Server Error', 'The request could not be served.', {}],
-    [awsError('InternalServerError'), 500, 'Internal Server Error', 'The request could not be served.', {}],
-    [awsError('AccessDeniedException'), 500, 'Internal Server Error', 'The request could not be served.', {}],
-    [new TimedOut('Slow.'), 504, 'Gateway Timeout', 'The request took too long.', {}],
-    [awsError('ThrottlingException'), 500, 'Internal Server Error', 'The request could not be served.', {}],
-  ])('answers %o', async (thrown, status, message, description, headers) => {
+    [new TooBusy('Try again.'), 429, 'Too Many Requests', 'busy', 'Try again.', { 'Retry-After': '1' }],
+    [new CorruptData('row 5'), ...bare500],
+    [new Error('secret'), ...bare500],
+    ['secret', ...bare500],
+    [undefined, ...bare500],
+    [awsError('InternalServerError'), ...bare500],
+    [awsError('AccessDeniedException'), ...bare500],
+    [new TimedOut('Slow.'), 504, 'Gateway Timeout', 'timeout', 'The request took too long.', {}],
+    [awsError('ThrottlingException'), ...bare500],
+  ])('answers %o', async (thrown, status, message, reason, description, headers) => {
     const { statusCode, headers: sent, body } = await throwing(thrown);
     expect({ statusCode, headers: sent }).toEqual({ statusCode: status, headers: { ...commonHeaders, ...headers } });
-    expect(ErrorBody.parse(JSON.parse(body))).toEqual(errorBody(status, message, description));
+    expect(ErrorBody.parse(JSON.parse(body))).toEqual(errorBody(status, message, reason, description));
+    expect(lines).toMatchObject([{ status, reason }]);
   });
 
   it('answers 504 before the time of the function is out', async () => {
@@ -203,7 +209,7 @@ describe('endpoint', () => {
     expect(performance.now() - start).toBeGreaterThan(150);
     expect(performance.now() - start).toBeLessThan(650);
     expect(statusCode).toBe(504);
-    expect(JSON.parse(body)).toEqual(errorBody(504, 'Gateway Timeout', 'The request took too long.'));
+    expect(JSON.parse(body)).toEqual(errorBody(504, 'Gateway Timeout', 'timeout', 'The request took too long.'));
   });
 
   it('tells the work that goes on after a 504 that the request has its answer', async () => {
@@ -228,7 +234,9 @@ describe('endpoint', () => {
     );
     expect(statusCode).toBe(401);
     expect(headers).toMatchObject({ 'WWW-Authenticate': 'Bearer' });
-    expect(JSON.parse(body)).toEqual(errorBody(401, 'Unauthorized', 'A valid bearer token is required.'));
+    expect(JSON.parse(body)).toEqual(
+      errorBody(401, 'Unauthorized', 'token_expired', 'A valid bearer token is required.'),
+    );
   });
 
   it.each(['', 'soon', 'NaN', '-1', 'undefined'])('answers 401 when the authorizer says exp=%j', async (exp) => {
@@ -295,7 +303,9 @@ describe('endpoint of an operation that demands a scope', () => {
       expect(headers).toMatchObject({
         'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="batches:read"',
       });
-      expect(JSON.parse(body)).toEqual(errorBody(403, 'Forbidden', 'The token lacks the scope batches:read.'));
+      expect(JSON.parse(body)).toEqual(
+        errorBody(403, 'Forbidden', 'insufficient_scope', 'The token lacks the scope batches:read.'),
+      );
       expect(lines).toMatchObject([{ status: 403, user_id: userId }]);
     },
   );

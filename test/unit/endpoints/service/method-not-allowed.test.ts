@@ -12,7 +12,7 @@ describe('a path that no route has', () => {
       status: 'fail',
       message: 'Not Found',
       code: '404',
-      data: { description: 'There is no such route.' },
+      data: { reason: 'unknown_route', description: 'There is no such route.' },
     });
   });
 });

@@ -1,0 +1,59 @@
+import { type ErrorStatus, errorNames } from './http-statuses.ts';
+
+/**
+ * Every reason that an error names in `data.reason`: its status, and what it means to the caller.
+ * Programs compare reasons, so a reason keeps its name and its meaning; people read the sentence
+ * beside it, which may change.
+ */
+export const reasons = {
+  invalid_token: { status: 401, meaning: 'The request has no valid bearer token.' },
+  token_expired: { status: 401, meaning: 'The token was accepted before and has expired since.' },
+  insufficient_scope: { status: 403, meaning: 'The token lacks the scope that `WWW-Authenticate` names.' },
+  device_token: { status: 403, meaning: 'Device tokens cannot use this endpoint.' },
+  project_not_allowed: { status: 403, meaning: 'The token does not name this project.' },
+  access_denied: { status: 403, meaning: 'The gateway refused the request.' },
+  not_found: { status: 404, meaning: 'The caller has no such batch, job or device.' },
+  unknown_route: { status: 404, meaning: 'The API has no such path.' },
+  method_not_allowed: { status: 405, meaning: 'The path has other methods: `Allow` lists them.' },
+  batch_open: { status: 409, meaning: 'The batch is open: close it first.' },
+  batch_closed: { status: 409, meaning: 'The batch is closed: it takes no more jobs.' },
+  batch_ended: { status: 409, meaning: 'The batch has ended or was canceled.' },
+  job_ended: { status: 409, meaning: 'The job has ended in another way.' },
+  job_not_leased: { status: 409, meaning: 'The job is not the one that runs under this lease.' },
+  lease_lost: { status: 409, meaning: 'Another worker has the batch, or it has left the queue.' },
+  idempotency_key_reused: { status: 409, meaning: 'The `Idempotency-Key` came before with another request.' },
+  call_timed_out: { status: 409, meaning: 'The call timed out part-way; the jobs it had added were canceled.' },
+  limit_exceeded: { status: 409, meaning: 'The user has as many different device types or projects as can be stored.' },
+  illegal_transition: { status: 409, meaning: 'The present status does not lead to this status.' },
+  already_exists: { status: 409, meaning: 'The id exists with other content.' },
+  event_id_reused: { status: 409, meaning: 'Another lifecycle event had this id.' },
+  payload_too_large: { status: 413, meaning: 'The body is too large.' },
+  invalid_input: { status: 422, meaning: 'The input is wrong: `detail` lists every fault.' },
+  throttled: { status: 429, meaning: 'Too many requests came: wait as long as `Retry-After` says.' },
+  busy: { status: 429, meaning: 'The database is busy: wait as long as `Retry-After` says.' },
+  internal_error: { status: 500, meaning: 'The service failed: repeat the request.' },
+  timeout: { status: 504, meaning: 'The service took too long. The change may have been made: repeat the request.' },
+} as const satisfies Readonly<Record<string, { readonly status: ErrorStatus; readonly meaning: string }>>;
+
+export type Reason = keyof typeof reasons;
+
+/** The reasons of errors with this status. */
+export type ReasonOf<Status extends ErrorStatus> = {
+  [Each in Reason]: (typeof reasons)[Each]['status'] extends Status ? Each : never;
+}[Reason];
+
+/**
+ * The body of every error: of a function, of the gateway, and in the examples of the OpenAPI
+ * document. `data` is always an object, because clients read `data.description`; faults of the
+ * input are in `detail` as well.
+ */
+export function errorBody(reason: Reason, description: string | readonly object[]) {
+  const { status } = reasons[reason];
+  return {
+    status: status >= 500 ? 'error' : 'fail',
+    message: errorNames[status],
+    code: String(status),
+    data: { reason, description },
+    ...(typeof description !== 'string' && { detail: description }),
+  };
+}
