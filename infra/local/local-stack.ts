@@ -1,9 +1,10 @@
 /** Runs the whole service on this machine: starts its parts, each after those that it needs. */
 
-import { createWriteStream, rmSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { useAssembly } from './assemblies.ts';
 import { accounts, deviceAccount } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
@@ -41,7 +42,7 @@ export interface LocalStackOptions {
   readonly deliverWebhooks?: boolean | undefined;
   /** Where the functions' own output goes. */
   readonly logFile: string;
-  /** Called with each step, to be shown to people. */
+  /** Called when a step begins, to be shown to people. */
   readonly onStep: (step: string) => void;
 }
 
@@ -56,6 +57,8 @@ export interface LocalStack {
   readonly objects: ObjectFiles;
   /** The way in for lifecycle events. */
   readonly events: EventIntake;
+  /** Fulfilled when every function has loaded its bundle once. Rejects when one does not load. */
+  readonly loaded: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -84,17 +87,19 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     ...(dataDirectory !== undefined && { keyFile: join(dataDirectory, 'issuer-key.json') }),
   });
 
-  onStep(
-    `${options.dynamodbEndpoint === undefined ? 'Starting DynamoDB Local, synthesizing' : 'Synthesizing'} the stack`,
-  );
   const [database, synthesis] = await startDatabaseAndSynthesize(options, issuer.url, parts);
 
   onStep('Starting the functions');
   const reach = options.deliverWebhooks === true ? 'loopback' : 'off';
   const services = await startServices(synthesis, database.endpoint, { dataDirectory, reach, parts });
+  const inUse = setInterval(() => useAssembly(synthesis.assets.directory), 3_600_000).unref();
+  parts.defer(async () => clearInterval(inUse));
   const { account, deployment, queueService, objects, store } = services;
   const log = await openLog(options.logFile, parts);
-  const functions = await startFunctions(services, log, parts);
+  const functions = createFunctions(services, log, parts);
+  const loaded = loadAll(functions);
+  // It is reported where it is awaited.
+  loaded.catch(() => undefined);
   await createSecrets(deployment, services.secretStore, functions);
   startEventSources(deployment, { queueService, functions }, parts);
   const checkpoints = createCheckpoints(dataDirectory && join(dataDirectory, 'streams.json'));
@@ -117,6 +122,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     deployment,
     objects,
     events,
+    loaded,
     stop: () => parts.disposeAsync(),
   };
 
@@ -176,12 +182,12 @@ async function startServices(
   return { account, deployment, principals, queueService, gate, store, objects, secretStore, reach };
 }
 
-/** Starts every function in its role; each has loaded its bundle once. */
-async function startFunctions(
+/** Every function in its role. */
+function createFunctions(
   { account, deployment, principals, queueService, gate, store, secretStore, reach }: Services,
   log: (line: string) => void,
   parts: AsyncDisposableStack,
-): Promise<LambdaFunction[]> {
+): LambdaFunction[] {
   const functions = deployment.functions.map((definition) => {
     const principal = assumeRole(definition.roleArn, definition.name, definition.statements);
     principals.set(principal.credentials.accessKeyId, principal);
@@ -196,7 +202,6 @@ async function startFunctions(
     return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
   });
   parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
-  await warmAll(functions);
   return functions;
 }
 
@@ -204,23 +209,20 @@ async function startFunctions(
  * As many at once as there are processors: all at once, on a busy machine, each would take longer
  * than Lambda lets a bundle load.
  */
-async function warmAll(functions: readonly LambdaFunction[]): Promise<void> {
+async function loadAll(functions: readonly LambdaFunction[]): Promise<void> {
   const waiting = functions.values();
-  const warmWaiting = async () => {
+  const loadWaiting = async () => {
     for (const each of waiting) await each.warm();
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, warmWaiting));
+  await Promise.all(Array.from({ length: availableParallelism() }, loadWaiting));
 }
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */
-async function startDatabaseAndSynthesize(
-  { dataDirectory, dynamodbEndpoint }: LocalStackOptions,
-  issuer: string,
-  parts: AsyncDisposableStack,
-) {
+async function startDatabaseAndSynthesize(options: LocalStackOptions, issuer: string, parts: AsyncDisposableStack) {
+  const context = { stage: 'dev', issuer, audience };
   const [database, synthesis] = await Promise.allSettled([
-    startDatabase(dataDirectory, dynamodbEndpoint, parts),
-    synthesize(await temporaryDirectory(parts), { stage: 'dev', issuer, audience }),
+    startDatabase(options, parts),
+    synthesize(context, () => options.onStep('Synthesizing the stack and bundling its functions')),
   ]);
   if (database.status === 'rejected') throw database.reason;
   if (synthesis.status === 'rejected') throw synthesis.reason;
@@ -228,28 +230,16 @@ async function startDatabaseAndSynthesize(
 }
 
 async function startDatabase(
-  dataDirectory: string | undefined,
-  endpoint: string | undefined,
+  { dataDirectory, dynamodbEndpoint, onStep }: LocalStackOptions,
   parts: AsyncDisposableStack,
 ): Promise<{ readonly endpoint: string }> {
-  if (endpoint !== undefined) return { endpoint };
+  if (dynamodbEndpoint !== undefined) return { endpoint: dynamodbEndpoint };
+  onStep('Starting DynamoDB Local');
   const files = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb');
   if (files !== undefined) await mkdir(files, { recursive: true });
   const database = await startDynamoDbLocal(files === undefined ? {} : { dataDirectory: files });
   parts.defer(database.stop);
   return database;
-}
-
-/** Removed with the other parts, or at the latest when this process ends. */
-async function temporaryDirectory(parts: AsyncDisposableStack): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'quantum-batch-api-'));
-  const remove = () => rmSync(directory, { recursive: true, force: true });
-  process.once('exit', remove);
-  parts.defer(async () => {
-    process.removeListener('exit', remove);
-    remove();
-  });
-  return directory;
 }
 
 async function openLog(file: string, parts: AsyncDisposableStack): Promise<(line: string) => void> {

@@ -18,11 +18,14 @@ import { type LocalStack, startLocalStack } from './local-stack.ts';
 import { readSettings, type Settings, usage } from './settings.ts';
 
 const stateDirectory = resolve('.local');
+const progressMilliseconds = 3_000;
 
 let stack: LocalStack | undefined;
 /** Where the running stack describes itself for other programs. */
 let descriptionFile: string | undefined;
 let ending = false;
+/** Repeats the line that was shown last. */
+let repeated: NodeJS.Timeout | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(0));
 // When npm is killed, nobody else would end this process.
@@ -60,16 +63,19 @@ async function start(settings: Settings) {
     dynamodbEndpoint,
     deliverWebhooks,
     logFile: files.log,
-    onStep: (step) => console.log(`${step} …`),
+    onStep: (step) => showProgress(`${step} …`),
   });
   if (ending) return;
   await announceDevices(stack);
   await loadDemoData(stack, settings, showProgress);
+  showProgress('Waiting until every function is loaded …');
+  await stack.loaded;
   const { issuer } = stack;
   const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
   const users = await Promise.all(accounts.map(withToken));
   const description = describeStack(stack, users, await withToken(deviceAccount));
   await writeFile(files.description, `${JSON.stringify(description, null, 2)}\n`);
+  clearInterval(repeated);
   const text = await greeting(description, {
     description: relative('', files.description),
     log: relative('', files.log),
@@ -109,7 +115,13 @@ async function claimStateFiles(port: number): Promise<{ readonly description: st
   return files;
 }
 
-function showProgress(line: string, done: boolean) {
-  if (process.stdout.isTTY) process.stdout.write(`\r${line}${done ? '\n' : ''}`);
-  else console.log(line);
+/** Shows the line now, and again every few seconds until there is another one. */
+function showProgress(line: string) {
+  const since = Date.now();
+  clearInterval(repeated);
+  console.log(line);
+  repeated = setInterval(
+    () => console.log(`${line} ${Math.round((Date.now() - since) / 1000)} s`),
+    progressMilliseconds,
+  ).unref();
 }

@@ -12,10 +12,7 @@ export interface Bundle {
   readonly variables: readonly string[];
 }
 
-/**
- * Bundles every function as `cdk deploy` does; by name (`ListJobs`). The files do not outlive
- * `work`.
- */
+/** The bundles of all functions as `cdk deploy` makes them; by name (`ListJobs`). */
 export function withBundles<Result>(work: (bundles: ReadonlyMap<string, Bundle>) => Promise<Result>): Promise<Result> {
   return withAssembly((synthesis, assembly) => {
     const manifest = readdirSync(assembly).find((name) => name.endsWith('.assets.json'))!;

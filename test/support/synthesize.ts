@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import cdk from '../../cdk.json' with { type: 'json' };
+import { assemblyKey, findAssembly, keepAssembly, newAssembly } from '../../infra/local/assemblies.ts';
 import { compileCache } from '../../infra/local/compile-cache.ts';
 
 /**
@@ -64,56 +64,52 @@ interface Template {
 const done = new Map<string, Synthesis>();
 
 /**
- * Runs infra/app.ts as the CDK CLI does, once for each context. Throws what it printed when it
- * fails. CDK's own check of the template takes longer than all else: it is made where the caller
- * looks at its findings.
+ * What infra/app.ts makes when the CDK CLI runs it, as it was synthesized before from the same
+ * sources, or anew. Throws what the app printed when it fails. CDK's own check of the template
+ * takes longer than all else: it is made where the caller looks at its findings.
  */
 export function synthesize(context: Record<string, string> = {}, { withCheck = false } = {}): Synthesis {
   const key = JSON.stringify([context, withCheck]);
   const known = done.get(key);
   if (known !== undefined) return known;
-  const directory = newDirectory();
-  try {
-    runApp(directory, { ...context, 'aws:cdk:bundling-stacks': [] }, withCheck);
-    const synthesis = readSynthesis(directory);
-    done.set(key, synthesis);
-    return synthesis;
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  const synthesis = readSynthesis(assemblyOf({ ...context, 'aws:cdk:bundling-stacks': [] }, withCheck));
+  done.set(key, synthesis);
+  return synthesis;
 }
 
-/**
- * As `synthesize`, with bundles. `work` gets the directory of the assembly, which is removed
- * afterwards.
- */
-export async function withAssembly<Result>(
-  work: (synthesis: Synthesis, directory: string) => Promise<Result>,
-): Promise<Result> {
-  const directory = newDirectory();
-  try {
-    runApp(directory, {}, false);
-    return await work(readSynthesis(directory), directory);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+/** As `synthesize`, with bundles. `work` gets the directory of the assembly, to read only. */
+export function withAssembly<Result>(work: (synthesis: Synthesis, directory: string) => Result): Result {
+  const directory = assemblyOf({}, false);
+  return work(readSynthesis(directory), directory);
 }
 
-function newDirectory(): string {
-  return mkdtempSync(join(tmpdir(), 'synth-'));
+function assemblyOf(added: object, withCheck: boolean): string {
+  const context = { ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...added };
+  for (;;) {
+    const key = assemblyKey({ context, withCheck });
+    const known = findAssembly(key);
+    if (known !== undefined) return known;
+    const directory = newAssembly();
+    try {
+      runApp(directory, context, withCheck);
+      // Otherwise somebody changed the sources while they were read.
+      if (assemblyKey({ context, withCheck }) === key) return keepAssembly(key, directory);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
 }
 
 function runApp(directory: string, context: object, withCheck: boolean) {
-  const root = join(import.meta.dirname, '../..');
   const { status, stderr } = spawnSync(process.execPath, ['infra/app.ts'], {
-    cwd: root,
+    cwd: join(import.meta.dirname, '../..'),
     encoding: 'utf8',
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: compileCache,
       CDK_VALIDATION: String(withCheck),
       CDK_OUTDIR: directory,
-      CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...context }),
+      CDK_CONTEXT_JSON: JSON.stringify(context),
     },
   });
   if (status !== 0) throw new Error(stderr);

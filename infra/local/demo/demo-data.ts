@@ -92,8 +92,7 @@ function accountData(account: Account, size: DemoDataSize, now: number): DemoDat
     projects: Array.from({ length: isFirst ? 4 : 2 }, () => random.uuid()),
     largest: isFirst ? Math.floor(size.batches / 3) : -1,
     batchIds: [],
-    created: [],
-    updates: [],
+    events: [],
     results: [],
   };
   for (let index = 0; index < size.batches; index++) {
@@ -101,8 +100,8 @@ function accountData(account: Account, size: DemoDataSize, now: number): DemoDat
     addCreation(history, batch);
     addUpdates(history, batch);
   }
-  const { batchIds, created, updates, results } = history;
-  return { account, batchIds, events: [...created, ...updates], results };
+  const { batchIds, events, results } = history;
+  return { account, batchIds, events, results };
 }
 
 /**
@@ -119,8 +118,7 @@ interface AccountHistory {
   /** The index of the batch with very many jobs; -1: there is none. */
   readonly largest: number;
   readonly batchIds: string[];
-  readonly created: LifecycleEventInput[];
-  readonly updates: LifecycleEventInput[];
+  readonly events: LifecycleEventInput[];
   readonly results: DemoResults[];
 }
 
@@ -159,7 +157,7 @@ function makeBatch({ random, size, latest, largest, batchIds }: AccountHistory, 
 }
 
 function addCreation(history: AccountHistory, { id, createdAt, open, device, jobs }: DemoBatch) {
-  const { random, projects, batchIds, created } = history;
+  const { random, projects, batchIds, events } = history;
   const data = {
     id,
     project_id: random.pick(projects),
@@ -172,12 +170,12 @@ function addCreation(history: AccountHistory, { id, createdAt, open, device, job
     ...configurationOf(device, random),
     jobs,
   };
-  created.push(makeEvent(history, { type: 'batch.created', id, at: createdAt, data }));
+  events.push(makeEvent(history, { type: 'batch.created', id, at: createdAt, data }));
 }
 
 /** The jobs run one after the other, at the same pace; the batch's own update comes last. */
 function addUpdates(history: AccountHistory, { id, createdAt, status, open, device, isLargest, jobs }: DemoBatch) {
-  const { account, random, updates, results } = history;
+  const { account, random, events, results } = history;
   const startedAt = createdAt + random.whole(1, 9) * minute;
   const endedAt = startedAt + random.whole(2, 18) * minute;
   const hasEnded = ['DONE', 'ERROR', 'TIMED_OUT'].includes(status) || (status === 'CANCELED' && random.chance(0.5));
@@ -201,7 +199,7 @@ function addUpdates(history: AccountHistory, { id, createdAt, status, open, devi
       ...(jobStatus === 'ERROR' && { errors: [random.pick(failures)] }),
       ...(jobStatus === 'DONE' && { results_key: key }),
     };
-    updates.push(makeEvent(history, { type: 'job.updated', id: job.id, at: startedAt + jobTime * (index + 1), data }));
+    events.push(makeEvent(history, { type: 'job.updated', id: job.id, at: startedAt + jobTime * (index + 1), data }));
     if (jobStatus === 'DONE') results.push({ key, content: measurements(job.runs, random) });
   }
   if (status === 'PENDING') return;
@@ -213,7 +211,7 @@ function addUpdates(history: AccountHistory, { id, createdAt, status, open, devi
     ...(hasEnded && { end_datetime: timestamp(endedAt, random) }),
     ...(device.startsWith('FRESNEL') && { device_status: random.pick(['UP', 'CALIBRATING', 'DOWN']) }),
   };
-  updates.push(makeEvent(history, { type: 'batch.updated', id, at: hasEnded ? endedAt : startedAt, data }));
+  events.push(makeEvent(history, { type: 'batch.updated', id, at: hasEnded ? endedAt : startedAt, data }));
 }
 
 /** `at` is in milliseconds since 1970, `id` that of the batch or job. */

@@ -14,7 +14,7 @@ const progressMilliseconds = 2_000;
 export async function loadDemoData(
   stack: LocalStack,
   size: DemoDataSize,
-  onProgress: (line: string, done: boolean) => void,
+  onProgress: (line: string) => void,
 ): Promise<void> {
   if (size.batches === 0) return;
   const accounts = demoData(size, Date.now());
@@ -28,7 +28,7 @@ export async function loadDemoData(
       });
     }
   }
-  if (await isLoaded(stack, accounts[0]!)) return onProgress('The data of an earlier start is there.', true);
+  if (await isLoaded(stack, accounts[0]!)) return onProgress('The data of an earlier start is there.');
   const total = accounts.reduce((sum, { events }) => sum + events.length, 0);
   let sent = 0;
   let shown = 0;
@@ -47,7 +47,7 @@ export async function loadDemoData(
         const done = sent === total;
         if (done || Date.now() - shown > progressMilliseconds) {
           shown = Date.now();
-          onProgress(`Loading demo data: ${sent} of ${total} events`, done);
+          onProgress(`Loading demo data: ${sent} of ${total} events`);
         }
       }
     }),

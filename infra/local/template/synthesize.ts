@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupProblem } from '../../setup-problem.ts';
+import { assemblyKey, findAssembly, keepAssembly, newAssembly } from '../assemblies.ts';
 import { compileCache } from '../compile-cache.ts';
 import type { AssetManifest } from './deployment.ts';
 import type { Template } from './template.ts';
@@ -15,23 +16,45 @@ export interface Synthesis {
 
 const projectDirectory = join(import.meta.dirname, '../../..');
 
+/** Stands for the issuer in assemblies that are kept: its port is another one at each start. */
+const issuerPlaceholder = 'http://issuer.invalid';
+
 /**
- * Synthesizes the app with `context` in addition to that of cdk.json. As the CDK's command line
- * does, it runs the app's command with the directory and the context in the environment. Its own
- * process gives the memory back when it ends.
+ * The app's stack with `context` in addition to that of cdk.json, as it was synthesized before from
+ * the same sources; otherwise calls `onStart` and synthesizes it, in a process of its own. Throws
+ * SetupProblem with what the app printed when it fails.
  */
-export async function synthesize(directory: string, context: Readonly<Record<string, unknown>>): Promise<Synthesis> {
-  const cdk = JSON.parse(await readFile(join(projectDirectory, 'cdk.json'), 'utf8')) as {
-    app: string;
-    context: Record<string, unknown>;
-  };
-  const [, ...appArguments] = cdk.app.split(' ');
+export async function synthesize(
+  { issuer, ...context }: Readonly<Record<string, string>> & { readonly issuer: string },
+  onStart: () => void,
+): Promise<Synthesis> {
+  const cdk = readJson(join(projectDirectory, 'cdk.json')) as { app: string; context: Record<string, unknown> };
+  const values = { ...cdk.context, ...context, issuer: issuerPlaceholder };
+  for (;;) {
+    const key = assemblyKey(values);
+    const known = findAssembly(key);
+    if (known !== undefined) return readSynthesis(known, issuer);
+    onStart();
+    const directory = newAssembly();
+    try {
+      await runApp(cdk.app, directory, values);
+      // Otherwise somebody changed the sources while they were read.
+      if (assemblyKey(values) === key) return readSynthesis(keepAssembly(key, directory), issuer);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+}
+
+/** As the CDK's command line does: gives the directory and the context in the environment. */
+async function runApp(command: string, directory: string, context: object): Promise<void> {
+  const [, ...appArguments] = command.split(' ');
   const child = spawn(process.execPath, appArguments, {
     cwd: projectDirectory,
     env: {
       ...process.env,
       CDK_OUTDIR: directory,
-      CDK_CONTEXT_JSON: JSON.stringify({ ...cdk.context, ...context }),
+      CDK_CONTEXT_JSON: JSON.stringify(context),
       NODE_COMPILE_CACHE: compileCache,
       // CDK's check of the template takes longer than all else. `cdk synth` makes it, and so does
       // test/infra.
@@ -48,15 +71,22 @@ export async function synthesize(directory: string, context: Readonly<Record<str
   const code = await new Promise((resolve) => child.once('close', resolve));
   process.removeListener('exit', endOnExit);
   if (code !== 0) throw new SetupProblem(`The stack does not synthesize:\n${complaint.trim()}`);
-  const read = async (name: string) => JSON.parse(await readFile(join(directory, name), 'utf8'));
-  const manifest = (await read('manifest.json')) as { artifacts: Record<string, { type: string }> };
+}
+
+function readSynthesis(directory: string, issuer: string): Synthesis {
+  const manifest = readJson(join(directory, 'manifest.json')) as { artifacts: Record<string, { type: string }> };
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stackName, ...others] = stacks.map(([name]) => name);
   if (stackName === undefined || others.length > 0)
     throw new SetupProblem('The local stack runs an app with one stack.');
+  const text = readFileSync(join(directory, `${stackName}.template.json`), 'utf8');
   return {
     stackName,
-    template: await read(`${stackName}.template.json`),
-    assets: { manifest: await read(`${stackName}.assets.json`), directory },
+    template: JSON.parse(text.replaceAll(issuerPlaceholder, issuer)),
+    assets: { manifest: readJson(join(directory, `${stackName}.assets.json`)) as AssetManifest, directory },
   };
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
