@@ -5,21 +5,20 @@
 
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';
+import { trials } from '../support/depth.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { hostileText } from '../support/hostile-text.ts';
 import { loadDevices } from '../support/load-devices.ts';
-import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
-import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
-import { leaseFirstBatch, putFirstLease, routeCases, routesWithToken } from '../support/route-cases.ts';
+import { routeCases, routesWithToken } from '../support/route-cases.ts';
+import { storeWorld, world } from '../support/world.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -33,21 +32,11 @@ afterAll(async () => {
 const handlers = await loadHandlers(routesWithToken);
 
 const userId = 'auth0|alice';
-const sample = <Value>(rows: fc.Arbitrary<Value>) => fc.sample(rows, { numRuns: 1, seed: 3 })[0] as Value;
-const plainBatches = sample(batchRows(userId, 30));
-const plainJobs = sample(jobRows(userId, [plainBatches[0]!.id, plainBatches[1]!.id], 40)).map((job) => ({
-  ...job,
-  results_key: `results/${userId}/${job.id}.json`,
-}));
-const { batches: leasedBatches, jobs } = leaseFirstBatch({ batches: plainBatches, jobs: plainJobs });
-const batches = countJobs(leasedBatches, jobs);
+const own = world(userId, { leased: true });
 
 beforeAll(async () => {
-  await loadList(client, names, { list: batchList, userId, rows: batches });
-  await loadList(client, names, { list: jobList, userId, rows: jobs });
+  await storeWorld({ client, names, results }, own);
   await loadDevices(client, names);
-  await putFirstLease(client, names, { batches, jobs });
-  for (const { results_key } of jobs) await results.put(results_key, { counter: { '000': 8 } });
 });
 
 async function ask(route: RouteWithToken, request: GatewayRequest) {
@@ -60,7 +49,7 @@ describe.each(routesWithToken)('%s', (route) => {
     const parameters = Object.keys(parameterSchemas((await loadOperation(route)).query));
     let successes = 0;
     await fc.assert(
-      fc.asyncProperty(routeCases[route].anything({ batches, jobs }), async (request) => {
+      fc.asyncProperty(routeCases[route].anything(own), async (request) => {
         const { statusCode, body } = await ask(route, request);
         expect(statusCode).toBeLessThan(500);
         if (statusCode < 300) successes++;
@@ -69,7 +58,7 @@ describe.each(routesWithToken)('%s', (route) => {
           if (loc[0] === 'query') expect(parameters).toContain(loc[1]);
         }
       }),
-      { numRuns: 300 },
+      trials(60, 1_000),
     );
     expect(successes).toBeGreaterThan(0);
   });
@@ -86,7 +75,7 @@ describe.each(['listBatches', 'listJobs'] as const)('%s', (route) => {
           expect(await ask(route, { headers, body })).toEqual(plain);
         },
       ),
-      { numRuns: 25 },
+      trials(10, 100),
     );
   });
 });
@@ -128,7 +117,7 @@ describe('submitQuizzes', () => {
           wanted.map((each) => JSON.stringify(each)),
         );
       }),
-      { numRuns: 100 },
+      trials(60, 500),
     );
     expect(kept).toBeGreaterThan(20);
   });
@@ -144,7 +133,7 @@ describe('submitQuizzes', () => {
         const { statusCode } = await ask('submitQuizzes', { body: sent });
         expect([200, 422]).toContain(statusCode);
       }),
-      { numRuns: 200 },
+      trials(60, 1_000),
     );
   });
 
@@ -155,7 +144,7 @@ describe('submitQuizzes', () => {
         const { statusCode } = await ask('submitQuizzes', { ...sent, headers: { 'content-type': type } });
         expect(statusCode).toBe(422);
       }),
-      { numRuns: 50 },
+      trials(30, 300),
     );
   });
 

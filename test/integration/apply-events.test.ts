@@ -10,6 +10,7 @@ import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { createTables } from '../support/create-tables.ts';
+import { trials } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -583,7 +584,7 @@ describe('applyEvents', () => {
           expect(await outcome(other, bodies)).toEqual(await outcome(one, history(one, seconds, end)));
         },
       ),
-      { numRuns: 15, seed },
+      trials(6, 60),
     );
     expect(sink.messages).toEqual([]);
   });

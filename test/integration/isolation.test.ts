@@ -1,9 +1,7 @@
 /** No request of one user shows what another has, or that they have anything. */
 
 import { randomUUID } from 'node:crypto';
-import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
@@ -13,11 +11,10 @@ import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
-import { loadList } from '../support/load-list.ts';
 import { startPassingServer } from '../support/passing-server.ts';
-import { batchRows, countJobs, jobRows } from '../support/random-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { routeCases, routesWithToken, type UserRequest } from '../support/route-cases.ts';
+import { storeWorld, world } from '../support/world.ts';
 
 const owner = 'auth0|alice';
 const intruder = 'auth0|mallory';
@@ -49,30 +46,8 @@ afterAll(async () => {
 
 const handlers = await loadHandlers(routesWithToken);
 
-const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;
-
-/** What a user has that no other has: its ids, projects, devices and tags say whose they are. */
-function belongings(userId: string, seed: number) {
-  const mark = userId.replace(/\W/g, '');
-  const project_id = randomUUID();
-  const unnumbered = sample(batchRows(userId, 12), seed).map((row, at) => ({
-    ...row,
-    ...(at === 0 && { open: true, status: 'RUNNING' as const }),
-    id: randomUUID(),
-    project_id,
-    device_type: `DEVICE_${mark}`,
-    tags: [`tag-${mark}`],
-  }));
-  const batchIds = unnumbered.slice(0, 2).map(({ id }) => id);
-  const jobs = sample(jobRows(userId, batchIds, 20), seed + 1).map((row) => {
-    const id = randomUUID();
-    return { ...row, id, project_id, errors: [`error of ${mark}`], results_key: `results/${userId}/${id}.json` };
-  });
-  return { batches: countJobs(unnumbered, jobs), jobs };
-}
-
-const theirs = belongings(owner, 21);
-const own = belongings(intruder, 22);
+const theirs = world(owner, { batches: 12, jobs: 20, seed: 1, mark: 'alice' });
+const own = world(intruder, { batches: 12, jobs: 20, seed: 2, mark: 'mallory' });
 /** Everything that would give the owner away. */
 const secrets = [
   owner,
@@ -82,14 +57,7 @@ const secrets = [
 ];
 
 beforeAll(async () => {
-  for (const [userId, { batches, jobs }] of [
-    [owner, theirs],
-    [intruder, own],
-  ] as const) {
-    await loadList(client, names, { list: batchList, userId, rows: batches });
-    await loadList(client, names, { list: jobList, userId, rows: jobs });
-    for (const { id, results_key } of jobs) await results.put(results_key, { counter: { [id]: 1 } });
-  }
+  for (const each of [theirs, own]) await storeWorld({ client, names, results }, each);
 });
 
 /** The whole answer, but for the name of the request, and what it took. */

@@ -11,6 +11,7 @@ import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { createTables } from '../support/create-tables.ts';
+import { deep, trials } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -30,7 +31,8 @@ const sound = workerStack(client, names, clock);
  * A stack whose calls are counted, and may fail once: at the call of this number, before or after
  * its effect.
  */
-function failing(at: number, when: 'before' | 'after', error: () => Error) {
+function failing(at: number, round: typeof cases) {
+  const { when, error } = round[(seed + at) % round.length]!;
   let calls = 0;
   const intercepted = interceptedClient(client, async (call: Call) => {
     calls += 1;
@@ -60,91 +62,97 @@ async function expectSound(user: string, device: string) {
   expect(await misplacedBatches(client, names, { user, device })).toEqual([]);
 }
 
-describe.each(cases)('$name, $when the effect of a call', ({ when, error }) => {
-  it('leaves a claim to be repeated: no batch is lost, none is at two workers', async () => {
-    for (let at = 1; ; at++) {
-      const { device, user } = newNames();
-      const batch = await sound.create(user, { device_type: device, jobs: 2 });
-      const { stack, calls } = failing(at, when, error);
-      const claim = await stack.claim(device, 'worker').catch(() => undefined);
-      if (claim === undefined) clock.now += 61_000;
-      const again = claim ?? (await sound.claim(device, 'worker'));
-      expect(again?.batch.id).toBe(batch.id);
-      expect(await sound.claim(device, 'another')).toBeUndefined();
-      for (const { id } of batch.jobs!) await sound.report(leaseFrom(again!), id);
-      expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
-      await expectSound(user, device);
-      if (at >= calls()) break;
-    }
-  });
+/** From call to call the faults go round. In a deep run each of them strikes every call. */
+const rounds = deep ? cases.map((each) => [each]) : [cases];
 
-  it('leaves a report to be repeated, which answers what it would have answered', async () => {
-    for (let at = 1; ; at++) {
-      const { device, user } = newNames();
-      const batch = await sound.create(user, { device_type: device, jobs: 2 });
-      const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
-      const lease = leaseFrom((await sound.claim(device, 'worker'))!);
-      const { stack, calls } = failing(at, when, error);
-      const interrupted = await stack.report(lease, first).catch(() => undefined);
-      const answer = await sound.report(lease, first);
-      if (interrupted !== undefined) expect(interrupted).toEqual(answer);
-      expect(answer.job?.id).toBe(second);
-      await expectSound(user, device);
-      const last = failing(at, when, error);
-      await last.stack.report(lease, second).catch(() => undefined);
-      expect(await sound.report(lease, second)).toEqual({ job: null, done: true, retry_after: null });
-      expect((await sound.batch(user, batch.id))!.jobs_count_per_status.DONE).toBe(2);
-      await expectSound(user, device);
-      if (at >= Math.max(calls(), last.calls())) break;
-    }
-  });
+describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) => `${name} ${when} the effect`) })))(
+  'a call that fails once: $names',
+  ({ round }) => {
+    it('leaves a claim to be repeated: no batch is lost, none is at two workers', async () => {
+      for (let at = 1; ; at++) {
+        const { device, user } = newNames();
+        const batch = await sound.create(user, { device_type: device, jobs: 2 });
+        const { stack, calls } = failing(at, round);
+        const claim = await stack.claim(device, 'worker').catch(() => undefined);
+        if (claim === undefined) clock.now += 61_000;
+        const again = claim ?? (await sound.claim(device, 'worker'));
+        expect(again?.batch.id).toBe(batch.id);
+        expect(await sound.claim(device, 'another')).toBeUndefined();
+        for (const { id } of batch.jobs!) await sound.report(leaseFrom(again!), id);
+        expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
+        await expectSound(user, device);
+        if (at >= calls()) break;
+      }
+    });
 
-  it('leaves heartbeats, questions for the next job and releases to be repeated', async () => {
-    for (let at = 1; ; at++) {
-      const { device, user } = newNames();
-      const batch = await sound.create(user, { device_type: device, open: true });
-      const claim = await sound.claim(device, 'worker');
-      const lease = leaseFrom(claim!);
-      const heart = failing(at, when, error);
-      await heart.stack.heartbeat(lease, claim!.job.id).catch(() => undefined);
-      expect(await sound.heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
-      await sound.report(lease, claim!.job.id);
-      const { jobs } = await sound.add(user, batch.id, 1);
-      const next = failing(at, when, error);
-      await next.stack.next(lease).catch(() => undefined);
-      expect((await sound.next(lease)).job?.id).toBe(jobs![1]!.id);
-      const release = failing(at, when, error);
-      await release.stack.release(lease).catch(() => undefined);
-      await sound.release(lease);
-      await expect(sound.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
-      expect((await sound.claim(device, 'another'))?.job.id).toBe(jobs![1]!.id);
-      await expectSound(user, device);
-      if (at >= Math.max(heart.calls(), next.calls(), release.calls())) break;
-    }
-  });
+    it('leaves a report to be repeated, which answers what it would have answered', async () => {
+      for (let at = 1; ; at++) {
+        const { device, user } = newNames();
+        const batch = await sound.create(user, { device_type: device, jobs: 2 });
+        const [first, second] = batch.jobs!.map(({ id }) => id) as [string, string];
+        const lease = leaseFrom((await sound.claim(device, 'worker'))!);
+        const { stack, calls } = failing(at, round);
+        const interrupted = await stack.report(lease, first).catch(() => undefined);
+        const answer = await sound.report(lease, first);
+        if (interrupted !== undefined) expect(interrupted).toEqual(answer);
+        expect(answer.job?.id).toBe(second);
+        await expectSound(user, device);
+        const last = failing(at, round);
+        await last.stack.report(lease, second).catch(() => undefined);
+        expect(await sound.report(lease, second)).toEqual({ job: null, done: true, retry_after: null });
+        expect((await sound.batch(user, batch.id))!.jobs_count_per_status.DONE).toBe(2);
+        await expectSound(user, device);
+        if (at >= Math.max(calls(), last.calls())) break;
+      }
+    });
 
-  it('leaves the creation and the end of a batch in agreement with the queue', async () => {
-    for (let at = 1; ; at++) {
-      const { device, user } = newNames();
-      const creation = failing(at, when, error);
-      await creation.stack.create(user, { device_type: device }).catch(() => undefined);
-      await expectSound(user, device);
-      const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
-      const adding = failing(at, when, error);
-      await adding.stack.add(user, batch.id, 1).catch(() => undefined);
-      await expectSound(user, device);
-      const cancellation = failing(at, when, error);
-      await cancellation.stack.cancel(user, batch.id).catch(() => undefined);
-      await expectSound(user, device);
-      await sound.cancel(user, batch.id);
-      await expectSound(user, device);
-      // What the creation left in the queue stands before the canceled batch.
-      const left = (await keysInQueue(client, names, device)).length;
-      expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.tag ?? 0).toBe(left * 8);
-      if (at >= Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
-    }
-  });
-});
+    it('leaves heartbeats, questions for the next job and releases to be repeated', async () => {
+      for (let at = 1; ; at++) {
+        const { device, user } = newNames();
+        const batch = await sound.create(user, { device_type: device, open: true });
+        const claim = await sound.claim(device, 'worker');
+        const lease = leaseFrom(claim!);
+        const heart = failing(at, round);
+        await heart.stack.heartbeat(lease, claim!.job.id).catch(() => undefined);
+        expect(await sound.heartbeat(lease, claim!.job.id)).toMatchObject({ cancel: false });
+        await sound.report(lease, claim!.job.id);
+        const { jobs } = await sound.add(user, batch.id, 1);
+        const next = failing(at, round);
+        await next.stack.next(lease).catch(() => undefined);
+        expect((await sound.next(lease)).job?.id).toBe(jobs![1]!.id);
+        const release = failing(at, round);
+        await release.stack.release(lease).catch(() => undefined);
+        await sound.release(lease);
+        await expect(sound.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
+        expect((await sound.claim(device, 'another'))?.job.id).toBe(jobs![1]!.id);
+        await expectSound(user, device);
+        if (at >= Math.max(heart.calls(), next.calls(), release.calls())) break;
+      }
+    });
+
+    it('leaves the creation and the end of a batch in agreement with the queue', async () => {
+      for (let at = 1; ; at++) {
+        const { device, user } = newNames();
+        const creation = failing(at, round);
+        await creation.stack.create(user, { device_type: device }).catch(() => undefined);
+        await expectSound(user, device);
+        const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
+        const adding = failing(at, round);
+        await adding.stack.add(user, batch.id, 1).catch(() => undefined);
+        await expectSound(user, device);
+        const cancellation = failing(at, round);
+        await cancellation.stack.cancel(user, batch.id).catch(() => undefined);
+        await expectSound(user, device);
+        await sound.cancel(user, batch.id);
+        await expectSound(user, device);
+        // What the creation left in the queue stands before the canceled batch.
+        const left = (await keysInQueue(client, names, device)).length;
+        expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.tag ?? 0).toBe(left * 8);
+        if (at >= Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
+      }
+    });
+  },
+);
 
 describe('what events change of a batch that a device has', () => {
   const events = lifecycle(client, names, { now: () => clock.now });
@@ -513,7 +521,7 @@ describe('any calls in any order', () => {
         expect(await keysInQueue(client, names, device)).toEqual([]);
         await expectSound(user, device);
       }),
-      { numRuns: 25, seed },
+      trials(8, 100),
     );
   }, 180_000);
 });

@@ -3,12 +3,15 @@ import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { rotate } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
+import { sideBySide } from '../support/side-by-side.ts';
 import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 3;
@@ -51,6 +54,8 @@ async function tryOperation(userId: string, operation: string, intercept: (call:
 }
 
 describe.each(Object.keys(operations))('%s', (operation) => {
+  const at = Object.keys(operations).indexOf(operation);
+
   it('succeeds despite one fault at any of its calls', async () => {
     const calls: string[] = [];
     const { after: expected } = await tryOperation(`${operation} well`, operation, (call) => {
@@ -58,37 +63,36 @@ describe.each(Object.keys(operations))('%s', (operation) => {
       return call.send();
     });
     expect(calls).toContain('TransactWriteCommand');
-    for (const [name, fault] of Object.entries({ ...contention, ...failures, ...partly })) {
-      const places = [...calls.keys()].filter((place) => fault.commands.includes(calls[place]!));
-      await Promise.all(
-        places.map(async (place) => {
-          let at = 0;
-          const { error, after } = await tryOperation(`${operation} ${name} ${place}`, operation, (call) =>
-            at++ === place ? fault.strike(call) : call.send(),
-          );
-          expect({ name, place, error, after }).toEqual({ name, place, error: undefined, after: expected });
-        }),
+    const faults = Object.entries({ ...contention, ...failures, ...partly });
+    const possible = (place: number) => faults.filter(([, { commands }]) => commands.includes(calls[place]!));
+    await sideBySide(rotate([...calls.keys()], possible, at), 8, async ({ place, fault: [name, fault] }) => {
+      let made = 0;
+      const { error, after } = await tryOperation(`${operation} ${name} ${place}`, operation, (call) =>
+        made++ === place ? fault.strike(call) : call.send(),
       );
-    }
+      const where = { name, place, seed };
+      expect({ ...where, error, after }).toEqual({ ...where, error: undefined, after: expected });
+    });
   });
 
   /**
-   * Runs the operation with each lasting fault of each command. `struck` counts the calls that it
-   * hit.
+   * Runs the operation with a lasting fault of each command. `struck` counts the calls that it hit.
    */
   const lasting = (faults: Readonly<Record<string, Fault>>) =>
     Promise.all(
-      Object.entries(faults).flatMap(([name, fault]) =>
-        fault.commands.map(async (command) => {
-          let struck = 0;
-          const outcome = await tryOperation(`${operation} ${name} ${command}`, operation, (call) => {
-            if (call.name !== command) return call.send();
-            struck += 1;
-            return fault.strike(call);
-          });
-          return { name, command, struck, ...outcome };
-        }),
-      ),
+      rotate(
+        ['BatchGetCommand', 'TransactWriteCommand'],
+        (command) => Object.entries(faults).filter(([, { commands }]) => commands.includes(command)),
+        at,
+      ).map(async ({ place: command, fault: [name, fault] }) => {
+        let struck = 0;
+        const outcome = await tryOperation(`${operation} ${name} ${command}`, operation, (call) => {
+          if (call.name !== command) return call.send();
+          struck += 1;
+          return fault.strike(call);
+        });
+        return { name, command, struck, ...outcome };
+      }),
     );
 
   it('throws TooBusy and changes nothing while contention lasts', async () => {

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { trials } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { type Change, emptyModel, type Model, modelOf, modelWriter, operations } from '../support/lifecycle-model.ts';
@@ -106,7 +107,7 @@ describe('lifecycle', () => {
           );
         },
       ),
-      { numRuns: 20, seed },
+      trials(7, 80),
     );
   }, 300_000);
 

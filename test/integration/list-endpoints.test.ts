@@ -6,6 +6,7 @@ import { Batch } from '../../functions/schemas/batch.ts';
 import { PageOf } from '../../functions/schemas/envelope.ts';
 import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Job } from '../../functions/schemas/job.ts';
+import { trials } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadList } from '../support/load-list.ts';
@@ -204,7 +205,7 @@ describe.each([
           expect([200, 422]).toContain((await ask(route, query)).statusCode);
         },
       ),
-      { numRuns: 150 },
+      trials(50, 1_000),
     );
   });
 });

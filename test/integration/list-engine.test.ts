@@ -10,17 +10,18 @@ import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-lis
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { cases } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed } from '../support/load-list.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
+import { sideBySide } from '../support/side-by-side.ts';
 import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const pageLimit = 7;
-/** FC_RUNS: mutation tests ask for fewer. */
-const randomQueries = Number(process.env.FC_RUNS ?? 2_000);
+const randomQueries = cases(300, 2_000);
 const user = 'auth0|one';
 
 const client = testClient(dynamodbEndpoint);
@@ -133,25 +134,22 @@ async function compareAll<Query>(
 ) {
   const all = fc.sample(queries, { numRuns: randomQueries, seed });
   let filledPages = 0;
-  const check = async () => {
-    for (let query = all.pop(); query !== undefined; query = all.pop()) {
-      const { items, total } = await list(query);
-      const answer = { ids: items.map((item) => item.id), total };
-      expect(answer, `seed ${seed}: ${JSON.stringify(query)}`).toEqual(listOf(rows, query as never));
-      if (items.length > 0) filledPages++;
-    }
-  };
-  await Promise.all(Array.from({ length: 6 }, check));
+  await sideBySide(all, 6, async (query) => {
+    const { items, total } = await list(query);
+    const answer = { ids: items.map((item) => item.id), total };
+    expect(answer, `seed ${seed}: ${JSON.stringify(query)}`).toEqual(listOf(rows, query as never));
+    if (items.length > 0) filledPages++;
+  });
   expect(filledPages).toBeGreaterThan(randomQueries / 4);
 }
 
 describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
-  it(`answers ${randomQueries} random batch queries like an array`, { timeout: 300_000 }, async () => {
+  it(`answers ${randomQueries} random batch queries like an array`, { timeout: 600_000 }, async () => {
     const list = listBatches(client, tables, { rowsPerBlock, pageLimit });
     await compareAll(batchQueries, counted, (query) => list(user, query as never));
   });
 
-  it(`answers ${randomQueries} random job queries like an array`, { timeout: 300_000 }, async () => {
+  it(`answers ${randomQueries} random job queries like an array`, { timeout: 600_000 }, async () => {
     const list = listJobs(client, tables, { rowsPerBlock, pageLimit });
     await compareAll(jobQueries, jobs, (query) => list(user, query as never));
   });

@@ -12,10 +12,10 @@ import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { tagOfKey } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import { createTables } from '../support/create-tables.ts';
+import { trials } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { recountOf } from '../support/owner-rows.ts';
-import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
@@ -167,7 +167,7 @@ describe('creations, cancellations and claims at the same time', () => {
         if (taken.size === 0) expect((await clocksOf(client, names, whose)).get('MEDIUM')?.tag).toBe(0);
         expect(await recountOf(client, names, user)).toEqual([]);
       }),
-      { seed, numRuns: 12 },
+      trials(4, 40),
     );
   }, 120_000);
 });

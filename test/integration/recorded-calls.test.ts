@@ -130,11 +130,15 @@ const [first, second, few, farApart, farApartMiscounted] = uncounted.map(({ id }
  * one is cheaper, too.
  */
 const outermost = [farApart, farApartMiscounted];
-const batchOf = (seq: number, id: string) =>
-  seq < 120 || seq >= rowCount - 120 ? outermost[seq % 2]! : seq % 40 === 1 ? few : id;
+const batchOf = (seq: number) => {
+  if (seq < 120 || seq >= rowCount - 120) return outermost[seq % 2]!;
+  if (seq % 40 === 1) return few;
+  // The first two have so many that they end in several transactions, nine others the rest.
+  return seq < 500 ? [first, second][seq % 2]! : uncounted[5 + (seq % 9)]!.id;
+};
 const orders = new Map<string, number>();
 const jobs = sample(jobRows(owner, [first, second], rowCount)).map((row, seq) => {
-  const batch_id = batchOf(seq, row.batch_id);
+  const batch_id = batchOf(seq);
   const creation_order = orders.get(batch_id) ?? 0;
   orders.set(batch_id, creation_order + 1);
   return {

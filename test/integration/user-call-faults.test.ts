@@ -1,5 +1,5 @@
 /**
- * The first call of a user that creates or cancels, with every fault at every call of DynamoDB: it
+ * The first call of a user that creates or cancels, with a fault at every call of DynamoDB: it
  * succeeds, or its repetition completes it.
  */
 
@@ -9,12 +9,15 @@ import { requestCreation } from '../../functions/data/lifecycle/request-creation
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
+import { oneOrAll, rotate } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf, modelWriter } from '../support/lifecycle-model.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { seed } from '../support/seed.ts';
+import { sideBySide } from '../support/side-by-side.ts';
 import { testClient } from '../support/test-client.ts';
 
 /** So few that 14 new jobs, or 30 that end, take several transactions. */
@@ -113,30 +116,42 @@ describe.each(Object.keys(calls))('%s', { timeout: 600_000, concurrent: true }, 
     return { right, made };
   }
 
+  const isWrite = (command: string | undefined) => command === 'TransactWriteCommand';
+  const at = Object.keys(calls).indexOf(name);
+
   /**
-   * The calls to be struck: each transaction by every fault, reads by those that our own code has
-   * to bear. The SDK repeats the others.
+   * Transactions are struck by any fault, reads by those that our own code has to bear: the SDK
+   * repeats the others. The reads before one transaction leave the same behind, so one of them is
+   * enough.
    */
-  const placesOf = (made: readonly string[], fault: string, { commands }: Fault) =>
-    [...made.keys()].filter((place) => {
-      const command = made[place]!;
-      return commands.includes(command) && (command === 'TransactWriteCommand' || forReads.includes(fault));
-    });
+  function strikes(made: readonly string[], faults: Readonly<Record<string, Fault>>) {
+    const possible = (place: number) =>
+      Object.keys(faults).filter(
+        (fault) => faults[fault]!.commands.includes(made[place]!) && (isWrite(made[place]) || forReads.includes(fault)),
+      );
+    const places = [...made.keys()].filter((place) => possible(place).length > 0);
+    const reads = Map.groupBy(
+      places.filter((place) => !isWrite(made[place])),
+      (place) => made.slice(0, place).filter(isWrite).length,
+    );
+    const chosen = [...reads.values()].flatMap((before) => oneOrAll(before, at));
+    return rotate([...places.filter((place) => isWrite(made[place])), ...chosen], possible, at);
+  }
   const forReads = ['some unprocessed keys', 'a killed function'];
 
   it('succeeds despite one fault at any of its transactions', async () => {
     const { right, made } = await callUndisturbed();
-    for (const [fault, each] of Object.entries({ ...contention, ...failures, ...partly })) {
-      await Promise.all(
-        placesOf(made, fault, each).map(async (place) => {
-          const userId = await newUser(name);
-          let at = 0;
-          const error = await attempt(name, userId, (call) => (at++ === place ? each.strike(call) : call.send()));
-          const rows = await rowsOf(userId);
-          expect({ fault, place, error, rows }).toEqual({ fault, place, error: undefined, rows: right });
-        }),
+    const faults = { ...contention, ...failures, ...partly };
+    const check = async ({ place, fault }: { place: number; fault: string }) => {
+      const userId = await newUser(name);
+      let made = 0;
+      const error = await attempt(name, userId, (call) =>
+        made++ === place ? faults[fault]!.strike(call) : call.send(),
       );
-    }
+      const rows = await rowsOf(userId);
+      expect({ fault, place, error, rows }, `seed ${seed}`).toEqual({ fault, place, error: undefined, rows: right });
+    };
+    await sideBySide(strikes(made, faults), 8, check);
   });
 
   it('is completed by its repetition wherever it failed', async () => {
@@ -152,20 +167,18 @@ describe.each(Object.keys(calls))('%s', { timeout: 600_000, concurrent: true }, 
         },
       },
     };
-    for (const [fault, each] of Object.entries(lasting)) {
-      await Promise.all(
-        placesOf(made, fault, each).map(async (place) => {
-          const userId = await newUser(name);
-          let at = 0;
-          await attempt(name, userId, (call) =>
-            at++ >= place && each.commands.includes(call.name) ? each.strike(call) : call.send(),
-          );
-          expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-          const error = await attempt(name, userId, (call) => call.send());
-          const rows = await rowsOf(userId);
-          expect({ fault, place, error, rows }).toEqual({ fault, place, error: undefined, rows: right });
-        }),
+    const check = async ({ place, fault }: { place: number; fault: string }) => {
+      const { commands, strike } = lasting[fault]!;
+      const userId = await newUser(name);
+      let at = 0;
+      await attempt(name, userId, (call) =>
+        at++ >= place && commands.includes(call.name) ? strike(call) : call.send(),
       );
-    }
+      expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+      const error = await attempt(name, userId, (call) => call.send());
+      const rows = await rowsOf(userId);
+      expect({ fault, place, error, rows }, `seed ${seed}`).toEqual({ fault, place, error: undefined, rows: right });
+    };
+    await sideBySide(strikes(made, lasting), 8, check);
   });
 });

@@ -15,6 +15,7 @@ import {
 } from '../../functions/data/columns/summary.ts';
 import { columnChanges, tailStart } from '../../functions/data/columns/tail.ts';
 import type { TableNames } from '../../functions/tables.ts';
+import { sideBySide } from './side-by-side.ts';
 
 type Item = Record<string, unknown>;
 
@@ -109,17 +110,14 @@ async function writeAll(
   writes: readonly (readonly [table: string, item: Item])[],
   progress: (written: number, of: number) => void,
 ) {
-  let next = 0;
-  const writer = async () => {
-    while (next < writes.length) {
-      const chunk = writes.slice(next, next + 25);
-      next += 25;
-      const requests: Record<string, { PutRequest: { Item: Item } }[]> = {};
-      for (const [table, Item] of chunk) requests[table] = [...(requests[table] ?? []), { PutRequest: { Item } }];
-      const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: requests }));
-      if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('DynamoDB Local left items unprocessed.');
-      progress(Math.min(next, writes.length), writes.length);
-    }
-  };
-  await Promise.all(Array.from({ length: 4 }, writer));
+  let written = 0;
+  const chunks = Array.from({ length: Math.ceil(writes.length / 25) }, (_, at) => writes.slice(at * 25, at * 25 + 25));
+  await sideBySide(chunks, 4, async (chunk) => {
+    const requests: Record<string, { PutRequest: { Item: Item } }[]> = {};
+    for (const [table, Item] of chunk) requests[table] = [...(requests[table] ?? []), { PutRequest: { Item } }];
+    const { UnprocessedItems } = await client.send(new BatchWriteCommand({ RequestItems: requests }));
+    if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('DynamoDB Local left items unprocessed.');
+    written += chunk.length;
+    progress(written, writes.length);
+  });
 }
