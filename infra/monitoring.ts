@@ -11,13 +11,13 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { createAlarmTopic } from './alarm-topic.ts';
-import { type AlarmDescription, describeAlarms } from './alarms.ts';
-import { capitalize } from './service-function.ts';
+import { type AlarmDescription, alarms, type LogName } from './alarms.ts';
+import { capitalize, type ServiceFunction } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 import { period, type WatchedMetrics, type WatchedParts, watchMetrics } from './watched-metrics.ts';
 
@@ -39,37 +39,65 @@ export class Monitoring extends Construct {
     this.topic = createAlarmTopic(this, props.settings);
     if (props.alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(props.alarmEmail));
     const metrics = watchMetrics(props);
-    const descriptions = Object.entries(describeAlarms(props, metrics));
+    const logs = logsOf(props);
     const action = new SnsAction(this.topic);
-    const alarms = descriptions.map(([name, description]) => {
-      const alarm = createAlarm(this, name, description);
+    const created = Object.entries(alarms).map(([name, description]) => {
+      const alarm = createAlarm(this, name, { description, metrics });
       alarm.addAlarmAction(action);
       alarm.addOkAction(action);
       return alarm;
     });
-    for (const [name, { queries }] of descriptions) saveQueries(this, name, queries);
-    new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(6), widgets: widgets(props, metrics, alarms) });
+    for (const [name, { queries }] of Object.entries(alarms)) saveQueries(this, name, { queries, logs });
+    new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(6), widgets: widgets(props, metrics, created) });
   }
 }
 
-function createAlarm(scope: Construct, name: string, description: AlarmDescription): Alarm {
+type Logs = Readonly<Record<LogName, readonly ILogGroup[]>>;
+
+function logsOf({ api, consumers, schedules, webhookKey }: WatchedParts): Logs {
+  const { authorizer, ...routes } = api.functions;
+  const ofEach = (functions: Readonly<Record<string, ServiceFunction>>) =>
+    Object.values(functions).map(({ logGroup }) => logGroup);
+  return {
+    gateway: [api.accessLog],
+    gatewayErrors: [api.errorLog],
+    functions: ofEach(routes),
+    consumers: ofEach(consumers.functions),
+    schedules: ofEach(schedules.functions),
+    authorizer: [authorizer.logGroup],
+    rotation: [webhookKey.rotation.logGroup],
+  };
+}
+
+interface AlarmProps {
+  readonly description: AlarmDescription;
+  readonly metrics: WatchedMetrics;
+}
+
+function createAlarm(scope: Construct, name: string, { description, metrics }: AlarmProps): Alarm {
+  const { metric, threshold, periods, meaning, remedy } = description;
   return new Alarm(scope, name, {
-    metric: description.metric,
-    threshold: description.threshold,
-    evaluationPeriods: description.periods,
+    metric: metric(metrics),
+    threshold,
+    evaluationPeriods: periods,
     comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     treatMissingData: TreatMissingData.NOT_BREACHING,
-    alarmDescription: description.meaning,
+    alarmDescription: `${meaning} ${remedy}`,
   });
 }
 
+interface QueryProps {
+  readonly queries: AlarmDescription['queries'];
+  readonly logs: Logs;
+}
+
 /** Saved as `Stack/Alarm/log`: Logs Insights shows the parts as folders. */
-function saveQueries(scope: Construct, alarmName: string, queries: AlarmDescription['queries']) {
-  for (const [name, { logs, text }] of Object.entries(queries)) {
+function saveQueries(scope: Construct, alarmName: string, { queries, logs }: QueryProps) {
+  for (const [name, queryString] of Object.entries(queries)) {
     new CfnQueryDefinition(scope, `${alarmName}Query${capitalize(name)}`, {
       name: `${Stack.of(scope).stackName}/${alarmName}/${name}`,
-      logGroupNames: logs.map(({ logGroupName }) => logGroupName),
-      queryString: text,
+      logGroupNames: logs[name as LogName].map(({ logGroupName }) => logGroupName),
+      queryString,
     });
   }
 }
@@ -81,7 +109,7 @@ function saveQueries(scope: Construct, alarmName: string, queries: AlarmDescript
 function widgets(
   { storage, api, consumers, schedules, webhookKey }: WatchedParts,
   metrics: WatchedMetrics,
-  alarms: Alarm[],
+  created: Alarm[],
 ): IWidget[][] {
   const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
     new GraphWidget({ title, left, right, width: 8, height: 6 });
@@ -94,7 +122,7 @@ function widgets(
     rotateWebhookKey: webhookKey.rotation,
   };
   return [
-    [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 3 })],
+    [new AlarmStatusWidget({ title: 'Alarms', alarms: created, width: 24, height: 3 })],
     [
       graph('Requests, errors', [metrics.requests, metrics.clientErrors, metrics.serverErrors]),
       graph('Latency', [metrics.p50, metrics.p99]),

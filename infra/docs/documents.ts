@@ -1,3 +1,5 @@
+import { renderRunbook } from './runbook.ts';
+
 /** A document that a program writes. */
 export interface GeneratedDocument {
   /** Its path from the root of the repository. */
@@ -7,4 +9,4 @@ export interface GeneratedDocument {
 }
 
 /** `npm run docs` writes them; a test fails while a file differs from what its program renders. */
-export const documents: readonly GeneratedDocument[] = [];
+export const documents: readonly GeneratedDocument[] = [{ file: 'docs/runbook.md', render: renderRunbook }];

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { otherFunctions } from '../../functions/routes.ts';
@@ -9,13 +7,10 @@ import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable, outputs } = synthesize();
 const alarm = (name: string) => one('AWS::CloudWatch::Alarm', `Monitoring/${name}`).properties;
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 
-type Row = readonly [name: string, metric: string, threshold: number, periods: number, row?: string];
+type Row = readonly [name: string, metric: string, threshold: number, periods: number];
 
-/**
- * Name, metric, threshold, periods of five minutes, and the row of the runbook, where it is shared.
- */
+/** Name, metric, threshold, and periods of five minutes. */
 const alarms: readonly Row[] = [
   ['ServerErrors', 'Sum of AWS/ApiGateway 5XXError', 5, 1],
   ['Latency', 'p99 of AWS/ApiGateway Latency', 3_000, 3],
@@ -29,28 +24,21 @@ const alarms: readonly Row[] = [
   ['WebhookKeyErrors', 'Sum of AWS/Lambda Errors', 1, 1],
   ['EnqueueWebhooksAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
   ['SealSegmentsAge', 'Maximum of AWS/Lambda IteratorAge', 900_000, 1],
-  ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1, '{Consumer}Errors'] as const),
+  ...consumers().map((name) => [`${name}Errors`, 'Sum of AWS/Lambda Errors', 3, 1] as const),
   ...Object.entries<TableDescription>(tables).map(([name, { indexes }]) => {
     const sums = ['table', ...Object.keys(indexes)].flatMap(() => [
       'Sum of AWS/DynamoDB ReadThrottleEvents',
       'Sum of AWS/DynamoDB WriteThrottleEvents',
     ]);
-    return [`${name}Throttles`, `SUM(METRICS()): ${sums.join(', ')}`, 10, 1, '{Table}Throttles'] as const;
+    return [`${name}Throttles`, `SUM(METRICS()): ${sums.join(', ')}`, 10, 1] as const;
   }),
   ...Object.entries<QueueDescription>(queues).flatMap(([name, { alarmSeconds }]) => [
-    [
-      `${name}DeadLetters`,
-      'Maximum of AWS/SQS ApproximateNumberOfMessagesVisible',
-      1,
-      1,
-      '{Queue}DeadLetters',
-    ] as const,
+    [`${name}DeadLetters`, 'Maximum of AWS/SQS ApproximateNumberOfMessagesVisible', 1, 1] as const,
     [
       `${name}Age`,
       `MAX([FILL(ofQueue, 0), FILL(received, 0)]): Maximum of AWS/SQS ApproximateAgeOfOldestMessage, Maximum of QuantumBatchApi-dev EventAge-${name}`,
       alarmSeconds,
       1,
-      '{Queue}Age',
     ] as const,
   ]),
 ];
@@ -80,22 +68,20 @@ function describeMetric({ Metrics, Namespace, MetricName, Statistic, ExtendedSta
 }
 
 describe('the alarms', () => {
-  it.each(
-    alarms.map(([name, metric, Threshold, EvaluationPeriods]) => ({ name, metric, Threshold, EvaluationPeriods })),
-  )('$name: $metric, $Threshold in $EvaluationPeriods period(s)', ({ name, metric, Threshold, EvaluationPeriods }) => {
-    const properties = alarm(name);
-    expect(describeMetric(properties)).toBe(metric);
-    expect(properties).toMatchObject({
-      Threshold,
-      EvaluationPeriods,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      TreatMissingData: 'notBreaching',
+  it('go off at these values of these metrics', () => {
+    const watched = alarms.map(([name]) => {
+      const properties = alarm(name);
+      const stats = properties.Metrics?.flatMap((each: { MetricStat?: { Period: number } }) => each.MetricStat ?? []);
+      const seconds = new Set(stats?.map(({ Period }: { Period: number }) => Period) ?? [properties.Period]);
+      expect([...seconds], name).toEqual([300]);
+      expect(properties, name).not.toHaveProperty('DatapointsToAlarm');
+      expect(properties, name).toMatchObject({
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+        TreatMissingData: 'notBreaching',
+      });
+      return [name, describeMetric(properties), properties.Threshold, properties.EvaluationPeriods];
     });
-    expect(properties).not.toHaveProperty('DatapointsToAlarm');
-    const stats = properties.Metrics?.flatMap((each: { MetricStat?: { Period: number } }) => each.MetricStat ?? []);
-    expect(new Set(stats?.map(({ Period }: { Period: number }) => Period) ?? [properties.Period])).toEqual(
-      new Set([300]),
-    );
+    expect(watched).toEqual(alarms);
   });
 
   it('are these, and report to the topic when they go off and when they end', () => {
@@ -104,34 +90,32 @@ describe('the alarms', () => {
     for (const { properties } of built) {
       expect(properties.AlarmActions.map(readable)).toEqual(['Monitoring/Topic']);
       expect(properties.OKActions.map(readable)).toEqual(['Monitoring/Topic']);
-      expect(properties.AlarmDescription).toMatch(/\.$/);
+      expect(properties.AlarmDescription).toMatch(/^[A-Z].+\. [A-Z].+\.$/);
+      // What CloudWatch takes.
+      expect(properties.AlarmDescription.length).toBeLessThanOrEqual(1024);
     }
   });
 
-  it.each(alarms.map(([name, , , , row = name]) => ({ name, row })))('$name stands in the runbook', ({ row }) => {
-    expect(readme).toContain(`| \`${row}\` |`);
+  it('watch each queue, its dead letters and its consumer', () => {
+    const watched = Object.keys(queues).map((name) => {
+      const [ofQueue] = alarm(`${name}Age`).Metrics.flatMap((each: { MetricStat?: unknown }) => each.MetricStat ?? []);
+      const dimensions = [alarm(`${name}DeadLetters`).Dimensions, ofQueue.Metric.Dimensions];
+      return dimensions.map(([{ Value }]) => readable(Value));
+    });
+    expect(watched).toEqual(
+      Object.keys(queues).map((name) => [`Queues/${name}DeadLetters.QueueName`, `Queues/${name}.QueueName`]),
+    );
   });
 
-  it.each(Object.entries<QueueDescription>(queues))(
-    '%s: watch the queue, its dead letters and its consumer',
-    (name) => {
-      const [dimension] = alarm(`${name}DeadLetters`).Dimensions;
-      expect(readable(dimension.Value)).toBe(`Queues/${name}DeadLetters.QueueName`);
-      const [ofQueue] = alarm(`${name}Age`).Metrics.flatMap((each: { MetricStat?: unknown }) => each.MetricStat ?? []);
-      expect(readable(ofQueue.Metric.Dimensions[0].Value)).toBe(`Queues/${name}.QueueName`);
-    },
-  );
-
-  it.each(consumers())('%sErrors watches that function', (name) => {
-    expect(readable(alarm(`${name}Errors`).Dimensions[0].Value)).toBe(`Consumers/${name}`);
+  it('watch the function that they are named after', () => {
+    const watched = [...consumers().map((name) => `${name}Errors`), 'EnqueueWebhooksAge', 'SealSegmentsAge'];
+    expect(watched.map((name) => readable(alarm(name).Dimensions[0].Value))).toEqual(
+      watched.map((name) => `Consumers/${name.replace(/(Errors|Age)$/, '')}`),
+    );
   });
 
   it('WebhookKeyErrors watches the function that makes keys', () => {
     expect(readable(alarm('WebhookKeyErrors').Dimensions[0].Value)).toBe('WebhookKey/RotateWebhookKey');
-  });
-
-  it.each(['EnqueueWebhooks', 'SealSegments'])('%sAge watches the function that streams feed', (name) => {
-    expect(readable(alarm(`${name}Age`).Dimensions[0].Value)).toBe(`Consumers/${name}`);
   });
 
   it('on Lambda watch the whole account, whose concurrency all functions share', () => {
@@ -147,7 +131,7 @@ describe('the metrics from the logs', () => {
     ]),
   );
 
-  it.each([
+  const logged = [
     ['Throttled', 'Api/AccessLog', '{ $.status = "429" }', '1'],
     ['AuthorizerFailures', 'Api/AccessLog', '{ $.responseType = "AUTHORIZER_*" }', '1'],
     ['JwksAge', 'Api/AuthorizerLog', '{ $.JwksAge >= 0 }', '$.JwksAge'],
@@ -168,17 +152,25 @@ describe('the metrics from the logs', () => {
       '{ $.EventAge >= 0 }',
       '$.EventAge',
     ]),
-  ])('%s is read from %s', (name, log, pattern, value) => {
-    const { LogGroupName, FilterPattern, MetricTransformations } = filters.get(name);
-    expect(readable(LogGroupName)).toBe(log);
-    expect(readable(FilterPattern)).toBe(pattern);
-    expect(MetricTransformations).toMatchObject([{ MetricNamespace: 'QuantumBatchApi-dev', MetricValue: value }]);
+  ];
+
+  it('are read from these logs', () => {
+    const read = logged.map(([name]) => {
+      const { LogGroupName, FilterPattern, MetricTransformations } = filters.get(name);
+      const [{ MetricNamespace, MetricValue }, ...others] = MetricTransformations;
+      expect([MetricNamespace, ...others], name).toEqual(['QuantumBatchApi-dev']);
+      return [name, readable(LogGroupName), readable(FilterPattern), MetricValue];
+    });
+    expect(read).toEqual(logged);
+    expect([...filters.keys()].sort()).toEqual(logged.map(([name]) => name).sort());
   });
 
-  it.each(['QueueLength', 'OldestBatch', 'Claims', 'LeasesLost'])('%s is kept for each device', (name) => {
-    expect(filters.get(name).MetricTransformations[0].Dimensions).toEqual([
-      { Key: 'DeviceType', Value: '$.device_type' },
-    ]);
+  it('are kept for each device where graphs show each', () => {
+    const perDevice = [...filters].filter(([, { MetricTransformations }]) => MetricTransformations[0].Dimensions);
+    expect(perDevice.map(([name]) => name).sort()).toEqual(['Claims', 'LeasesLost', 'OldestBatch', 'QueueLength']);
+    for (const [, { MetricTransformations }] of perDevice) {
+      expect(MetricTransformations[0].Dimensions).toEqual([{ Key: 'DeviceType', Value: '$.device_type' }]);
+    }
   });
 
   it('are all read by an alarm or a graph', () => {
@@ -335,7 +327,7 @@ describe('the dashboard', () => {
     ]);
   });
 
-  it.each([
+  const graphs: readonly (readonly [title: string, metrics: readonly string[]])[] = [
     ['Requests, errors', ['Count', '4XXError', '5XXError']],
     ['Latency', ['Latency', 'Latency']],
     ['Throttled requests, authorizer failures', ['Throttled', 'AuthorizerFailures']],
@@ -350,9 +342,14 @@ describe('the dashboard', () => {
       [`${name}: age of the oldest message`, ['MAX([FILL(ofQueue, 0), FILL(received, 0)])']],
       [`${name}: dead letters`, [`ApproximateNumberOfMessagesVisible of Queues/${name}DeadLetters`]],
     ]),
-  ])('shows as %s what it says', (title, names) => {
-    const shown = metricsOf(title).filter((metric) => (metric.at(-1) as { visible?: boolean }).visible !== false);
-    expect(shown.map(nameOf)).toEqual(names);
+  ];
+
+  it('shows under each title what that says', () => {
+    const shown = graphs.map(([title]) => {
+      const metrics = metricsOf(title).filter((metric) => (metric.at(-1) as { visible?: boolean }).visible !== false);
+      return [title, metrics.map(nameOf)];
+    });
+    expect(shown).toEqual(graphs);
   });
 
   it('shows each function and each table', () => {

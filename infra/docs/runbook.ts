@@ -1,0 +1,62 @@
+import { type AlarmDescription, alarms } from '../alarms.ts';
+import { period } from '../watched-metrics.ts';
+
+/** docs/runbook.md: what each alarm means, and what to do. */
+export function renderRunbook(): string {
+  const groups = Map.groupBy(Object.entries(alarms), ([, { meaning, remedy }]) => `${meaning} ${remedy}`);
+  return [
+    '# Runbook',
+    '',
+    'Written by `npm run docs` from `infra/alarms.ts`.',
+    '',
+    'Every alarm reports to the topic `AlarmTopic`, with what it means and what to do. It ends by itself once its cause is gone.',
+    '',
+    'For each alarm Logs Insights has saved queries, in the folder `STACK/ALARM`. They are named after the log that they ask:',
+    '',
+    '| query | log |',
+    '|---|---|',
+    '| `gateway` | the access log of the API |',
+    '| `gatewayErrors` | the gateway’s log of its own errors |',
+    '| `functions`, `consumers`, `schedules`, `authorizer`, `rotation` | the logs of these functions |',
+    '',
+    ...Array.from(groups.values(), renderAlarms),
+  ].join('\n');
+}
+
+type NamedAlarm = readonly [name: string, description: AlarmDescription];
+
+/** A section for alarms that mean the same. */
+function renderAlarms(named: readonly NamedAlarm[]): string {
+  const [, { meaning, remedy, queries }] = named[0]!;
+  const byThreshold = Map.groupBy(named, ([, description]) => describeThreshold(description));
+  const thresholds = Array.from(byThreshold, ([threshold, alike]) =>
+    byThreshold.size === 1 ? threshold : `${threshold} (${alike.map(([name]) => `\`${name}\``).join(', ')})`,
+  );
+  return [
+    `## ${named.map(([name]) => name).join(', ')}`,
+    '',
+    `**Goes off at** ${thresholds.join(', ')}.`,
+    '',
+    `**Means:** ${meaning}`,
+    '',
+    `**Do:** ${remedy}`,
+    '',
+    `**Queries:** ${Object.keys(queries)
+      .map((name) => `\`${name}\``)
+      .join(', ')}`,
+    '',
+  ].join('\n');
+}
+
+function describeThreshold({ threshold, unit, periods }: AlarmDescription): string {
+  const span = `${period.toMinutes()} minutes`;
+  const during = periods === 1 ? span : `each of ${periods} successive periods of ${span}`;
+  const seconds = { seconds: threshold, milliseconds: threshold / 1000 }[unit];
+  if (seconds === undefined) return `${threshold} ${threshold === 1 ? unit.replace(/s$/, '') : unit} in ${during}`;
+  return periods === 1 ? describeSeconds(seconds) : `${describeSeconds(seconds)} in ${during}`;
+}
+
+function describeSeconds(seconds: number): string {
+  if (seconds % 3600 === 0) return `${seconds / 3600} hours`;
+  return seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} s`;
+}
