@@ -1,4 +1,4 @@
-/** Every alarm: what it watches, what it means and what to do. The stack and the runbook read it. */
+/** Every alarm: what it watches, what it means, what to do. The stack and the runbook read it. */
 
 import { Duration } from 'aws-cdk-lib';
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
