@@ -1,3 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasons } from '../../functions/reasons.ts';
+import { batchStates, dataModel, detailedArchitecture, jobStates, overview } from './drawings.ts';
+import {
+  bundleTable,
+  callTable,
+  claimTable,
+  type Figures,
+  listProcessTable,
+  listTable,
+  markdownTable,
+  writerTable,
+} from './performance.ts';
+import { readUnitsPlot } from './read-units-plot.ts';
+import { roomTable } from './rooms.ts';
 import { renderRunbook } from './runbook.ts';
 
 /** A document that a program writes. */
@@ -8,5 +24,56 @@ export interface GeneratedDocument {
   readonly render: () => string | Promise<string>;
 }
 
+const root = join(import.meta.dirname, '../..');
+const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/performance.json'), 'utf8'));
+
 /** `npm run docs` writes them; a test fails while a file differs from what its program renders. */
-export const documents: readonly GeneratedDocument[] = [{ file: 'docs/runbook.md', render: renderRunbook }];
+export const documents: readonly GeneratedDocument[] = [
+  page('README.md', { overview }),
+  page('CONTRIBUTING.md', { rooms: roomTable }),
+  page('docs/architecture.md', {
+    architecture: detailedArchitecture,
+    'data model': dataModel,
+    'statuses of a batch': batchStates,
+    'statuses of a job': jobStates,
+  }),
+  page('docs/errors.md', { reasons: reasonTable }),
+  page('docs/performance.md', {
+    lists: () => listTable(figures.lists ?? {}),
+    'CPU and memory of lists': () => listProcessTable(figures.lists ?? {}),
+    endpoints: () => callTable('call', figures.endpoints ?? []),
+    events: () => callTable('event', figures.events ?? []),
+    devices: () => callTable('call', figures.devices ?? []),
+    claims: () => claimTable(figures.claims ?? []),
+    writers: () => writerTable(figures.writers ?? []),
+    bundles: () => bundleTable(figures.bundles ?? []),
+  }),
+  { file: 'docs/runbook.md', render: renderRunbook },
+  { file: 'docs/read-units.svg', render: () => readUnitsPlot(figures.lists ?? {}) },
+];
+
+/**
+ * A page written by hand, but for the sections between `<!-- generated: NAME -->` and
+ * `<!-- end -->`. Throws when the page lacks one of them.
+ */
+function page(file: string, sections: Readonly<Record<string, () => string>>): GeneratedDocument {
+  return {
+    file,
+    render: () =>
+      Object.entries(sections).reduce(
+        (text, [name, section]) => {
+          const start = `<!-- generated: ${name} -->\n`;
+          const from = text.indexOf(start);
+          const to = text.indexOf('<!-- end -->', from);
+          if (from < 0 || to < 0) throw new Error(`${file} has no section "${name}".`);
+          return `${text.slice(0, from + start.length)}\n${section()}\n\n${text.slice(to)}`;
+        },
+        readFileSync(join(root, file), 'utf8'),
+      ),
+  };
+}
+
+function reasonTable(): string {
+  const rows = Object.entries(reasons).map(([name, { status, meaning }]) => [status, `\`${name}\``, meaning]);
+  return markdownTable(['status', 'reason', 'meaning'], rows);
+}

@@ -134,10 +134,14 @@ export function bundleTable(figures: readonly BundleFigure[]): string {
   return markdownTable(['bundle', 'kB', 'CPU ms to start', "times the SDK's client alone"], rows);
 }
 
-/** A table of Markdown. Numbers have one decimal, unless that is zero or they are large. */
+/**
+ * A table of Markdown. Columns of numbers are aligned to the right; numbers have one decimal,
+ * unless that is zero or they are large.
+ */
 export function markdownTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const line = (cells: readonly Cell[]) => `| ${cells.map(textOf).join(' | ')} |`;
-  const rule = `|---|${'---:|'.repeat(headings.length - 1)}`;
+  const isNumeric = (at: number) => at > 0 && rows.every((row) => /^[\d.,]*$/.test(textOf(row[at])));
+  const rule = `|${headings.map((_, at) => (isNumeric(at) ? '---:|' : '---|')).join('')}`;
   return [line(headings), rule, ...rows.map(line)].join('\n');
 }
 

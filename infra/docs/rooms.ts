@@ -116,7 +116,7 @@ export const rooms: readonly Room[] = [
     path: 'infra/repair',
     holds: '`npm run repair`',
     imports: [
-      ...['infra', 'functions', 'functions/schemas', `${data}/columns`],
+      ...['infra', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/columns`],
       ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
     ],
   },

@@ -160,7 +160,7 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
   }
 }
 
-/** The message group of an owner, as the README describes it. */
+/** The message group of an owner, as docs/events.md describes it. */
 function queueId(text: string): string {
   return /^[!-~]{1,128}$/.test(text) ? text : createHash('sha256').update(text).digest('hex');
 }

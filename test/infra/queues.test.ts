@@ -70,7 +70,7 @@ interface QueuePromises {
   readonly alarmMinutes: number;
 }
 
-/** What the README promises. */
+/** What docs/events.md, docs/webhooks.md and docs/runbook.md promise. */
 const promises: Record<QueueName, QueuePromises> = {
   Events: { inOrder: true, hours: 12, alarmMinutes: 15 },
   WaitingEvents: { inOrder: false, hours: 24, alarmMinutes: 6 * 60 },

@@ -1,12 +1,12 @@
-/** The TypeScript that the README gives to receivers, taken out of it. */
+/** The TypeScript that docs/webhooks.md gives to receivers, taken out of it. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type Verify = (headers: Record<string, string>, body: Buffer, publicKeys: readonly string[]) => unknown;
 
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-const [, code] = /## Webhooks.*?```ts\n(.*?)```/s.exec(readme)!;
+const page = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
+const [, code] = /```ts\n(.*?)```/s.exec(page)!;
 
 /** The message; throws when it is not genuine. */
 export const { verify } = (await import(

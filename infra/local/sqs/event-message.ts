@@ -8,7 +8,7 @@ export interface EventMessage {
 }
 
 /**
- * The message that the README tells senders to make of an event: the owner is its group, the
+ * The message that docs/events.md asks senders to make of an event: the owner is its group, the
  * event's id its deduplication id. An event without them is sent nevertheless, so that its consumer
  * says what is wrong with it. Throws RangeError for an event that is nested too deeply to be
  * written as JSON.

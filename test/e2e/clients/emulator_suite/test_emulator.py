@@ -243,15 +243,15 @@ class TestInterruptions:
         assert interrupted.killed.get_batch_status() is BatchStatus.DONE
 
 
-def readme_program(heading):
-    """The first Python program below a heading."""
-    section = (repository / "README.md").read_text().partition(f"{heading}\n")[2]
+def documented_program(page):
+    """The first Python program of a page."""
+    section = (repository / page).read_text()
     return re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
 
 
-class TestReadme:
+class TestDocuments:
     def test_the_first_batch(self, stack, writer, tmp_path):
-        program = readme_program("### A first batch, in Python")
+        program = documented_program("README.md")
         # Its user is the first one, whose data other suites compare.
         (tmp_path / ".local").mkdir()
         (tmp_path / ".local/stack.json").write_text(json.dumps({**vars(stack), "users": [writer]}))
@@ -262,8 +262,8 @@ class TestReadme:
         assert sum(counter.values()) == 100
         assert counter["01"] + counter["10"] > 80
 
-    def test_the_worker_of_forty_lines(self, stack, cloud, writer, tmp_path):
-        (tmp_path / "worker.py").write_text(readme_program("## Connect a machine"))
+    def test_the_complete_worker(self, stack, cloud, writer, tmp_path):
+        (tmp_path / "worker.py").write_text(documented_program("docs/machines.md"))
         device_type = f"LAB_{uuid4().hex[:8]}"
         environment = {
             "API": stack.baseUrl,

@@ -30,11 +30,11 @@ const lists: readonly (readonly [string, ListDescription])[] = [
 const facetColumns = (list: ListDescription) =>
   Object.values(list.columns).filter((column): column is FacetColumn => column.kind === 'facets');
 
-/** Why a golden value differs, and what to do about it: CONTRIBUTING.md, "The stored format". */
+/** Why a golden value differs, and what to do about it: docs/lists.md has more. */
 const howTo = `
 What is stored has changed, and earlier releases have written what was stored before.
 - If you did not mean to change it, undo the change: stored rows would be read as something else.
-- If you meant to, follow "The stored format" in CONTRIBUTING.md: take the new values here, see that the fingerprint differs
+- If you meant to, follow docs/lists.md: take the new values here, see that the fingerprint differs
   (raise layoutVersion in functions/data/columns/head.ts where no description changed), test the move in
   test/integration/stored-format.test.ts, and say in CHANGELOG.md that "npm run repair -- --fix" follows the deployment.
 `;
