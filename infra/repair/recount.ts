@@ -18,12 +18,18 @@ import { type Dictionaries, facetSize, withTextsOf } from '../../functions/data/
 import { emptyHead, type Head, headKey, StoredHead } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
-import { seal } from '../../functions/data/columns/packed-integers.ts';
+import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { packPositions } from '../../functions/data/columns/position-set.ts';
+import {
+  blocksOfSegment,
+  isSummarized,
+  packSummary,
+  summarize,
+  summaryKey,
+} from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
-import { rightSummaries, summaryOf } from './recount-summaries.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
 
 /** Something that is not as the rows say, and what it should be. */
@@ -44,7 +50,7 @@ export type Difference =
       readonly found: Item | undefined;
       readonly expected: StoredHead;
     }
-  /** Wrong summaries are to be deleted; that one is missing is no difference. */
+  /** A block or a summary. That a summary is missing is no difference. */
   | {
       readonly kind: 'block';
       readonly key: string;
@@ -164,21 +170,17 @@ function columnDifferences(
   );
   const inBlocks = rows.slice(0, tailStart(list, head));
   const expected = new Map([
-    ...columnBlocks(list, inBlocks, complete.dictionaries),
+    ...columnItems(list, inBlocks, { dictionaries: complete.dictionaries, items }),
     ...setBlocks(list, rows),
     ...textBlocks(list, complete.dictionaries),
-    ...rightSummaries(list, inBlocks, { dictionaries: complete.dictionaries, items }),
   ]);
   const found = new Map([...items].filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list)));
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
-    (key) => !holds(list, { key, item: found.get(key), bytes: expected.get(key) }),
+    (key) => !holds(found.get(key), expected.get(key)),
   );
   return [
     ...(sameHead ? [] : [{ kind: 'head', key: headKey(list), found: foundHead, expected: head } satisfies Difference]),
-    ...wrong.map((key): Difference => {
-      const isSummary = summaryOf(list, key) === key;
-      return { kind: 'block', key, found: found.get(key), expected: isSummary ? undefined : expected.get(key) };
-    }),
+    ...wrong.map((key): Difference => ({ kind: 'block', key, found: found.get(key), expected: expected.get(key) })),
   ];
 }
 
@@ -219,18 +221,37 @@ function soundDictionaries(list: ListDescription, items: ReadonlyMap<string, Ite
   return Object.fromEntries(sound);
 }
 
-function* columnBlocks(
+/**
+ * The blocks of the columns, each sealed where it is found sealed: sealing changes no value. And
+ * those summaries that are found and may be there, because all blocks of their segments are sealed.
+ */
+function* columnItems(
   list: ListDescription,
   rows: readonly Row[],
-  dictionaries: Dictionaries,
+  { dictionaries, items }: { readonly dictionaries: Dictionaries; readonly items: ReadonlyMap<string, Item> },
 ): Generator<[string, Uint8Array]> {
+  const { rowsPerSegment } = list;
   for (const column of Object.values(list.columns)) {
+    const isSealable = isSummarized(column);
     const values = rows.map((row) => columnValue(column, row, dictionaries));
     for (let start = 0; start < values.length; start += column.rowsPerBlock) {
+      const key = blockKey(columnPrefix(list, column), start / column.rowsPerBlock);
       const block = packColumn(column, values.slice(start, start + column.rowsPerBlock));
-      yield [blockKey(columnPrefix(list, column), start / column.rowsPerBlock), block];
+      yield [key, isSealable && isSealedItem(items.get(key)) ? seal(block) : block];
+    }
+    for (let segment = 0; isSealable && (segment + 1) * rowsPerSegment <= rows.length; segment++) {
+      const key = summaryKey(list, column, segment);
+      const blocks = blocksOfSegment(list, column, segment);
+      if (!items.has(key) || !blocks.every((block) => isSealedItem(items.get(block)))) continue;
+      const ofSegment = values.slice(segment * rowsPerSegment, (segment + 1) * rowsPerSegment);
+      const numbers = Float64Array.from(ofSegment, (value) => (value as number | null) ?? Number.NaN);
+      yield [key, packSummary(summarize(column, numbers))];
     }
   }
+}
+
+function isSealedItem(item: Item | undefined): boolean {
+  return item?.v instanceof Uint8Array && isSealed(item.v);
 }
 
 function* setBlocks(list: ListDescription, rows: readonly Row[]): Generator<[string, Uint8Array]> {
@@ -255,23 +276,10 @@ function textBlocks(list: ListDescription, dictionaries: Dictionaries): [string,
   return dictionaryEdits(list, {}, dictionaries).map(({ key, apply }) => [key, apply(undefined)]);
 }
 
-/**
- * Whether the item holds exactly these bytes, sealed or not; undefined: whether there is neither.
- */
-function holds(
-  list: ListDescription,
-  {
-    key,
-    item,
-    bytes,
-  }: { readonly key: string; readonly item: Item | undefined; readonly bytes: Uint8Array | undefined },
-): boolean {
+/** Whether the item holds exactly these bytes; without bytes, whether there is none. */
+function holds(item: Item | undefined, bytes: Uint8Array | undefined): boolean {
   if (item === undefined || bytes === undefined) return item === bytes;
-  const { v } = item;
-  if (!(v instanceof Uint8Array)) return false;
-  const summary = summaryOf(list, key);
-  const maySeal = summary !== undefined && summary !== key;
-  return Buffer.compare(v, bytes) === 0 || (maySeal && Buffer.compare(v, seal(bytes)) === 0);
+  return item.v instanceof Uint8Array && Buffer.compare(item.v, bytes) === 0;
 }
 
 function compare<Value extends number | string>(a: Value, b: Value): number {

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { isConflict, isUnavailable } from '../../functions/data/dynamodb/aws-errors.ts';
 import { ServiceError } from '../../functions/errors.ts';
 import { type TableNames, tables } from '../../functions/tables.ts';
 import { SetupProblem } from '../setup-problem.ts';
@@ -21,18 +22,19 @@ const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack 
 
 Recounts sequence numbers, counts, columns and sets from the rows, compares the devices' queues with the batches, and reports
 what differs.
-  --fix         mend what differs and write the summaries of old rows, also while writers are at work
+  --fix         mend what differs, also while writers are at work, and write the summaries of old rows. While a user
+                with differences is mended, that user's filtered and sorted lists and all changes answer 500.
   --user ID     only this user
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
 BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and DEVICE_QUEUE_TABLE name the tables there; without them they are found by their names.
-Exit code 0: no differences left (items still being written are reported but not counted). 1: differences remain, or a
-user's rows could not be recounted.`;
+Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
+could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
 
-const mostShown = 20;
+const maxShown = 20;
 /** Throttled calls wait rather than end the run. */
-const attemptsOnAws = 10;
+const maxAttemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
 const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue'] as const;
@@ -48,7 +50,7 @@ interface Progress {
   done: number;
   /** Of these, how many have differences left. */
   differing: number;
-  /** Of these, how many could not be recounted. */
+  /** Of these, how many could not be recounted or repaired. */
   failed: number;
 }
 
@@ -94,7 +96,7 @@ async function main(): Promise<number> {
   rmSync(progressFile, { force: true });
   report(
     `${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}` +
-      `${progress.failed > 0 ? `, ${progress.failed} that could not be recounted` : ''}.`,
+      `${progress.failed > 0 ? `, ${progress.failed} that failed` : ''}.`,
   );
   const areSound = await repairAllQueues({ client, tables: names, fix });
   return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
@@ -106,10 +108,10 @@ async function repairAllQueues(of: Parameters<typeof repairQueues>[0]): Promise<
   const left = of.fix && differences.length > 0 ? await repairQueues({ ...of, fix: false }) : differences;
   if (differences.length > 0)
     report(`Queues: ${differences.length} differences${of.fix ? `, ${left.length} left` : ''}`);
-  for (const { userId, batchId, reason } of differences.slice(0, mostShown)) {
+  for (const { userId, batchId, reason } of differences.slice(0, maxShown)) {
     console.log(`  ${userId}: Batches ${batchId} ${reason}`);
   }
-  if (differences.length > mostShown) console.log(`  and ${differences.length - mostShown} more`);
+  if (differences.length > maxShown) console.log(`  and ${differences.length - maxShown} more`);
   return left.length === 0;
 }
 
@@ -132,7 +134,7 @@ function readArguments() {
 
 function connect(stack: string | undefined): { client: DynamoDBClient; place: string } {
   if (stack !== undefined)
-    return { client: new DynamoDBClient({ maxAttempts: attemptsOnAws }), place: `stack ${stack}` };
+    return { client: new DynamoDBClient({ maxAttempts: maxAttemptsOnAws }), place: `stack ${stack}` };
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? localEndpoint();
   if (endpoint === undefined) {
     throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
@@ -210,20 +212,17 @@ async function repairOne(
     });
   } catch (error) {
     if (isOfEveryUser(error)) throw error;
-    report(`${userId}: could not be recounted: ${failureText(error)}`);
+    report(`${userId}: could not be ${fix ? 'repaired' : 'recounted'}: ${failureText(error)}`);
     return 'failed';
   }
-  const { differences, remaining, undecided, rows } = result;
-  if (undecided.length > 0) {
-    report(`${userId}: ${undecided.length} items changed during every recount; run again when it is quieter`);
-  }
+  const { differences, remaining, rows } = result;
   if (differences.length === 0) {
     if (inDetail) report(`${userId}: ${rows} rows, no differences`);
     return 'sound';
   }
   report(`${userId}: ${rows} rows, ${differences.length} differences${fix ? `, ${remaining.length} left` : ''}`);
-  for (const difference of differences.slice(0, mostShown)) console.log(`  ${describeDifference(difference)}`);
-  if (differences.length > mostShown) console.log(`  and ${differences.length - mostShown} more`);
+  for (const difference of differences.slice(0, maxShown)) console.log(`  ${describeDifference(difference)}`);
+  if (differences.length > maxShown) console.log(`  and ${differences.length - maxShown} more`);
   return remaining.length === 0 ? 'sound' : 'differing';
 }
 
@@ -260,9 +259,9 @@ function describeDifference(difference: Difference): string {
  * AWS finds in an item belongs to the item's user.
  */
 function isOfEveryUser(error: unknown): boolean {
-  return (
-    error instanceof Error && !(error instanceof ServiceError) && isOfAws(error) && error.name !== 'ValidationException'
-  );
+  if (error instanceof ServiceError)
+    return isUnavailable(error) && error.cause !== undefined && !isConflict(error.cause);
+  return error instanceof Error && isOfAws(error) && error.name !== 'ValidationException';
 }
 
 function isOfAws(error: Error): boolean {

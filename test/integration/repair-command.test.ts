@@ -127,9 +127,9 @@ describe('npm run repair', () => {
     }
     const { code, output } = await runIn(environmentOf(ofMany), '--fix');
     expect(output).toContain(
-      'user 0: could not be recounted: LimitExceeded: More than 256 different values of device_type',
+      'user 0: could not be repaired: LimitExceeded: More than 256 different values of device_type',
     );
-    expect(output).toContain('6 users, 0 with differences left, 1 that could not be recounted.');
+    expect(output).toContain('6 users, 0 with differences left, 1 that failed.');
     expect(output).not.toContain('    at ');
     expect(code).toBe(1);
     expect(await runIn(environmentOf(ofMany), '--user', 'user 0')).toMatchObject({ code: 1 });

@@ -105,10 +105,11 @@ function sealSegment(list: ListDescription, column: Column, segment: number, blo
   blocks.set(summaryKey(list, column, segment), packSummary(summarize(column, values)));
 }
 
-async function writeAll(
+/** Puts items into tables, many at a time. */
+export async function writeAll(
   client: DynamoDBDocumentClient,
   writes: readonly (readonly [table: string, item: Item])[],
-  progress: (written: number, of: number) => void,
+  progress: (written: number, of: number) => void = () => {},
 ) {
   let written = 0;
   const chunks = Array.from({ length: Math.ceil(writes.length / 25) }, (_, at) => writes.slice(at * 25, at * 25 + 25));

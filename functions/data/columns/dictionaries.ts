@@ -28,10 +28,6 @@ function textsKey(list: ListDescription, attribute: string, block: number): stri
   return blockKey(`${dictionariesPrefix(list)}${attribute}#`, block);
 }
 
-export function isBlockOfTexts(list: ListDescription, key: string): boolean {
-  return key.startsWith(dictionariesPrefix(list));
-}
-
 /** The head as it is stored: without the texts that are in blocks. */
 export function storedHead(
   { textsPerBlock }: ListDescription,

@@ -1,0 +1,21 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { interceptedClient } from './intercepted-client.ts';
+
+/**
+ * The client of a process that ends after so many writes of single items: later ones fail, once
+ * those under way are made.
+ */
+export function interruptedClient(client: DynamoDBDocumentClient, writes: number): DynamoDBDocumentClient {
+  let left = writes;
+  const made: Promise<unknown>[] = [];
+  return interceptedClient(client, async (call) => {
+    if (!/^(Put|Delete|Update)/.test(call.name)) return call.send();
+    if (left-- <= 0) {
+      await Promise.allSettled(made);
+      throw new Error('interrupted');
+    }
+    const write = call.send();
+    made.push(write);
+    return write;
+  });
+}
