@@ -9,11 +9,13 @@ import { storedRow } from './dynamodb/stored-row.ts';
 import {
   atLeast,
   atMost,
+  commonOrders,
   facetIn,
   facetIs,
   idPrefix,
   ids,
   inSet,
+  type ListParameters,
   makeListQuery,
   notAfter,
   notBefore,
@@ -21,20 +23,28 @@ import {
 import type { Page } from './lists/query.ts';
 import { type ListOptions, listReader } from './lists/reader.ts';
 
-const filters = {
-  id: ids,
-  id__starts_with: idPrefix,
-  project_id: facetIn('project_id'),
-  device_type: facetIn('device_type'),
-  status: facetIn('status'),
-  open: facetIs('open'),
-  min_jobs: atLeast('jobs_count'),
-  max_jobs: atMost('jobs_count'),
-  start_date: notBefore('start_datetime'),
-  end_date: notAfter('end_datetime'),
-  queue_priority: facetIn('queue_priority'),
-  tag: inSet('tag'),
-} as const;
+const parameters: ListParameters<BatchListQuery> = {
+  filters: {
+    id: ids,
+    id__starts_with: idPrefix,
+    project_id: facetIn('project_id'),
+    device_type: facetIn('device_type'),
+    status: facetIn('status'),
+    open: facetIs('open'),
+    min_jobs: atLeast('jobs_count'),
+    max_jobs: atMost('jobs_count'),
+    start_date: notBefore('start_datetime'),
+    end_date: notAfter('end_datetime'),
+    queue_priority: facetIn('queue_priority'),
+    tag: inSet('tag'),
+  },
+  orders: {
+    ...commonOrders,
+    start_date: { kind: 'column', column: 'start_datetime' },
+    end_date: { kind: 'column', column: 'end_datetime' },
+    complete: { kind: 'facet', facet: 'open', isReversed: true },
+  },
+};
 
 /**
  * The function that lists a user's batches: those that match, from `offset` on, and how many match
@@ -48,7 +58,7 @@ export function listBatches(
   const read = listReader({ client, tables, list: batchList }, options);
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(batchList, filters, query));
+    const { items, total } = await read(userId, makeListQuery(batchList, parameters, query));
     return { items: items.map(batchOf), total };
   };
 }

@@ -9,11 +9,13 @@ import { storedRow } from './dynamodb/stored-row.ts';
 import {
   atLeast,
   atMost,
+  commonOrders,
   facetIn,
   facetIs,
   idPrefix,
   ids,
   inSets,
+  type ListParameters,
   makeListQuery,
   notAfter,
   notBefore,
@@ -23,19 +25,27 @@ import type { Page } from './lists/query.ts';
 import { type ListOptions, listReader } from './lists/reader.ts';
 import { emptyRowSet, rowsOf } from './lists/row-set.ts';
 
-const filters = {
-  id: ids,
-  id__starts_with: idPrefix,
-  batch_id: inSets('batch'),
-  project_id: facetIn('project_id'),
-  status: facetIn('status'),
-  origin: facetIn('origin'),
-  min_runs: atLeast('runs'),
-  max_runs: atMost('runs'),
-  errors: facetIs('errors'),
-  start_date: notBefore('start_timestamp'),
-  end_date: notAfter('end_timestamp'),
-} as const;
+const parameters: ListParameters<JobListQuery> = {
+  filters: {
+    id: ids,
+    id__starts_with: idPrefix,
+    batch_id: inSets('batch'),
+    project_id: facetIn('project_id'),
+    status: facetIn('status'),
+    origin: facetIn('origin'),
+    min_runs: atLeast('runs'),
+    max_runs: atMost('runs'),
+    errors: facetIs('errors'),
+    start_date: notBefore('start_timestamp'),
+    end_date: notAfter('end_timestamp'),
+  },
+  orders: {
+    ...commonOrders,
+    ordered_id: { kind: 'column', column: 'creation_order' },
+    start_date: { kind: 'column', column: 'start_timestamp' },
+    end_date: { kind: 'column', column: 'end_timestamp' },
+  },
+};
 
 /**
  * The function that lists a user's jobs without their results: those that match, from `offset` on,
@@ -49,7 +59,7 @@ export function listJobs(
   const read = listReader({ client, tables, list: jobList }, options);
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(jobList, filters, query));
+    const { items, total } = await read(userId, makeListQuery(jobList, parameters, query));
     return { items: items.map((row) => storedRow(JobProjection, row)), total };
   };
 }

@@ -5,6 +5,7 @@ import {
   IdPrefixFilter,
   IdsFilter,
   IntegerFilter,
+  idSpelling,
   many,
   one,
   orderAndPage,
@@ -16,7 +17,7 @@ import {
 } from './query-values.ts';
 import { BatchStatus, QueuePriority } from './values.ts';
 
-/** The columns a batch list sorts by. */
+/** What a batch list sorts by. */
 export const batchOrderings = [
   'created_at',
   'updated_at',
@@ -29,6 +30,10 @@ export const batchOrderings = [
   'queue_priority',
   'jobs_count',
   'open',
+  'complete',
+  'start_date',
+  'end_date',
+  'user_id',
 ] as const;
 
 const DeviceType = z
@@ -37,9 +42,9 @@ const DeviceType = z
 
 const fields = {
   ...orderAndPageFields,
-  id: 'Batch ids.',
-  id__starts_with: 'First characters of the batch id.',
-  project_id: 'Owner project.',
+  id: `Batch ids. ${idSpelling}`,
+  id__starts_with: 'First characters of the batch id, with its hyphens, in upper or lower case.',
+  project_id: `Owner project. ${idSpelling}`,
   user_id: 'Owner user.',
   device_type: 'Device type.',
   status: 'Batch status.',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { boundedText, jsonObject, jsonText, orNull, Tags } from './body-values.ts';
 import { Job, NewJobs } from './job.ts';
-import { UuidText } from './query-values.ts';
+import { idSpelling, UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
 import {
   BatchStatus,
@@ -190,7 +190,7 @@ export const CanceledBatches = z
 /** Parameters of a path that names a batch. */
 export const BatchPath = z
   .object({ batch_id: UuidText })
-  .register(z.globalRegistry, { fields: { batch_id: 'Id of the batch.' } });
+  .register(z.globalRegistry, { fields: { batch_id: `Id of the batch. ${idSpelling}` } });
 
 const { id, status, jobs_count, jobs_count_per_status } = BatchProjection.shape;
 

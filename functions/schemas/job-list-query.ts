@@ -4,6 +4,7 @@ import {
   IdPrefixFilter,
   IdsFilter,
   IntegerFilter,
+  idSpelling,
   many,
   orderAndPage,
   orderAndPageFields,
@@ -12,7 +13,7 @@ import {
 } from './query-values.ts';
 import { JobOrigin, JobStatus } from './values.ts';
 
-/** The columns a job list sorts by. */
+/** What a job list sorts by. */
 export const jobOrderings = [
   'created_at',
   'updated_at',
@@ -25,14 +26,18 @@ export const jobOrderings = [
   'status',
   'runs',
   'origin',
+  'ordered_id',
+  'start_date',
+  'end_date',
+  'user_id',
 ] as const;
 
 const fields = {
   ...orderAndPageFields,
-  id: 'Job ids.',
-  id__starts_with: 'First characters of the job id.',
-  batch_id: 'Batches of the jobs.',
-  project_id: 'Owner project.',
+  id: `Job ids. ${idSpelling}`,
+  id__starts_with: 'First characters of the job id, with its hyphens, in upper or lower case.',
+  batch_id: `Batches of the jobs. ${idSpelling}`,
+  project_id: `Owner project. ${idSpelling}`,
   user_id: 'Owner user.',
   status: 'Job status.',
   origin: 'Where the job came from.',
@@ -47,27 +52,21 @@ const fields = {
  * Query of the job list, read from the values of each parameter. Filters AND together, the values
  * of one OR.
  */
-export const JobListQuery = z.pipe(
-  z
-    .object({
-      ...orderAndPage([...jobOrderings, 'ordered_id'], { id: 'JobOrder', defaultField: 'created_at' }),
-      id: IdsFilter,
-      id__starts_with: IdPrefixFilter,
-      batch_id: IdsFilter,
-      project_id: IdsFilter,
-      user_id: TextsFilter,
-      status: many(JobStatus),
-      origin: many(JobOrigin),
-      min_runs: IntegerFilter,
-      max_runs: IntegerFilter,
-      errors: FlagFilter,
-      start_date: TimeFilter,
-      end_date: TimeFilter,
-    })
-    .register(z.globalRegistry, { fields }),
-  z.transform(({ order_by, ...query }) => ({
-    ...query,
-    order_by: order_by === 'ordered_id' ? ('creation_order' as const) : order_by,
-  })),
-);
+export const JobListQuery = z
+  .object({
+    ...orderAndPage(jobOrderings, { id: 'JobOrder', defaultField: 'created_at' }),
+    id: IdsFilter,
+    id__starts_with: IdPrefixFilter,
+    batch_id: IdsFilter,
+    project_id: IdsFilter,
+    user_id: TextsFilter,
+    status: many(JobStatus),
+    origin: many(JobOrigin),
+    min_runs: IntegerFilter,
+    max_runs: IntegerFilter,
+    errors: FlagFilter,
+    start_date: TimeFilter,
+    end_date: TimeFilter,
+  })
+  .register(z.globalRegistry, { fields });
 export type JobListQuery = z.output<typeof JobListQuery>;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { distinctItems, jsonObject, orNull } from './body-values.ts';
-import { UuidText } from './query-values.ts';
+import { idSpelling, UuidText } from './query-values.ts';
 import { JsonText, WrittenAt } from './row-values.ts';
 import {
   Count,
@@ -138,7 +138,7 @@ export const JobProgress = z
 /** Parameters of a path that names a job. */
 export const JobPath = z
   .object({ job_id: UuidText })
-  .register(z.globalRegistry, { fields: { job_id: 'Id of the job.' } });
+  .register(z.globalRegistry, { fields: { job_id: `Id of the job. ${idSpelling}` } });
 
 /** A job to be created. */
 export const NewJob = z.strictObject({

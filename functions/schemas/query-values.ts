@@ -113,13 +113,17 @@ export function orderAndPage<Field extends string>(
   };
 }
 
+/** What the OpenAPI document says of ids in parameters. */
+export const idSpelling = 'A UUID in upper or lower case, with or without hyphens, in braces or after `urn:uuid:`.';
+
 /** What the OpenAPI document says of every list. */
 export const listRules =
-  'What is listed passes all filters; a filter with several values takes any of them. Repeat a parameter to give it several values. Unknown parameters are ignored.';
+  'What is listed passes all filters; a filter with several values takes any of them. Repeat a parameter to give it several values. Unknown parameters are ignored. The order is total, so pages never overlap: go on with `pagination.end` as `offset`.';
 
 /** What the OpenAPI document says of these parameters. */
 export const orderAndPageFields = {
-  order_by: 'Field to order by. Times that are null come last in either direction; ties follow creation order.',
+  order_by:
+    'Field to order by. Statuses and priorities sort as their enumerations list them, nulls last in either direction; ties follow creation order in the same direction.',
   order_by_direction: 'Sort direction.',
   limit: 'Page size.',
   offset: 'Number of items to skip.',

@@ -195,6 +195,8 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
   };
 }
 
+const bodyRules = 'JSON in UTF-8. It is read as JSON whatever `Content-Type` says, and with none.';
+
 function operationObject({ name, route, operation, answer, body, reasons: named }: DescribedRoute) {
   const { tag, summary, description, scope, device, path, query, headers, success, errors = [] } = operation;
   const scopes = device === undefined ? scope && `\`${scope}\`` : '`device:{device_type}` or `device:*`';
@@ -211,7 +213,7 @@ function operationObject({ name, route, operation, answer, body, reasons: named 
       // In words: to linters, bearer tokens have no scopes.
       ...(scopes === undefined ? [] : [`The token must have the scope ${scopes}.`]),
       ...(errors.length === 0 ? [] : [`Errors: ${errors.map(describeReason).join(', ')}.`]),
-    ].join(' '),
+    ].join('\n\n'),
     'x-error-reasons': named,
     security: route.public ? [] : [{ bearer: [] }],
     parameters: [
@@ -219,7 +221,9 @@ function operationObject({ name, route, operation, answer, body, reasons: named 
       ...parameters(name, 'query', query),
       ...parameters(name, 'header', headers),
     ],
-    ...(body && { requestBody: { required: true, content: json(body, exampleOf(inputSchema(body))) } }),
+    ...(body && {
+      requestBody: { description: bodyRules, required: true, content: json(body, exampleOf(inputSchema(body))) },
+    }),
     responses: {
       [success.status]: {
         description: 'OK',

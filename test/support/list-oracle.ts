@@ -53,8 +53,15 @@ export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; to
   return { ids: page.map(({ row }) => row.id), total: matching.length };
 }
 
+/** The columns of the orders that are not named as what they sort by. */
+const sortedBy: Record<string, Record<string, string>> = {
+  batch: { start_date: 'start_datetime', end_date: 'end_datetime' },
+  job: { start_date: 'start_timestamp', end_date: 'end_timestamp', ordered_id: 'creation_order' },
+};
+
 function sortValue(row: Row, name: string, isJob: boolean): string | number | null {
-  const value = row[name];
+  if (name === 'complete') return row.open ? 0 : 1;
+  const value = row[sortedBy[isJob ? 'job' : 'batch']![name] ?? name];
   if (name === 'status') return (isJob ? jobStatuses : batchStatuses).indexOf(String(value));
   const order = specifiedOrder[name];
   if (order !== undefined) return order.indexOf(value);

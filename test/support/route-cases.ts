@@ -122,7 +122,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
       ...foreignRow(job!),
       batch_id: byQuery('batch_id', batch!.id, unknownId),
     }),
-    anything: ({ batches: [batch] }) => anyQuery(Object.keys(JobListQuery.def.in.shape), batch!.id),
+    anything: ({ batches: [batch] }) => anyQuery(Object.keys(JobListQuery.shape), batch!.id),
   },
   createBatch: {
     // With a key, so that every repetition has the same answer.

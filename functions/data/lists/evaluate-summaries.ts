@@ -32,7 +32,7 @@ export function summaryEvaluator(
   const test = facetTest(ofFacets, facets, dictionaries);
   const matches = tabulate(facets, dictionaries, (code) => (test(code) ? 1 : 0));
   const rank =
-    order.kind === 'facet' ? tabulate(facets, dictionaries, facetRank(facets, order.facet, dictionaries)) : undefined;
+    order.kind === 'facet' ? tabulate(facets, dictionaries, facetRank(facets, order, dictionaries)) : undefined;
   const [only] = names;
   return (summaries, rows) =>
     names.length === 1 && only !== undefined && only !== 'facets'

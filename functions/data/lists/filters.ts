@@ -31,13 +31,20 @@ interface OrderAndPage {
   readonly offset: number;
 }
 
+/** How a list reads its parameters. */
+export interface ListParameters<Query> {
+  readonly filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage | 'user_id'>, Filter>>;
+  /** The values of `order_by` that are not the name of a column or a facet. */
+  readonly orders: Readonly<Record<string, Order>>;
+}
+
 /**
  * The parameters in the terms of the list. An empty prefix is no condition, because every id starts
  * with it. An empty tag is one.
  */
 export function makeListQuery<Query extends OrderAndPage>(
   list: ListDescription,
-  filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage | 'user_id'>, Filter>>,
+  { filters, orders }: ListParameters<Query>,
   query: Query,
 ): ListQuery {
   const conditions = Object.entries<Filter>(filters).flatMap(([name, filter]) => {
@@ -45,11 +52,16 @@ export function makeListQuery<Query extends OrderAndPage>(
     return value === undefined || (name === 'id__starts_with' && value === '') ? [] : [filter(value as never)];
   });
   const { offset, limit, order_by_direction: direction } = query;
-  return { conditions, order: makeOrder(list, query.order_by), direction, offset, limit };
+  return { conditions, order: orders[query.order_by] ?? orderBy(list, query.order_by), direction, offset, limit };
 }
 
-/** Creation times and sequence numbers ascend together, so `created_at` needs no column. */
-function makeOrder(list: ListDescription, name: string): Order {
-  if (name === 'created_at') return { kind: 'creation' };
+function orderBy(list: ListDescription, name: string): Order {
   return name in list.columns ? { kind: 'column', column: name } : { kind: 'facet', facet: name };
 }
+
+/** Orders that every list has. All rows of a list have one owner. */
+export const commonOrders = {
+  // Creation times and sequence numbers ascend together, so `created_at` needs no column.
+  created_at: { kind: 'creation' },
+  user_id: { kind: 'creation' },
+} as const satisfies Readonly<Record<string, Order>>;

@@ -22,7 +22,7 @@ export type Condition =
 export type Order =
   | { readonly kind: 'creation' }
   | { readonly kind: 'column'; readonly column: string }
-  | { readonly kind: 'facet'; readonly facet: string };
+  | { readonly kind: 'facet'; readonly facet: string; readonly isReversed?: true };
 
 /** Rows match that meet all conditions. */
 export interface ListQuery {

@@ -17,7 +17,7 @@ import {
   uuidsOf,
 } from './matching-rows.ts';
 import { locateSummarized, type Section, type SummarizedRows } from './page-bounds.ts';
-import type { ListQuery } from './query.ts';
+import type { ListQuery, Order } from './query.ts';
 import { rowsAtRanks, splitNulls, type Window } from './ranks.ts';
 
 export interface Selection {
@@ -58,7 +58,7 @@ interface SortKey {
 function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): SortKey {
   const { order } = query;
   if (order.kind === 'creation') return { valuesOf: (rows) => new Float64Array(rows.length) };
-  if (order.kind === 'facet') return facetSortKey(facetColumn(list), order.facet, data);
+  if (order.kind === 'facet') return facetSortKey(facetColumn(list), order, data);
   if (list.columns[order.column]?.kind === 'uuid') {
     const uuids = uuidsOf(data, order.column);
     return {
@@ -70,10 +70,12 @@ function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): Sor
   return { valuesOf: (rows) => mapRows(rows, (row) => values[row] as number) };
 }
 
+type FacetOrder = Extract<Order, { readonly kind: 'facet' }>;
+
 /** Known values sort as the description lists them, those of a dictionary as texts. */
-function facetSortKey(column: FacetColumn, name: string, data: ColumnData): SortKey {
+function facetSortKey(column: FacetColumn, order: FacetOrder, data: ColumnData): SortKey {
   const codes = numbersOf(data, 'facets');
-  const rankOf = tabulate(column, data.dictionaries, facetRank(column, name, data.dictionaries));
+  const rankOf = tabulate(column, data.dictionaries, facetRank(column, order, data.dictionaries));
   return { valuesOf: (rows) => mapRows(rows, (row) => rankOf(codes[row] as number)) };
 }
 
@@ -83,14 +85,14 @@ function facetSortKey(column: FacetColumn, name: string, data: ColumnData): Sort
  */
 export function facetRank(
   column: FacetColumn,
-  name: string,
+  { facet: name, isReversed }: FacetOrder,
   dictionaries: ColumnData['dictionaries'],
 ): (code: number) => number {
   const index = indexOfFacet(column, name);
   const texts = facetValues(column, name, dictionaries);
   const isDictionary = column.facets[name]?.kind === 'dictionary';
   const sorted = isDictionary ? texts.toSorted((a, b) => (a < b ? -1 : 1)) : texts;
-  const rankOfText = new Map(sorted.map((text, rank) => [text, rank]));
+  const rankOfText = new Map((isReversed ? sorted.toReversed() : sorted).map((text, rank) => [text, rank]));
   return (code) => {
     const text = texts[index(code)];
     return text === undefined ? Number.NaN : (rankOfText.get(text) ?? Number.NaN);

@@ -8,8 +8,15 @@ import { jsonBody } from '../../schemas/json-body.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Add jobs to a batch',
-  description:
-    'Adds jobs to an open batch, after those that it has. They are in all lists and reads when the call returns. A job without a sequence of its own runs its batch’s. A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all; the body may be gzipped.',
+  description: `Adds jobs to an open batch, after its present ones. All lists and reads show them when the call returns. A job without a
+sequence of its own runs the batch’s.
+
+- A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. The body may be gzipped; AWS refuses about
+  4.4 MB and more once unzipped (413).
+- More than about 80 jobs take several transactions. If a call dies part-way, repeat it with the same \`Idempotency-Key\` to add the rest;
+  without a key, a repeated call adds all jobs again. If it is not repeated, the jobs it had added are CANCELED after ten minutes, and their
+  \`errors\` say why.
+- No device gets these jobs, or later ones of the batch, before the call is complete or its jobs are canceled.`,
   path: BatchPath,
   headers: IdempotencyKeyHeader,
   body: jsonBody(AddJobsRequest),

@@ -4,8 +4,9 @@ import { Batch, BatchPath } from '../../schemas/batch.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Cancel a batch',
-  description:
-    'Closes a batch and cancels all its unfinished jobs at once. Canceling it again changes nothing; a batch that ended in another way is refused (409). If a call dies on its way, repeat it, or wait: the service completes it within 15 minutes.',
+  description: `Closes a batch and cancels all its unfinished jobs at once. Canceling it again changes nothing; a batch that ended in another
+way is refused. More than about 60 jobs take several transactions: the batch closes first and is \`CANCELED\` last. If a call dies part-way,
+repeat it, or wait: the service completes it within 15 minutes.`,
   path: BatchPath,
   success: { status: 200, data: () => Batch },
   errors: ['not_found', 'batch_ended'],

@@ -7,8 +7,18 @@ import { jsonBody } from '../../schemas/json-body.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Create a batch',
-  description:
-    'Creates a batch with all its jobs, or nothing. It is in all lists and reads when the call returns. Without `device_type` it is for the device that the sequence was made for: the one whose specification has the same name. The priority is the token’s (claim `queue_priority`, otherwise `MEDIUM`); the body may ask for a lower one. A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all; the body may be gzipped.',
+  description: `Creates a batch with all its jobs, or nothing, and answers with both. All lists and reads show it when the call returns.
+Unknown members are ignored, and what may be left out may be null.
+
+- Every job has a sequence: its own, or the batch’s. Its variables are those that the sequence declares, and \`qubits\` for a mappable register.
+- Without \`device_type\` the batch is for the device whose specification has the name of the sequence’s device. A device type that no device
+  has announced is accepted: the batch waits.
+- The priority is the token’s (claim \`queue_priority\`, otherwise \`MEDIUM\`); the body may ask for a lower one. If the token has a claim
+  \`projects\`, the project must be one of them.
+- A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. The body may be gzipped; AWS refuses about
+  4.4 MB and more once unzipped (413).
+- More than about 80 jobs take several transactions. If a call dies part-way, repeat it with the same \`Idempotency-Key\`; otherwise the batch
+  and its jobs are CANCELED after ten minutes. No device gets the batch before it is complete.`,
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),
   bodySchema: () => CreateBatchRequest,

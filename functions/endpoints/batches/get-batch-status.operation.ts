@@ -4,7 +4,8 @@ import { BatchPath, BatchProgress } from '../../schemas/batch.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get the status of a batch',
-  description: 'The status and the number of jobs in each status: what a client asks for while it waits for the batch.',
+  description: `What a client asks for while it waits for a batch: the status, the number of jobs in each status, the place in the queue and the
+last call of the webhook. Shows what has just been written.`,
   path: BatchPath,
   success: { status: 200, data: () => BatchProgress },
   errors: ['not_found'],

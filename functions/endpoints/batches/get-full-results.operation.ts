@@ -5,8 +5,9 @@ import { ResultsOfJobs } from '../../schemas/results.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get the results of a batch',
-  description:
-    'The results documents of the batch’s jobs, as they were uploaded; jobs without one are left out. If they exceed one answer, the call is refused (422): `results_link` leads to those of each job.',
+  description: `The results documents of the batch’s jobs by the ids of the jobs, each as it was uploaded. Left out are jobs without results,
+results that were never uploaded, and documents that are not JSON objects: \`results_link\` still downloads those. If the documents exceed
+one answer (6 MB with every quotation mark escaped), the call is refused (422): use the links.`,
   path: BatchPath,
   success: { status: 200, data: () => ResultsOfJobs },
   errors: ['not_found'],

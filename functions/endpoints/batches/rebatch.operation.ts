@@ -6,8 +6,9 @@ import { RebatchQuery } from '../../schemas/job-selection.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Run jobs of a batch again',
-  description:
-    'Creates a batch of jobs of a closed batch: of those that match all filters, or without filters of all. They keep their variables, runs and sequences. If no job matches, the call is refused with 422; if the batch is open, with 409.',
+  description: `Runs jobs of a closed batch again: those that match all filters; without filters, all of them. They keep their variables, runs and
+sequences. Answers with the new batch, whose \`parent_id\` names the old one, and with its jobs if they are at most 100. If no job matches,
+the call is refused (422).`,
   path: BatchPath,
   query: RebatchQuery,
   headers: IdempotencyKeyHeader,

@@ -7,7 +7,8 @@ import { jsonBody } from '../../schemas/json-body.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Set the tags of a batch',
-  description: 'Replaces all tags of a batch: at most 20, of at most 256 characters each.',
+  description:
+    'Replaces all tags of a batch: at most 20, of at most 256 characters each. A repeated call changes nothing.',
   path: BatchPath,
   body: jsonBody(TagsRequest),
   bodySchema: () => TagsRequest.register(z.globalRegistry, { example: ['adiabatic', 'paper-2026'] }),

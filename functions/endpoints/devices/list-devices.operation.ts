@@ -5,7 +5,8 @@ import { Device, DeviceListQuery } from '../../schemas/device.ts';
 export const operation = {
   tag: 'Devices',
   summary: 'Get all devices',
-  description: 'The devices that have announced themselves, whether they take work, and how much waits for them.',
+  description:
+    'The devices that have announced themselves, or those named: their status, whether they take work, and how many batches wait.',
   query: DeviceListQuery,
   success: { status: 200, data: () => z.array(Device) },
   errors: ['invalid_input'],

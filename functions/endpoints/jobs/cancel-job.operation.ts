@@ -4,8 +4,8 @@ import { Job, JobPath } from '../../schemas/job.ts';
 export const operation = {
   tag: 'Jobs',
   summary: 'Cancel a job',
-  description:
-    'Cancels an unfinished job at once. A closed batch ends with its last job. Canceling it again changes nothing; a job that ended in another way is refused (409).',
+  description: `Cancels an unfinished job at once. A closed batch ends with its last job. Canceling it again changes nothing; a job that ended in
+another way is refused.`,
   path: JobPath,
   success: { status: 200, data: () => Job },
   errors: ['not_found', 'job_ended'],

@@ -4,7 +4,7 @@ import { JobPath, JobProgress } from '../../schemas/job.ts';
 export const operation = {
   tag: 'Jobs',
   summary: 'Get the status of a job',
-  description: 'The status alone: what a client asks for while it waits for the job.',
+  description: 'What a client asks for while it waits for a job: the status alone. Shows what has just been written.',
   path: JobPath,
   success: { status: 200, data: () => JobProgress },
   errors: ['not_found'],

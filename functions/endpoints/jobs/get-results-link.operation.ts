@@ -8,8 +8,8 @@ const linkExample =
 export const operation = {
   tag: 'Jobs',
   summary: 'Get a link to the results of a job',
-  description:
-    'A link that downloads the results as JSON, without a token, for some minutes; null while the job has no results.',
+  description: `A link that downloads the results as JSON, without a token, for 300 s; null while the job has no results. A link to results that
+were never uploaded answers 403.`,
   path: JobPath,
   success: {
     status: 200,

@@ -6,8 +6,8 @@ import { Heartbeat, HeartbeatRequest, LeasePath } from '../../schemas/lease.ts';
 export const operation = {
   tag: 'For devices',
   summary: 'Send a heartbeat',
-  description:
-    'The lease lives for another 60 s. Send the first one right after the claim. `cancel` says to stop the job: it was canceled, or its batch has ended. Then ask for the next job. 409: the lease is lost.',
+  description: `Extends the lease by 60 s. Send the first heartbeat right after the claim. \`cancel\` says to stop the job: it was canceled, or its
+batch has ended. Then ask for the next job.`,
   path: LeasePath,
   device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
   body: jsonBody(HeartbeatRequest),

@@ -6,8 +6,8 @@ import { LeaseJobPath, ResultsRequest, UploadLink } from '../../schemas/lease.ts
 export const operation = {
   tag: 'For devices',
   summary: 'Get a link for the upload of results',
-  description:
-    'A link to PUT the results of the running job to, with the headers as they are, within 300 s. It takes just the document of this length and SHA-256. Report the job with `results` afterwards. 409: the lease is lost, or the job does not run under it.',
+  description: `A link to PUT the results of the running job to, with these headers, within 300 s. It takes only the document of this length and
+SHA-256. Report the job with \`results\` afterwards.`,
   path: LeaseJobPath,
   device: ({ path }: { readonly path: z.output<typeof LeaseJobPath> }) => path.lease.deviceType,
   body: jsonBody(ResultsRequest),

@@ -5,8 +5,9 @@ import { maxQuizIdCharacters, Quiz, QuizSubmissions } from '../../schemas/quiz.t
 export const operation = {
   tag: 'Quizzes',
   summary: 'Post multiple quizzes',
-  description:
-    'Stores all submissions of the body, or none, and answers with their records in the same order. A submission is known by its user, quiz and place in the array: sent again, it updates its record, which keeps `id` and `created_at`.',
+  description: `Stores one record for each submission, all or none, and answers with the records in the order of the body. A submission is known
+by its user, quiz and place in the array: sent again, it updates its record, which keeps \`id\` and \`created_at\`. So a repeated call stores
+nothing twice. \`data\` comes back byte for byte, numbers and order of keys included. A call takes at most 100 submissions and 3 MB.`,
   body: QuizSubmissions,
   bodySchema: () => {
     const Submission = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'ConsumedQuiz' });
@@ -14,11 +15,10 @@ export const operation = {
     return z.object({ data: z.record(quizId, z.union([Submission, z.array(Submission)])) }).register(z.globalRegistry, {
       id: 'ConsumedMultipleQuizzesRequest',
       fields: {
-        data: 'Submissions by CMS quiz id: one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.',
+        data: `Submissions by CMS quiz id (1 to ${maxQuizIdCharacters} characters): one object, or an array of them. At most 100 in all, each of at most 350 KB and 100 levels.`,
       },
-      examples: [
-        { data: { 'quiz-1': { question: '1 + 1', choices: [1, 2], answer: 2 }, 'quiz-2': [{ answer: 'a' }] } },
-      ],
+      // The answer to it is the example of Quiz.
+      examples: [{ data: { 'quiz-1': [{ question: '1 + 1', choices: [1, 2], answer: 2 }] } }],
     });
   },
   success: { status: 200, list: () => Quiz },
