@@ -1,11 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { requireJava } from '../../infra/local/dynamodb/dynamodb-local.ts';
+import { requireDynamoDb } from '../../infra/local/dynamodb/require-dynamodb.ts';
+import { lockFolder } from '../../infra/local/folder-lock.ts';
+import { startFrontServer } from '../../infra/local/front-server.ts';
+import { readSettings, usage } from '../../infra/local/settings.ts';
+import { SetupProblem } from '../../infra/setup-problem.ts';
 import { descendants, startCommand } from '../support/stack-command.ts';
+
+/** The stack that all tests share, as its command describes and greets. */
+const shared = { description: inject('localStack'), ...inject('localStackCommand') };
 
 const script = import.meta.filename;
 const small = ['--batches', '2', '--jobs-per-batch', '0'];
@@ -23,78 +32,106 @@ async function expectEnd(pids: readonly number[]) {
   for (const end = Date.now() + 10_000; pids.some(isRunning); await wait(100)) expect(Date.now()).toBeLessThan(end);
 }
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** A program that is there, and prints this. */
+function stubProgram(name: string, prints: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'program-'));
+  writeFileSync(join(directory, name), `#!/bin/sh\necho '${prints}' >&2\n`, { mode: 0o755 });
+  vi.stubEnv('PATH', `${directory}:/usr/bin:/bin`);
+}
+
+describe('npm start says in one line', () => {
+  it('what is wrong with its options, and ends', async () => {
+    const command = startCommand({}, ['--nonsense']);
+    expect(await command.exitCode()).toBe(1);
+    expect(command.output()).toMatch(/^[^\n]*--nonsense[^\n]*--help prints the options\.\n$/);
+    await command.stop();
+  });
+
+  it.each<[args: string[], environment: NodeJS.ProcessEnv, message: RegExp]>([
+    [['--batches', 'many'], {}, /^--batches is a whole number/],
+    [['--batches', '-1'], {}, /--batches/],
+    [['--jobs-per-batch', '1.5'], {}, /^--jobs-per-batch is a whole number/],
+    [['extra'], {}, /'extra'.*--help prints the options\.$/],
+    [[], { PORT: '70000' }, /^PORT is a whole number/],
+  ])('what is wrong with %j %j', (args, environment, message) => {
+    expect(() => readSettings(args, environment)).toThrow(SetupProblem);
+    expect(() => readSettings(args, environment)).toThrow(message);
+  });
+
+  it.each<[what: string, attempt: () => unknown, message: RegExp]>([
+    [
+      'there is no Java',
+      () => {
+        vi.stubEnv('PATH', '/nowhere');
+        requireJava();
+      },
+      /^Java 17 or later is needed for DynamoDB Local, and no `java` was found on the PATH\.$/,
+    ],
+    [
+      'Java is too old',
+      () => {
+        stubProgram('java', 'openjdk version "11.0.2" 2019-01-15');
+        requireJava();
+      },
+      /^Java 17 or later is needed for DynamoDB Local; this one is 11\.$/,
+    ],
+    ['no DynamoDB answers', () => requireDynamoDb('http://127.0.0.1:9'), /^No DynamoDB answers at .*127\.0\.0\.1:9/],
+    [
+      'the address of DynamoDB is none',
+      () => requireDynamoDb('here'),
+      /^AWS_ENDPOINT_URL_DYNAMODB \(here\) is not an HTTP URL\.$/,
+    ],
+    ['its folder would be in a file', () => lockFolder(join(script, 'inner'), 1), /: a file stands in its way\.$/],
+    ['its folder cannot be made', () => lockFolder('/proc/quantum', 1), /^The folder \/proc\/quantum cannot be used: /],
+    [
+      'its folder is read-only',
+      () => {
+        const directory = mkdtempSync(join(tmpdir(), 'read-only-'));
+        // Root may write everywhere but here.
+        symlinkSync('/proc/self', join(directory, '.local'));
+        return lockFolder(join(directory, '.local'), 1);
+      },
+      /^The folder .*\.local cannot be used: .*\.$/,
+    ],
+  ])('that %s', async (_, attempt, message) => {
+    const error = await (async () => attempt())().catch((thrown: unknown) => thrown as Error);
+    expect(error).toBeInstanceOf(SetupProblem);
+    expect((error as Error).message).toMatch(message);
+  });
+
+  it('that the port is taken', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await expect(startFrontServer(port)).rejects.toThrow(new RegExp(`^Port ${port} is taken.*`));
+    server.close();
+  });
+});
+
 /** Two starts on a machine that does much else. */
 const timeout = 240_000;
 
 describe('npm start', { timeout }, () => {
-  it.each([
-    [['--batches', 'many'], {}, /^--batches is a whole number/],
-    [['--batches', '-1'], {}, /--batches/],
-    [['--jobs-per-batch', '1.5'], {}, /^--jobs-per-batch is a whole number/],
-    [['--nonsense'], {}, /--nonsense.*--help prints the options\.$/],
-    [['extra'], {}, /'extra'.*--help/],
-    [[], { PORT: '70000' }, /^PORT is a whole number/],
-    [small, { PATH: '/nowhere', AWS_ENDPOINT_URL_DYNAMODB: undefined }, /^Java 17 or later is needed/],
-    [small, { AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' }, /^No DynamoDB answers at .*127\.0\.0\.1:9/],
-    [small, { AWS_ENDPOINT_URL_DYNAMODB: 'here' }, /^AWS_ENDPOINT_URL_DYNAMODB \(here\) is not an HTTP URL\.$/],
-    [['--data', script], { PORT: '0' }, /^The folder .* cannot be used: it is a file\.$/],
-    [['--data', join(script, 'inner')], { PORT: '0' }, /^The folder .* cannot be used: a file stands in its way\.$/],
-    [['--data', '/proc/quantum'], { PORT: '0' }, /^The folder \/proc\/quantum cannot be used: /],
-  ])('says in one line what is wrong with %o %o', async (options, environment, message) => {
-    const command = startCommand(environment, options);
-    expect(await command.exitCode()).toBe(1);
-    expect(command.output().trim().split('\n')).toEqual([expect.stringMatching(message)]);
-    await command.stop();
-  });
-
   it('prints its options', async () => {
     const command = startCommand({}, ['--help']);
     expect(await command.exitCode()).toBe(0);
-    expect(command.output()).toMatch(/^Usage: npm start -- .*--data DIR.*AWS_ENDPOINT_URL_DYNAMODB/s);
+    expect(command.output()).toBe(`${usage}\n`);
+    expect(usage).toMatch(/^Usage: npm start -- .*--data DIR.*AWS_ENDPOINT_URL_DYNAMODB/s);
     await command.stop();
   });
 
-  it('says that its folder is read-only', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'read-only-'));
-    // Root may write everywhere but here.
-    symlinkSync('/proc/self', join(directory, '.local'));
-    const command = startCommand({ PORT: '0' }, small, directory);
-    expect(await command.exitCode()).toBe(1);
-    expect(command.output().trim()).toMatch(/^The folder .*\.local cannot be used: .*\.$/);
-    await command.stop();
-  });
-
-  it('says that Java is too old', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'old-java-'));
-    writeFileSync(join(directory, 'java'), '#!/bin/sh\necho \'openjdk version "11.0.2" 2019-01-15\' >&2\n', {
-      mode: 0o755,
-    });
-    const environment = { PATH: `${directory}:/usr/bin:/bin`, AWS_ENDPOINT_URL_DYNAMODB: undefined };
-    const command = startCommand(environment, small);
-    expect(await command.exitCode()).toBe(1);
-    expect(command.output().trim()).toBe('Java 17 or later is needed for DynamoDB Local; this one is 11.');
-    await command.stop();
-    rmSync(directory, { recursive: true });
-  });
-
-  it('says that the port is taken', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    const command = startCommand({ PORT: String(port) }, small);
-    expect(await command.exitCode()).toBe(1);
-    expect(command.output().trim()).toMatch(new RegExp(`^Port ${port} is taken.*`));
-    await command.stop();
-    server.close();
-  });
-
-  it('leaves no process behind when it is killed', async () => {
-    const command = startCommand({ PORT: '0' }, small);
-    await command.ready();
-    const started = descendants(command.process.pid!);
-    expect(started.length).toBeGreaterThan(0);
-    await command.stop('SIGKILL');
-    await expectEnd(started);
+  it('prints curl lines that work', () => {
+    const lines = shared.output.split('\n').filter((line) => /^(TOKEN=|curl )/.test(line));
+    expect(lines.filter((line) => line.startsWith('curl'))).toHaveLength(6);
+    expect(lines.join('\n')).toContain('/results_link');
+    for (const line of lines.slice(1)) {
+      const answer = execFileSync('sh', ['-c', `${lines[0]}\n${line} -s -w '\n%{http_code}'`], { encoding: 'utf8' });
+      expect([line, answer.split('\n').at(-1)]).toEqual([line, '200']);
+    }
   });
 
   it('stops what it started when it is stopped during its start', async () => {
@@ -105,19 +142,29 @@ describe('npm start', { timeout }, () => {
     await expectEnd(started);
   });
 
-  it('keeps data, results and tokens in its --data directory, and leaves no process behind when it is stopped', async () => {
+  it('keeps its data beside another stack in the same folder, and leaves no process behind', async () => {
+    const { directory } = shared;
     const data = mkdtempSync(join(tmpdir(), 'local-stack-data-'));
-    const first = startCommand({ PORT: '0' }, [...small, '--data', data]);
+    const first = startCommand({ PORT: '0' }, [...small, '--data', data], directory);
     const { baseUrl, users } = await first.ready();
+    const { port } = new URL(baseUrl);
     const headers = { Authorization: `Bearer ${users[0]!.token}` };
     const list = async () => (await fetch(`${baseUrl}/api/v1/batches`, { headers })).json();
     const before = await list();
     expect(before).toMatchObject({ pagination: { total: 2 } });
-    const started = descendants(first.process.pid!);
-    await first.stop('SIGINT');
+    expect(first.output()).toContain(`.local/stack-${port}.json`);
+    expect(readdirSync(join(directory, '.local')).sort()).toEqual(
+      [`functions-${port}.log`, 'functions.log', 'lock.json', `stack-${port}.json`, 'stack.json'].sort(),
+    );
+    let started = descendants(first.process.pid!);
+    expect(started.length).toBeGreaterThan(0);
+    first.process.kill('SIGINT');
     expect(await first.exitCode()).toBe(0);
     await expectEnd(started);
-    const second = startCommand({ PORT: new URL(baseUrl).port }, [...small, '--data', data]);
+    expect(readdirSync(join(directory, '.local'))).not.toContain(`stack-${port}.json`);
+    expect(JSON.parse(readFileSync(join(directory, '.local/stack.json'), 'utf8'))).toEqual(shared.description);
+
+    const second = startCommand({ PORT: port }, [...small, '--data', data]);
     await second.ready();
     expect(second.output()).toContain('The data of an earlier start is there.');
     expect(await list()).toEqual(before);
@@ -126,39 +173,14 @@ describe('npm start', { timeout }, () => {
     expect(await third.exitCode()).toBe(1);
     expect(third.output().trim()).toMatch(
       new RegExp(
-        `^The folder ${data} belongs to the local stack of process ${second.process.pid}, which serves port ${new URL(baseUrl).port} since [-0-9T:.]+Z\\.$`,
+        `^The folder ${data} belongs to the local stack of process ${second.process.pid}, which serves port ${port} since [-0-9T:.]+Z\\.$`,
       ),
     );
     await third.stop();
-    await second.stop('SIGTERM');
-    expect(await second.exitCode()).toBe(0);
+    started = descendants(second.process.pid!);
+    expect(started.length).toBeGreaterThan(0);
+    await second.stop('SIGKILL');
+    await expectEnd(started);
     rmSync(data, { recursive: true });
-  });
-
-  it('prints curl lines that work, and leaves the description of another stack in the same folder alone', async () => {
-    const first = startCommand({ PORT: '0' }, ['--batches', '9', '--jobs-per-batch', '2']);
-    const description = await first.ready();
-    const lines = first
-      .output()
-      .split('\n')
-      .filter((line) => /^(TOKEN=|curl )/.test(line));
-    expect(lines.filter((line) => line.startsWith('curl'))).toHaveLength(6);
-    expect(lines.join('\n')).toContain('/results_link');
-    for (const line of lines.slice(1)) {
-      const answer = execFileSync('sh', ['-c', `${lines[0]}\n${line} -s -w '\n%{http_code}'`], { encoding: 'utf8' });
-      expect([line, answer.split('\n').at(-1)]).toEqual([line, '200']);
-    }
-
-    const second = startCommand({ PORT: '0' }, small, first.directory);
-    const { port } = new URL((await second.ready()).baseUrl);
-    expect(second.output()).toContain(`.local/stack-${port}.json`);
-    expect(readdirSync(join(first.directory, '.local')).sort()).toEqual(
-      [`functions-${port}.log`, 'functions.log', 'lock.json', `stack-${port}.json`, 'stack.json'].sort(),
-    );
-    second.process.kill('SIGTERM');
-    expect(await second.exitCode()).toBe(0);
-    expect(await first.ready()).toEqual(description);
-    expect(readdirSync(join(first.directory, '.local'))).not.toContain(`stack-${port}.json`);
-    await first.stop();
   });
 });

@@ -12,6 +12,8 @@ declare module 'vitest' {
     localStack: StackDescription;
     /** Holds the issuer's key: tests make tokens for any user. */
     localStackData: string;
+    /** Where its command runs, and what that has printed. */
+    localStackCommand: { readonly directory: string; readonly output: string };
   }
 }
 
@@ -26,6 +28,7 @@ export async function setup(project: TestProject) {
     '--deliver-webhooks',
   ]);
   project.provide('localStack', await command.ready());
+  project.provide('localStackCommand', { directory: command.directory, output: command.output() });
   project.provide('localStackData', `${command.directory}/data`);
   return command.stop;
 }
