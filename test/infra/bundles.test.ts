@@ -55,17 +55,19 @@ const bundles = await withBundles(async (built) => {
   return new Map(await Promise.all(looks));
 });
 
-describe.each(names)('the bundle of %s', (name) => {
-  const bundle = bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
-
-  it('is one module with its source map and the files that it reads, and loads with its environment alone', () => {
-    const files = filesOf(name).map((file) => (file.startsWith('./') ? file.slice(2) : `node_modules/${file}`));
-    expect(bundle.files).toEqual([...files, 'index.mjs', 'index.mjs.map'].sort());
-    expect(bundle.loaded).toBe('handler');
-  });
-});
-
 describe('the bundles', () => {
+  it('are one module each with its source map and the files that it reads, and load with their environment alone', () => {
+    const contents = (name: string) => bundles.get(name[0]!.toUpperCase() + name.slice(1))!;
+    expect(Object.fromEntries(names.map((name) => [name, [contents(name).loaded, ...contents(name).files]]))).toEqual(
+      Object.fromEntries(
+        names.map((name) => {
+          const files = filesOf(name).map((file) => (file.startsWith('./') ? file.slice(2) : `node_modules/${file}`));
+          return [name, ['handler', ...[...files, 'index.mjs', 'index.mjs.map'].sort()]];
+        }),
+      ),
+    );
+  });
+
   it('are built from one version of the AWS SDK', () => {
     const clients = Object.entries(project.dependencies).filter(([name]) => /^@aws-sdk\/(client|lib|s3)-/.test(name));
     expect(new Set(clients.map(([, version]) => version)).size).toBe(1);
@@ -83,14 +85,16 @@ describe('the bundles', () => {
     expect(error.stack).not.toContain('index.mjs:');
   });
 
-  it.each(['Authorizer', 'MethodNotAllowed', 'GetOpenApi', 'GetDocs', 'GetHealth'])(
-    'of %s holds no AWS client',
-    (name) => {
-      expect(bundles.get(name)!.code).not.toMatch(/DynamoDBClient|S3Client|SQSClient/);
-    },
-  );
+  it('hold no AWS client where functions use no data', () => {
+    const withoutData = ['Authorizer', 'MethodNotAllowed', 'GetOpenApi', 'GetDocs', 'GetHealth'];
+    const clients = /DynamoDBClient|S3Client|SQSClient/;
+    expect(withoutData.filter((name) => clients.test(bundles.get(name)!.code))).toEqual([]);
+  });
 
-  it.each(Object.entries(bundleLimits))('of %s stays within its limit', (name, limit) => {
-    expect(bundles.get(name)!.bytes).toBeLessThanOrEqual(limit.bytes);
+  it('stay within their limits', () => {
+    const sizes = Object.entries(bundleLimits).map(([name, { bytes: limit }]) => {
+      return { name, limit, bytes: bundles.get(name)!.bytes };
+    });
+    expect(sizes.filter(({ bytes, limit }) => bytes > limit)).toEqual([]);
   });
 });
