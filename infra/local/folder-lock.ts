@@ -99,7 +99,7 @@ const reasons: Readonly<Record<string, string>> = {
   EEXIST: 'it is a file',
   ENOENT: 'no folder can be made there',
   ENOSPC: 'the disk is full',
-  ENOTDIR: 'a file stands in its way',
+  ENOTDIR: 'a file is in its way',
   EPERM: 'this account may not write there',
   EROFS: 'the file system is read-only',
 };

@@ -10,7 +10,7 @@ export interface HttpServer {
 }
 
 /** Bytes of the request line and headers. AWS's own limits are lower; the handlers apply them. */
-const maxHeaderSize = 65_536;
+const maxHeaderBytes = 65_536;
 
 /**
  * Serves on 127.0.0.1; port 0 is any free one. `onUnreadable` answers CONNECT and connections that
@@ -29,7 +29,10 @@ export async function startHttpServer(
       response.destroy();
     });
   };
-  const server = createServer({ maxHeaderSize, keepAliveTimeout: 65_000, requireHostHeader: false }, listener);
+  const server = createServer(
+    { maxHeaderSize: maxHeaderBytes, keepAliveTimeout: 65_000, requireHostHeader: false },
+    listener,
+  );
   server.on('checkExpectation', listener);
   if (onUnreadable !== undefined) {
     server.on('clientError', (error, socket) => onUnreadable(error, socket as Socket));
@@ -61,17 +64,17 @@ export async function startHttpServer(
 }
 
 /**
- * The whole body. Undefined when it is larger than `limit` bytes; the rest is read and thrown away.
+ * The whole body. Undefined when it is larger than `maxBytes`; the rest is read and thrown away.
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= limit) chunks.push(chunk);
+    if (size <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   }
-  return size <= limit ? Buffer.concat(chunks) : undefined;
+  return size <= maxBytes ? Buffer.concat(chunks) : undefined;
 }
 
 /** A request's target in its parts, still encoded; `search` is without its `?`. */

@@ -22,11 +22,11 @@ export interface Issuer {
   handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** How long tokens are valid: a working day. */
-export const tokenSeconds = 12 * 60 * 60;
+/** How long tokens are valid, unless a shorter time is asked for: a working day. */
+export const maxTokenSeconds = 12 * 60 * 60;
 
 const grants = ['password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
-const bodyLimit = 65_536;
+const maxBodyBytes = 65_536;
 const scopeOfPeople = 'openid profile email';
 
 interface IssuerOptions {
@@ -56,7 +56,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
   };
   return { url, tokenEndpoint, token, handle };
 
-  function token(account: Account, seconds = tokenSeconds): Promise<string> {
+  function token(account: Account, seconds = maxTokenSeconds): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     return new SignJWT({ scope: scopeOf(account) })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
@@ -121,19 +121,19 @@ async function readTokenRequest(
   request: IncomingMessage,
   accounts: readonly Account[],
 ): Promise<{ account: Account; seconds: number }> {
-  const content = await readBody(request, bodyLimit);
+  const content = await readBody(request, maxBodyBytes);
   const parameters = content && readParameters(content.toString(), request.headers['content-type']);
   if (parameters === undefined) {
     throw new TokenRefusal('invalid_request', 'The body is neither a form nor a JSON object.');
   }
-  const { grant_type: type, expires_in: expiresIn = String(tokenSeconds) } = parameters;
+  const { grant_type: type, expires_in: expiresIn = String(maxTokenSeconds) } = parameters;
   if (type === undefined) throw new TokenRefusal('invalid_request', 'grant_type is missing.');
   if (!grants.includes(type)) {
     throw new TokenRefusal('unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
   }
   const seconds = Number(expiresIn);
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > tokenSeconds) {
-    throw new TokenRefusal('invalid_request', `expires_in is a number of seconds from 1 to ${tokenSeconds}.`);
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxTokenSeconds) {
+    throw new TokenRefusal('invalid_request', `expires_in is a number of seconds from 1 to ${maxTokenSeconds}.`);
   }
   const account =
     type === 'client_credentials'

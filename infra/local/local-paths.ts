@@ -7,7 +7,7 @@ import { messageLimit, type Queue } from './sqs/queue.ts';
 /** What the local stack's own paths begin with. */
 export const localPrefix = '/_local/';
 
-const eventsLimit = 64 * 1024 * 1024;
+const maxEventsBytes = 64 * 1024 * 1024;
 
 /** Milliseconds that an answer waits for further deliveries of events that failed at first. */
 const redeliveryPatience = 1_000;
@@ -28,7 +28,7 @@ export function createLocalPaths(intake: EventIntake, queues: readonly Queue[]):
     const answer = (status: number, body: unknown) => {
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
     };
-    const body = await readBody(request, eventsLimit);
+    const body = await readBody(request, maxEventsBytes);
     switch (`${request.method} ${path}`) {
       case `GET ${localPrefix}dead-letters`:
         return answer(200, intake.deadLetters());

@@ -65,8 +65,8 @@ function readOptions(args: readonly string[]) {
   }
 }
 
-function readNumber(name: string, text: string, most: number): number {
+function readNumber(name: string, text: string, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= most)) throw new SetupProblem(`${name} is a whole number from 0 to ${most}, not "${text}".`);
+  if (!(value <= max)) throw new SetupProblem(`${name} is a whole number from 0 to ${max}, not "${text}".`);
   return value;
 }

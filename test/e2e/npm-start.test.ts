@@ -85,7 +85,7 @@ describe('npm start says in one line', () => {
       () => requireDynamoDb('here'),
       /^AWS_ENDPOINT_URL_DYNAMODB \(here\) is not an HTTP URL\.$/,
     ],
-    ['its folder would be in a file', () => lockFolder(join(script, 'inner'), 1), /: a file stands in its way\.$/],
+    ['its folder would be in a file', () => lockFolder(join(script, 'inner'), 1), /: a file is in its way\.$/],
     ['its folder cannot be made', () => lockFolder('/proc/quantum', 1), /^The folder \/proc\/quantum cannot be used: /],
     [
       'its folder is read-only',

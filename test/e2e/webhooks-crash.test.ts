@@ -8,7 +8,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const options = ['--batches', '0', '--data', 'data', '--deliver-webhooks'];
 const crashes = 2;
-const batchesAtOnce = 4;
+const batchesPerCrash = 4;
 const jobsOfBatch = 5;
 
 // It outlives every kill: DynamoDB Local itself loses what it acknowledged last before a SIGKILL,
@@ -67,7 +67,7 @@ it(`delivers every end, under one id, although everything but the database is ki
   for (let crash = 0; crash < crashes; crash += 1) {
     // Messages that are on their way when everything dies were received, but not answered.
     receiver.answer = () => undefined;
-    const batches = await Promise.all(Array.from({ length: batchesAtOnce }, create));
+    const batches = await Promise.all(Array.from({ length: batchesPerCrash }, create));
     ids.push(...batches.map(({ id }) => id));
     await Promise.all(batches.map(({ id }) => call(`/api/v2/batches/${id}/cancel`, 'PATCH')));
     await wait((seed >>> (8 * crash)) % 600);
@@ -82,7 +82,7 @@ it(`delivers every end, under one id, although everything but the database is ki
     ...batch.jobs,
   ]);
   // Every cancellation was answered before the kill.
-  expect(rows).toHaveLength(crashes * batchesAtOnce * (1 + jobsOfBatch));
+  expect(rows).toHaveLength(crashes * batchesPerCrash * (1 + jobsOfBatch));
   expect(rows.filter(({ status }) => status !== 'CANCELED')).toEqual([]);
   const ends = rows.map(({ id, status }) => `${id} ${status}`);
   for (const end = Date.now() + 60_000; Date.now() < end && delivered().size < ends.length; ) await wait(100);

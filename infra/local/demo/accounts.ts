@@ -4,7 +4,7 @@ export interface Account {
   readonly password: string;
   /** The `sub` of the account's tokens. */
   readonly userId: string;
-  /** What its tokens allow; by default what those of people do. */
+  /** What its tokens allow; by default what a person's tokens allow. */
   readonly scope?: string;
 }
 
@@ -14,10 +14,7 @@ export const accounts = [
   { username: 'guest', password: 'guest', userId: '7c3a9b64-85f2-4e07-b1d8-2f90c6e5a381' },
 ] as const satisfies readonly Account[];
 
-/**
- * Stands for the machines that run the jobs: it may act for devices of every type, and owns
- * nothing.
- */
+/** The machines that run the jobs: it may act for devices of every type, and owns nothing. */
 export const deviceAccount = {
   username: 'device',
   password: 'device',

@@ -10,8 +10,8 @@ import { owner } from '../iam/owner.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
 /**
- * Creates the tables that are not there yet, as the template describes them. Those of an earlier
- * release get the stream they lack.
+ * Creates the tables that are not there yet, as the template describes them. A table of an
+ * earlier release gets the stream that it lacks.
  */
 export async function createTables(
   endpoint: string,

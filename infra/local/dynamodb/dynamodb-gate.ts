@@ -4,8 +4,8 @@ import { owner } from '../iam/owner.ts';
 import { findPrincipal, type Principals } from '../iam/principals.ts';
 import type { AccountContext } from '../template/account-context.ts';
 
-/** DynamoDB's limit of a request. */
-const requestLimit = 16 * 1024 * 1024;
+/** DynamoDB's own. */
+const maxRequestBytes = 16 * 1024 * 1024;
 
 /** The fields that name tables, in all operations that functions send. */
 interface DynamoDbRequest {
@@ -28,7 +28,7 @@ export async function startDynamoDbGate(
   const agent = new Agent({ keepAlive: true });
   const target = new URL(endpoint);
   const server = await startHttpServer(0, async (request, response) => {
-    const body = await readBody(request, requestLimit);
+    const body = await readBody(request, maxRequestBytes);
     if (body === undefined) return refuse(response, 'ValidationException', 'The request is too large.');
     const principal = findPrincipal(principals, request.headers);
     if (principal === undefined) {

@@ -48,13 +48,13 @@ interface Shard {
 }
 
 const pollMilliseconds = 400;
-const longestPauseMilliseconds = 30_000;
+const maxPauseMilliseconds = 30_000;
 
 export interface StreamSourceOptions {
   /** Of DynamoDB Local. */
   readonly endpoint: string;
   readonly checkpoints: Checkpoints;
-  /** Told what went wrong. */
+  /** Takes a line about what went wrong. */
   readonly log: (line: string) => void;
 }
 
@@ -69,6 +69,7 @@ export function startStreamSource(
   { endpoint, checkpoints, log }: StreamSourceOptions,
 ): () => void {
   const { tableName, streamArn, patterns, batchSize } = source;
+  const call = callerOf(endpoint, streamArn.split(':')[3] ?? '');
   let stopped = false;
   let pause = pollMilliseconds;
   let stream: string | undefined;
@@ -85,7 +86,7 @@ export function startStreamSource(
         if (found) continue;
       } catch (error) {
         if (stopped) return;
-        pause = Math.min(2 * pause, longestPauseMilliseconds);
+        pause = Math.min(2 * pause, maxPauseMilliseconds);
         log(`${tableName}: its stream is read again in ${pause / 1000} s: ${error}`);
       }
       await wait(pause, undefined, { ref: false });
@@ -95,8 +96,8 @@ export function startStreamSource(
   /** Whether there was a record. Shards are listed parents first. */
   async function readOnce(): Promise<boolean> {
     let found = false;
-    stream ??= await findStream();
-    for (const shard of await listShards(stream)) {
+    stream ??= await findStream(call, tableName);
+    for (const shard of await listShards(call, stream)) {
       for (let records = await nextRecords(stream, shard); records.length > 0 && !stopped; ) {
         found = true;
         await deliver(shard, records);
@@ -104,26 +105,6 @@ export function startStreamSource(
       }
     }
     return found;
-  }
-
-  async function findStream(): Promise<string> {
-    const { Table } = await call('DynamoDB_20120810.DescribeTable', { TableName: tableName });
-    return (Table as { LatestStreamArn: string }).LatestStreamArn;
-  }
-
-  async function listShards(StreamArn: string): Promise<Shard[]> {
-    const shards: Shard[] = [];
-    let ExclusiveStartShardId: string | undefined;
-    do {
-      const { StreamDescription } = await call('DynamoDBStreams_20120810.DescribeStream', {
-        StreamArn,
-        ...(ExclusiveStartShardId !== undefined && { ExclusiveStartShardId }),
-      });
-      const description = StreamDescription as { Shards: Shard[]; LastEvaluatedShardId?: string };
-      shards.push(...description.Shards);
-      ExclusiveStartShardId = description.LastEvaluatedShardId;
-    } while (ExclusiveStartShardId !== undefined);
-    return shards;
   }
 
   async function nextRecords(StreamArn: string, { ShardId, SequenceNumberRange }: Shard): Promise<StreamRecord[]> {
@@ -160,21 +141,46 @@ export function startStreamSource(
     }
     checkpoints.set(tableName, ShardId, records.at(-1)!.dynamodb.SequenceNumber);
   }
+}
 
-  /** DynamoDB Local asks for a signature, but does not check it. */
-  async function call(operation: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+type Call = (operation: string, body: object) => Promise<Readonly<Record<string, unknown>>>;
+
+async function findStream(call: Call, TableName: string): Promise<string> {
+  const { Table } = await call('DynamoDB_20120810.DescribeTable', { TableName });
+  return (Table as { LatestStreamArn: string }).LatestStreamArn;
+}
+
+async function listShards(call: Call, StreamArn: string): Promise<Shard[]> {
+  const shards: Shard[] = [];
+  let ExclusiveStartShardId: string | undefined;
+  do {
+    const { StreamDescription } = await call('DynamoDBStreams_20120810.DescribeStream', {
+      StreamArn,
+      ...(ExclusiveStartShardId !== undefined && { ExclusiveStartShardId }),
+    });
+    const description = StreamDescription as { Shards: Shard[]; LastEvaluatedShardId?: string };
+    shards.push(...description.Shards);
+    ExclusiveStartShardId = description.LastEvaluatedShardId;
+  } while (ExclusiveStartShardId !== undefined);
+  return shards;
+}
+
+/** Calls DynamoDB Local, which asks for a signature, but does not check it. */
+function callerOf(endpoint: string, region: string): Call {
+  const scope = `${owner.accessKeyId}/20260101/${region}/dynamodb/aws4_request`;
+  return async (operation, body) => {
     const response = await fetch(endpoint, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/x-amz-json-1.0',
         'X-Amz-Target': operation,
         'X-Amz-Date': '20260101T000000Z',
-        Authorization: `AWS4-HMAC-SHA256 Credential=${owner.accessKeyId}/20260101/${streamArn.split(':')[3]}/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
+        Authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=0`,
       },
       body: JSON.stringify(body),
     });
     const answer = (await response.json()) as Record<string, unknown>;
     if (!response.ok) throw new Error(`${operation}: ${answer.__type} ${answer.message ?? answer.Message}`);
     return answer;
-  }
+  };
 }

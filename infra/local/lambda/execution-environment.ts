@@ -6,7 +6,7 @@ import { FunctionError } from './function-error.ts';
 import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
 
 /** Lambda's limit for loading a bundle. */
-const initSeconds = 10;
+const maxLoadSeconds = 10;
 
 /**
  * A worker thread that has loaded, or is loading, a function's bundle. It answers one event at a
@@ -26,7 +26,7 @@ export interface ExecutionEnvironment {
 }
 
 /**
- * `variables` are added to those of the runtime and of the definition; `log` takes what the
+ * `variables` are added to the runtime's and the definition's; `log` takes what the
  * function prints, line by line.
  */
 export function startExecutionEnvironment(
@@ -68,8 +68,8 @@ export function startExecutionEnvironment(
     fail(new FunctionError('Runtime.ExitError', `The runtime exited with code ${code}.`));
   });
   const slowLoading = setTimeout(
-    () => loading.reject(new FunctionError('Sandbox.Timedout', `It did not load within ${initSeconds} s.`)),
-    initSeconds * 1000,
+    () => loading.reject(new FunctionError('Sandbox.Timedout', `It did not load within ${maxLoadSeconds} s.`)),
+    maxLoadSeconds * 1000,
   );
   loading.promise.catch(end).finally(() => clearTimeout(slowLoading));
 

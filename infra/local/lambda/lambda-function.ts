@@ -20,9 +20,9 @@ export interface LambdaFunction {
 }
 
 /** Lambda's limit for the event and for the response of a synchronous call: 6 MB. */
-const payloadLimit = 6_291_556;
+const maxPayloadBytes = 6_291_556;
 /** One machine stands in for Lambda's thousand environments. */
-const maximumEnvironments = Math.max(4, 2 * availableParallelism());
+const maxEnvironments = Math.max(4, 2 * availableParallelism());
 
 /**
  * Runs a function from its bundle in worker threads. Each has its own modules and sees `variables`,
@@ -33,7 +33,7 @@ export function lambdaFunction(
   variables: Readonly<Record<string, string>>,
   log: (line: string) => void,
 ): LambdaFunction {
-  const limit = Math.min(maximumEnvironments, definition.reservedConcurrency ?? maximumEnvironments);
+  const limit = Math.min(maxEnvironments, definition.reservedConcurrency ?? maxEnvironments);
   const environments = new Set<ExecutionEnvironment>();
   const idle: ExecutionEnvironment[] = [];
   const waiting: ((environment: ExecutionEnvironment) => void)[] = [];
@@ -42,11 +42,11 @@ export function lambdaFunction(
     definition,
     async invoke(event) {
       const text = JSON.stringify(event);
-      if (Buffer.byteLength(text) > payloadLimit) {
+      if (Buffer.byteLength(text) > maxPayloadBytes) {
         throw new FunctionError('RequestTooLargeException', 'The event is larger than 6 MB.');
       }
       const payload = await inEnvironment((environment) => environment.run(text));
-      if (Buffer.byteLength(payload) > payloadLimit) {
+      if (Buffer.byteLength(payload) > maxPayloadBytes) {
         throw new FunctionError('Function.ResponseSizeTooLarge', 'The response is larger than 6 MB.');
       }
       return JSON.parse(payload);

@@ -15,7 +15,7 @@ const actions: Readonly<Record<string, string>> = {
   DELETE: 's3:DeleteObject',
 };
 
-const objectLimit = 256 * 1024 * 1024;
+const maxObjectBytes = 256 * 1024 * 1024;
 
 /**
  * The part of S3 that the service and its clients use: GET, HEAD, PUT and DELETE of objects in the
@@ -48,7 +48,7 @@ export function startObjectStore(options: {
     const { path, query: pairs } = parseTarget(request.url ?? '/');
     const { method = 'GET', headers } = request;
     const query = groupPairs(pairs);
-    const body = await readBody(request, objectLimit);
+    const body = await readBody(request, maxObjectBytes);
     if (body === undefined) {
       throw new S3Error(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
     }
@@ -65,7 +65,7 @@ export function startObjectStore(options: {
     const bucketArn = `arn:aws:s3:::${bucketName}`;
     const mayDo = (access: { readonly action: string; readonly resource: string }) => {
       const conditions = {
-        // On this machine the loopback interface stands for TLS.
+        // On this machine the loopback interface takes the place of TLS.
         'aws:SecureTransport': 'true',
         's3:signatureAge': String(now() - claim.date.getTime()),
       };

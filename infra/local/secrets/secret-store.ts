@@ -26,7 +26,7 @@ interface Version {
 /** The versions of each secret, by ARN and by id. */
 type Secrets = Record<string, Record<string, Version>>;
 
-const requestLimit = 1024 * 1024;
+const maxRequestBytes = 1024 * 1024;
 
 /** Starts it. Secrets are kept in `file`, readable by its owner alone; without one, in memory. */
 export async function startSecretStore(principals: Principals, file?: string): Promise<SecretStore> {
@@ -59,7 +59,7 @@ export async function startSecretStore(principals: Principals, file?: string): P
       response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
     };
     const refuse = (code: string, message: string) => send(400, { __type: code, Message: message });
-    const body = await readBody(request, requestLimit);
+    const body = await readBody(request, maxRequestBytes);
     if (body === undefined) return refuse('InvalidRequestException', 'The request is too large.');
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     const input = JSON.parse(body.toString()) as Record<string, string>;
@@ -72,53 +72,72 @@ export async function startSecretStore(principals: Principals, file?: string): P
     const versions = secrets[arn];
     if (versions === undefined)
       return refuse('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-    switch (operation) {
-      case 'DescribeSecret': {
-        const stages = Object.entries(versions).map(([id, version]) => [id, version.stages]);
-        return send(200, { ARN: arn, VersionIdsToStages: Object.fromEntries(stages) });
-      }
-      case 'GetSecretValue': {
-        const { VersionId, VersionStage = 'AWSCURRENT' } = input;
-        const found = Object.entries(versions).find(([id, { stages }]) =>
-          VersionId === undefined ? stages.includes(VersionStage) : id === VersionId,
-        );
-        if (found === undefined) {
-          return refuse('ResourceNotFoundException', "Secrets Manager can't find the specified secret value.");
-        }
-        const [id, { value, stages }] = found;
-        return send(200, { ARN: arn, VersionId: id, SecretString: value, VersionStages: stages });
-      }
-      case 'PutSecretValue': {
-        const { ClientRequestToken: id = randomUUID(), SecretString = '' } = input;
-        const stages = input.VersionStages as unknown as string[];
-        for (const stage of stages) takeAway(versions, stage);
-        versions[id] = { value: SecretString, stages };
-        save();
-        return send(200, { ARN: arn, VersionId: id, VersionStages: stages });
-      }
-      case 'UpdateSecretVersionStage': {
-        const { VersionStage = '', MoveToVersionId = '', RemoveFromVersionId } = input;
-        const from = Object.keys(versions).find((id) => versions[id]!.stages.includes(VersionStage));
-        if (from !== RemoveFromVersionId || versions[MoveToVersionId] === undefined) {
-          return refuse(
-            'InvalidParameterException',
-            'The version that the staging label is removed from is another one.',
-          );
-        }
-        takeAway(versions, VersionStage);
-        if (VersionStage === 'AWSCURRENT' && from !== undefined) {
-          takeAway(versions, 'AWSPREVIOUS');
-          versions[from]!.stages.push('AWSPREVIOUS');
-        }
-        versions[MoveToVersionId].stages.push(VersionStage);
-        save();
-        return send(200, { ARN: arn });
-      }
-      default:
-        return refuse('InvalidRequestException', `The local Secrets Manager does not know ${operation}.`);
+    const perform = operations[operation];
+    if (perform === undefined) {
+      return refuse('InvalidRequestException', `The local Secrets Manager does not know ${operation}.`);
+    }
+    try {
+      const result = perform(versions, input);
+      if (!/^(Describe|Get)/.test(operation)) save();
+      return send(200, { ARN: arn, ...result });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return refuse(error.code, error.message);
     }
   }
 }
+
+class Refusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Versions = Secrets[string];
+
+/** What each operation does with the versions of its secret, and answers. They throw Refusal. */
+const operations: Readonly<Record<string, (versions: Versions, input: Readonly<Record<string, string>>) => object>> = {
+  DescribeSecret(versions) {
+    const stages = Object.entries(versions).map(([id, version]) => [id, version.stages]);
+    return { VersionIdsToStages: Object.fromEntries(stages) };
+  },
+  GetSecretValue(versions, { VersionId, VersionStage = 'AWSCURRENT' }) {
+    const found = Object.entries(versions).find(([id, { stages }]) =>
+      VersionId === undefined ? stages.includes(VersionStage) : id === VersionId,
+    );
+    if (found === undefined) {
+      throw new Refusal('ResourceNotFoundException', "Secrets Manager can't find the specified secret value.");
+    }
+    const [id, { value, stages }] = found;
+    return { VersionId: id, SecretString: value, VersionStages: stages };
+  },
+  PutSecretValue(versions, { ClientRequestToken: id = randomUUID(), SecretString = '', VersionStages }) {
+    const stages = VersionStages as unknown as string[];
+    for (const stage of stages) takeAway(versions, stage);
+    versions[id] = { value: SecretString, stages };
+    return { VersionId: id, VersionStages: stages };
+  },
+  UpdateSecretVersionStage(versions, { VersionStage = '', MoveToVersionId = '', RemoveFromVersionId }) {
+    const from = Object.keys(versions).find((id) => versions[id]!.stages.includes(VersionStage));
+    const target = versions[MoveToVersionId];
+    if (from !== RemoveFromVersionId || target === undefined) {
+      throw new Refusal(
+        'InvalidParameterException',
+        'The version that the staging label is removed from is another one.',
+      );
+    }
+    takeAway(versions, VersionStage);
+    if (VersionStage === 'AWSCURRENT' && from !== undefined) {
+      takeAway(versions, 'AWSPREVIOUS');
+      versions[from]!.stages.push('AWSPREVIOUS');
+    }
+    target.stages.push(VersionStage);
+    return {};
+  },
+};
 
 /** A staging label is on one version at most. */
 function takeAway(versions: Readonly<Record<string, Version>>, stage: string) {
