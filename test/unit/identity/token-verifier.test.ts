@@ -18,15 +18,7 @@ import {
 const clientId = 'cognito-client-1';
 const now = Math.floor(Date.now() / 1000);
 
-/**
- * A token, and whether a second reading of it by jose must agree; it does not know our stricter
- * rules.
- */
-interface Sample {
-  readonly token: () => string | Promise<string>;
-  readonly reason?: string;
-  readonly jose?: 'agrees' | 'is laxer';
-}
+type Token = () => string | Promise<string>;
 
 const rs256 = await issuerKey('RS256', 'rs256');
 const keys = {
@@ -80,305 +72,241 @@ const cognito = (changes: Record<string, unknown> = {}) =>
     ...changes,
   });
 
-const accepted: Record<string, Sample> = {
-  RS256: { token: () => token() },
-  RS384: { token: () => signedToken(keys.rs384) },
-  RS512: { token: () => signedToken(keys.rs512) },
-  ES256: { token: () => signedToken(keys.es256) },
-  ES384: { token: () => signedToken(keys.es384) },
-  ES512: { token: () => signedToken(keys.es512) },
-  'made by jose': {
-    token: () => new SignJWT(claims()).setProtectedHeader({ alg: 'ES256', kid: 'es256' }).sign(keys.es256.privateKey),
-  },
-  'a key that names no algorithm (RSA)': { token: () => signedToken(keys.anyRsa) },
-  'a key that names no algorithm, with another of its family': {
-    token: () => signedToken({ ...keys.anyRsa, alg: 'RS512' }),
-  },
-  'a key that names no algorithm (EC)': { token: () => signedToken(keys.anyEc) },
-  'a key of P-521 whose algorithm is named after the curve': { token: () => signedToken(keys.es521), jose: 'is laxer' },
-  'one of two keys of one name, by its algorithm': { token: () => signedToken(keys.twin) },
-  'no typ': { token: () => token({}, { typ: undefined }) },
-  'an access token by RFC 9068': { token: () => token({}, { typ: 'at+jwt' }) },
-  'an access token by RFC 9068, in full': { token: () => token({}, { typ: 'application/AT+JWT' }) },
-  'one of several audiences': { token: () => token({ aud: ['https://other.example', audience] }) },
-  'the second audience that is allowed': { token: () => token({ aud: clientId }) },
-  'an access token of Cognito': { token: () => cognito() },
-  'an access token that says so and names its audience': { token: () => token({ token_use: 'access' }) },
-  'no nbf': { token: () => token({ nbf: undefined }) },
-  'a fractional exp': { token: () => token({ exp: now + 60.5 }) },
-  'claims it does not know': { token: () => token({ roles: ['a'], nested: { sub: 'x', exp: 1 }, jti: '1' }) },
-  'a header that brings a key': { token: () => token({}, { jwk: foreign.jwk }) },
-  'a header that points to keys': {
-    token: () => token({}, { jku: 'https://evil.example/jwks', x5u: 'https://evil.example', x5c: ['x'] }),
-  },
-  'spaces in its JSON': {
-    token: () => signedToken(keys.rs256, ` ${JSON.stringify(claims(), null, 2)}\n`, JSON.stringify(header(), null, 1)),
-  },
-  'a subject of any script': { token: () => token({ sub: 'ユーザー🙂' }) },
-  'a subject of 256 characters': { token: () => token({ sub: '漢'.repeat(256) }) },
-  'a type in any case': { token: () => token({}, { typ: 'jwt' }) },
-  'exp and nbf at the edge': { token: () => token({ nbf: now, exp: now + 600 }) },
-  'own members named as those of the prototype': {
-    token: () => signedToken(keys.rs256, `{"__proto__":{"sub":"x"},${JSON.stringify(claims()).slice(1)}`),
-  },
+const accepted: Record<string, Token> = {
+  RS256: () => token(),
+  RS384: () => signedToken(keys.rs384),
+  RS512: () => signedToken(keys.rs512),
+  ES256: () => signedToken(keys.es256),
+  ES384: () => signedToken(keys.es384),
+  ES512: () => signedToken(keys.es512),
+  'made by jose': () =>
+    new SignJWT(claims()).setProtectedHeader({ alg: 'ES256', kid: 'es256' }).sign(keys.es256.privateKey),
+  'a key that names no algorithm (RSA)': () => signedToken(keys.anyRsa),
+  'a key that names no algorithm, with another of its family': () => signedToken({ ...keys.anyRsa, alg: 'RS512' }),
+  'a key that names no algorithm (EC)': () => signedToken(keys.anyEc),
+  'a key of P-521 whose algorithm is named after the curve': () => signedToken(keys.es521),
+  'one of two keys of one name, by its algorithm': () => signedToken(keys.twin),
+  'no typ': () => token({}, { typ: undefined }),
+  'an access token by RFC 9068': () => token({}, { typ: 'at+jwt' }),
+  'an access token by RFC 9068, in full': () => token({}, { typ: 'application/AT+JWT' }),
+  'one of several audiences': () => token({ aud: ['https://other.example', audience] }),
+  'the second audience that is allowed': () => token({ aud: clientId }),
+  'an access token of Cognito': () => cognito(),
+  'an access token that says so and names its audience': () => token({ token_use: 'access' }),
+  'no nbf': () => token({ nbf: undefined }),
+  'a fractional exp': () => token({ exp: now + 60.5 }),
+  'claims it does not know': () => token({ roles: ['a'], nested: { sub: 'x', exp: 1 }, jti: '1' }),
+  'a header that brings a key': () => token({}, { jwk: foreign.jwk }),
+  'a header that points to keys': () =>
+    token({}, { jku: 'https://evil.example/jwks', x5u: 'https://evil.example', x5c: ['x'] }),
+  'spaces in its JSON': () =>
+    signedToken(keys.rs256, ` ${JSON.stringify(claims(), null, 2)}\n`, JSON.stringify(header(), null, 1)),
+  'a subject of any script': () => token({ sub: 'ユーザー🙂' }),
+  'a subject of 256 characters': () => token({ sub: '漢'.repeat(256) }),
+  'a type in any case': () => token({}, { typ: 'jwt' }),
+  'exp and nbf at the edge': () => token({ nbf: now, exp: now + 600 }),
+  'own members named as those of the prototype': () =>
+    signedToken(keys.rs256, `{"__proto__":{"sub":"x"},${JSON.stringify(claims()).slice(1)}`),
 };
 
-const refused: Record<string, Sample> = {
-  nothing: { token: () => '', reason: 'not a signed token of three parts' },
-  'one part': { token: () => parts()[0], reason: 'not a signed token of three parts' },
-  'two parts': { token: () => parts().slice(0, 2).join('.'), reason: 'not a signed token of three parts' },
-  'four parts': { token: () => `${token()}.`, reason: 'not a signed token of three parts' },
-  'five parts (encrypted)': { token: () => `${token()}.a.b`, reason: 'not a signed token of three parts' },
-  'no signature': { token: () => `${parts()[0]}.${parts()[1]}.`, reason: 'not a signed token of three parts' },
-  'no header': { token: () => `.${parts()[1]}.${parts()[2]}`, reason: 'not JSON objects' },
-  'no payload': { token: () => signedToken(keys.rs256, ''), reason: 'not JSON objects' },
-  'over 8 KB': { token: () => token({ padding: 'x'.repeat(8192) }), reason: 'longer than 8 KB', jose: 'is laxer' },
-  padding: { token: () => `${token()}=`, reason: 'not in base64url' },
-  'the other base64 alphabet': {
-    token: () => `${parts()[0]}.${parts()[1]}.${parts()[2].replace(/[-_]/g, '+')}+`,
-    reason: 'not in base64url',
+/** By the reason for which they are refused. */
+const refused: Record<string, Record<string, Token>> = {
+  'not a signed token of three parts': {
+    nothing: () => '',
+    'one part': () => parts()[0],
+    'two parts': () => parts().slice(0, 2).join('.'),
+    'four parts': () => `${token()}.`,
+    'five parts (encrypted)': () => `${token()}.a.b`,
+    'no signature': () => `${parts()[0]}.${parts()[1]}.`,
+    'alg none, unsigned': () => `${encoded(header({ alg: 'none' }))}.${encoded(claims())}.`,
   },
-  'a line break in its signature': {
-    token: () => {
-      const [h, p, s] = parts();
-      return `${h}.${p}.${s.slice(0, 9)}\n${s.slice(9)}`;
-    },
-    reason: 'not in base64url',
-    jose: 'is laxer',
-  },
-  'a character of no alphabet in its header': {
-    token: () => {
-      const [h, p, s] = parts();
-      return `${h}!.${p}.${s}`;
-    },
-    reason: 'not in base64url',
-  },
-  'bits beyond the end of its signature': {
-    token: () => withOtherLastBits(signedToken(keys.rs256)),
-    reason: 'not in base64url',
-    jose: 'is laxer',
-  },
-  'a header that is no JSON': { token: () => signedToken(keys.rs256, claims(), 'alg'), reason: 'not JSON objects' },
-  'a header that is an array': {
-    token: () => signedToken(keys.rs256, claims(), [header()]),
-    reason: 'not JSON objects',
-  },
-  'a header that is null': { token: () => signedToken(keys.rs256, claims(), 'null'), reason: 'not JSON objects' },
-  'a header that is not UTF-8': {
-    token: () =>
+  'not JSON objects': {
+    'no header': () => `.${parts()[1]}.${parts()[2]}`,
+    'no payload': () => signedToken(keys.rs256, ''),
+    'a header that is no JSON': () => signedToken(keys.rs256, claims(), 'alg'),
+    'a header that is an array': () => signedToken(keys.rs256, claims(), [header()]),
+    'a header that is null': () => signedToken(keys.rs256, claims(), 'null'),
+    'a header that is not UTF-8': () =>
       signedToken(
         keys.rs256,
         claims(),
         Buffer.concat([Buffer.from('{"alg":"RS256","kid":"rs256","x":"'), Buffer.from([0xff]), Buffer.from('"}')]),
       ),
-    reason: 'not JSON objects',
+    'a payload that is no JSON': () => signedToken(keys.rs256, 'foo'),
+    'a payload that is an array': () => signedToken(keys.rs256, [claims()]),
+    'a payload after a byte order mark': () => signedToken(keys.rs256, `\uFEFF${JSON.stringify(claims())}`),
   },
-  'alg given twice': {
-    token: () => signedToken(keys.rs256, claims(), '{"alg":"none","kid":"rs256","alg":"RS256"}'),
-    reason: 'a member given twice',
-    jose: 'is laxer',
+  'longer than 8 KB': {
+    'over 8 KB': () => token({ padding: 'x'.repeat(8192) }),
   },
-  'no alg': { token: () => token({}, { alg: undefined }), reason: 'names no algorithm' },
-  'alg that is no string': { token: () => token({}, { alg: ['RS256'] }), reason: 'names no algorithm' },
-  'alg none, unsigned': {
-    token: () => `${encoded(header({ alg: 'none' }))}.${encoded(claims())}.`,
-    reason: 'not a signed token of three parts',
+  'not in base64url': {
+    padding: () => `${token()}=`,
+    'the other base64 alphabet': () => `${parts()[0]}.${parts()[1]}.${parts()[2].replace(/[-_]/g, '+')}+`,
+    'a line break in its signature': () => {
+      const [h, p, s] = parts();
+      return `${h}.${p}.${s.slice(0, 9)}\n${s.slice(9)}`;
+    },
+    'a character of no alphabet in its header': () => {
+      const [h, p, s] = parts();
+      return `${h}!.${p}.${s}`;
+    },
+    'bits beyond the end of its signature': () => withOtherLastBits(signedToken(keys.rs256)),
   },
-  'alg none with a signature': {
-    token: () => `${encoded(header({ alg: 'none' }))}.${parts()[1]}.${parts()[2]}`,
-    reason: 'not an algorithm of its key',
+  'a member given twice': {
+    'alg given twice': () => signedToken(keys.rs256, claims(), '{"alg":"none","kid":"rs256","alg":"RS256"}'),
+    'sub given twice': () => signedToken(keys.rs256, `{"sub":"mallory",${JSON.stringify(claims()).slice(1)}`),
+    'exp given twice, spelled differently': () =>
+      signedToken(keys.rs256, `{"\\u0065xp":1,${JSON.stringify(claims()).slice(1)}`),
   },
-  'alg NONE': {
-    token: () => `${encoded(header({ alg: 'NONE' }))}.${parts()[1]}.${parts()[2]}`,
-    reason: 'not an algorithm of its key',
+  'names no algorithm': {
+    'no alg': () => token({}, { alg: undefined }),
+    'alg that is no string': () => token({}, { alg: ['RS256'] }),
   },
-  'alg in lower case': { token: () => token({}, { alg: 'rs256' }), reason: 'not an algorithm of its key' },
-  'HS256 with the public key as secret': { token: () => confused('HS256'), reason: 'not an algorithm of its key' },
-  'another algorithm of the family than the key names': {
-    token: () => signedToken({ ...keys.rs256, alg: 'RS512' }),
-    reason: 'not an algorithm of its key',
+  'not an algorithm of its key': {
+    'alg none with a signature': () => `${encoded(header({ alg: 'none' }))}.${parts()[1]}.${parts()[2]}`,
+    'alg NONE': () => `${encoded(header({ alg: 'NONE' }))}.${parts()[1]}.${parts()[2]}`,
+    'alg in lower case': () => token({}, { alg: 'rs256' }),
+    'HS256 with the public key as secret': () => confused('HS256'),
+    'another algorithm of the family than the key names': () => signedToken({ ...keys.rs256, alg: 'RS512' }),
+    'PS256 with a key for RS256': () => signedToken({ ...keys.rs256, alg: 'PS256' }),
+    'ES256 with an RSA key that names no algorithm': () =>
+      signedToken(keys.anyRsa, claims(), { alg: 'ES256', kid: 'anyRsa' }),
+    'RS256 with an EC key': () => signedToken(keys.es256, claims(), { alg: 'RS256', kid: 'es256' }),
   },
-  'RS256 in the header, RS512 in the signature': { token: () => mislabeled('RS512'), reason: 'a wrong signature' },
-  'PS256 with a key for RS256': {
-    token: () => signedToken({ ...keys.rs256, alg: 'PS256' }),
-    reason: 'not an algorithm of its key',
-  },
-  'ES256 with an RSA key': { token: () => token({}, { alg: 'ES256' }), reason: 'a wrong signature' },
-  'ES256 with an RSA key that names no algorithm': {
-    token: () => signedToken(keys.anyRsa, claims(), { alg: 'ES256', kid: 'anyRsa' }),
-    reason: 'not an algorithm of its key',
-  },
-  'RS256 with an EC key': {
-    token: () => signedToken(keys.es256, claims(), { alg: 'RS256', kid: 'es256' }),
-    reason: 'not an algorithm of its key',
-  },
-  'a key whose algorithm is not that of its curve': {
-    token: () => signedToken(keys.crossed),
-    reason: 'a key that the issuer does not have',
-  },
-  'a key of another family (PS256)': {
-    token: () => signedToken(keys.ps256),
-    reason: 'a key that the issuer does not have',
-    jose: 'is laxer',
-  },
-  'a key of another family (Ed25519)': {
-    token: () => signedToken(keys.ed25519, claims(), { alg: 'EdDSA', kid: 'ed25519' }),
-    reason: 'a key that the issuer does not have',
-  },
-  'a key that is too short': { token: () => signedToken(keys.short), reason: 'a key that the issuer does not have' },
-  'a key for encryption': { token: () => signedToken(keys.encryption), reason: 'a key that the issuer does not have' },
-  'a key that is not for verifying': {
-    token: () => signedToken(keys.signOnly),
-    reason: 'a key that the issuer does not have',
-  },
-  'a key that has no name': { token: () => signedToken(keys.nameless), reason: 'a key that the issuer does not have' },
-  'no kid': { token: () => token({}, { kid: undefined }), reason: 'names none of several keys' },
-  'an empty kid': { token: () => token({}, { kid: '' }), reason: 'an unreadable kid' },
-  'a kid that is no string': { token: () => token({}, { kid: 5 }), reason: 'an unreadable kid' },
-  'a kid that nobody has': { token: () => token({}, { kid: 'other' }), reason: 'a key that the issuer does not have' },
-  'a kid named as a member of the prototype': {
-    token: () => token({}, { kid: '__proto__' }),
-    reason: 'a key that the issuer does not have',
-  },
-  'a kid like a path': {
-    token: () => token({}, { kid: '../../etc/passwd' }),
-    reason: 'a key that the issuer does not have',
-  },
-  'a foreign key of the same name': { token: () => signedToken(foreign), reason: 'a wrong signature' },
-  'a foreign key in its header': {
-    token: () => signedToken(foreign, claims(), header({ jwk: foreign.jwk })),
-    reason: 'a wrong signature',
-  },
-  crit: { token: () => token({}, { crit: ['exp'], exp: 1 }), reason: 'asks for extensions' },
-  'crit with b64': { token: () => token({}, { crit: ['b64'], b64: false }), reason: 'asks for extensions' },
-  'an empty crit': { token: () => token({}, { crit: [] }), reason: 'asks for extensions' },
-  'crit null': { token: () => token({}, { crit: null }), reason: 'asks for extensions' },
-  'a logout token': {
-    token: () => token({}, { typ: 'logout+jwt' }),
-    reason: 'another type of token',
-    jose: 'is laxer',
-  },
-  'a type that ends alike': {
-    token: () => token({}, { typ: 'x-jwt' }),
-    reason: 'another type of token',
-    jose: 'is laxer',
-  },
-  'a type that begins alike': {
-    token: () => token({}, { typ: 'JWT+x' }),
-    reason: 'another type of token',
-    jose: 'is laxer',
-  },
-  'an empty type': { token: () => token({}, { typ: '' }), reason: 'another type of token', jose: 'is laxer' },
-  'typ null': { token: () => token({}, { typ: null }), reason: 'another type of token', jose: 'is laxer' },
-  'typ that is a list': { token: () => token({}, { typ: ['JWT'] }), reason: 'another type of token', jose: 'is laxer' },
-  'typ that is no string': { token: () => token({}, { typ: 1 }), reason: 'another type of token', jose: 'is laxer' },
-  'another payload': {
-    token: () => {
+  'a wrong signature': {
+    'RS256 in the header, RS512 in the signature': () => mislabeled('RS512'),
+    'ES256 with an RSA key': () => token({}, { alg: 'ES256' }),
+    'a foreign key of the same name': () => signedToken(foreign),
+    'a foreign key in its header': () => signedToken(foreign, claims(), header({ jwk: foreign.jwk })),
+    'another payload': () => {
       const [h, , s] = parts();
       return `${h}.${encoded(claims({ sub: 'mallory' }))}.${s}`;
     },
-    reason: 'a wrong signature',
-  },
-  'another header': {
-    token: () => {
+    'another header': () => {
       const [, p, s] = parts();
       return `${encoded(header({ x: 1 }))}.${p}.${s}`;
     },
-    reason: 'a wrong signature',
-  },
-  'one bit of the signature flipped': {
-    token: () => {
+    'one bit of the signature flipped': () => {
       const [h, p, s] = parts();
       const b = Buffer.from(s, 'base64url');
       b.writeUInt8(b.readUInt8(7) ^ 1, 7);
       return `${h}.${p}.${b.toString('base64url')}`;
     },
-    reason: 'a wrong signature',
-  },
-  'half a signature': {
-    token: () => {
+    'half a signature': () => {
       const [h, p, s] = parts();
       return `${h}.${p}.${s.slice(0, 172)}`;
     },
-    reason: 'a wrong signature',
-  },
-  'an ECDSA signature of zeros': {
-    token: () => {
+    'an ECDSA signature of zeros': () => {
       const [h, p] = signedToken(keys.es256).split('.');
       return `${h}.${p}.${Buffer.alloc(64).toString('base64url')}`;
     },
-    reason: 'a wrong signature',
   },
-  'a payload that is no JSON': { token: () => signedToken(keys.rs256, 'foo'), reason: 'not JSON objects' },
-  'a payload that is an array': { token: () => signedToken(keys.rs256, [claims()]), reason: 'not JSON objects' },
-  'a payload after a byte order mark': {
-    token: () => signedToken(keys.rs256, `\uFEFF${JSON.stringify(claims())}`),
-    reason: 'not JSON objects',
-    jose: 'is laxer',
+  'a key that the issuer does not have': {
+    'a key whose algorithm is not that of its curve': () => signedToken(keys.crossed),
+    'a key of another family (PS256)': () => signedToken(keys.ps256),
+    'a key of another family (Ed25519)': () => signedToken(keys.ed25519, claims(), { alg: 'EdDSA', kid: 'ed25519' }),
+    'a key that is too short': () => signedToken(keys.short),
+    'a key for encryption': () => signedToken(keys.encryption),
+    'a key that is not for verifying': () => signedToken(keys.signOnly),
+    'a key that has no name': () => signedToken(keys.nameless),
+    'a kid that nobody has': () => token({}, { kid: 'other' }),
+    'a kid named as a member of the prototype': () => token({}, { kid: '__proto__' }),
+    'a kid like a path': () => token({}, { kid: '../../etc/passwd' }),
   },
-  'sub given twice': {
-    token: () => signedToken(keys.rs256, `{"sub":"mallory",${JSON.stringify(claims()).slice(1)}`),
-    reason: 'a member given twice',
-    jose: 'is laxer',
+  'names none of several keys': {
+    'no kid': () => token({}, { kid: undefined }),
   },
-  'exp given twice, spelled differently': {
-    token: () => signedToken(keys.rs256, `{"\\u0065xp":1,${JSON.stringify(claims()).slice(1)}`),
-    reason: 'a member given twice',
-    jose: 'is laxer',
+  'an unreadable kid': {
+    'an empty kid': () => token({}, { kid: '' }),
+    'a kid that is no string': () => token({}, { kid: 5 }),
   },
-  'no iss': { token: () => token({ iss: undefined }), reason: 'from another issuer' },
-  'another iss': { token: () => token({ iss: 'https://issuer.example/other' }), reason: 'from another issuer' },
-  'iss with a slash at its end': { token: () => token({ iss: `${issuer}/` }), reason: 'from another issuer' },
-  'iss that is an array': { token: () => token({ iss: [issuer] }), reason: 'from another issuer' },
-  'no aud': { token: () => token({ aud: undefined }), reason: 'for another audience' },
-  'another aud': { token: () => token({ aud: 'https://other.example' }), reason: 'for another audience' },
-  'an empty aud': { token: () => token({ aud: [] }), reason: 'for another audience' },
-  'aud that holds an array': { token: () => token({ aud: [[audience]] }), reason: 'for another audience' },
-  'aud that begins alike': { token: () => token({ aud: `${audience}.evil` }), reason: 'for another audience' },
-  'an ID token of Cognito': {
-    token: () => token({ aud: clientId, token_use: 'id' }),
-    reason: 'for another audience',
-    jose: 'is laxer',
+  'asks for extensions': {
+    crit: () => token({}, { crit: ['exp'], exp: 1 }),
+    'crit with b64': () => token({}, { crit: ['b64'], b64: false }),
+    'an empty crit': () => token({}, { crit: [] }),
+    'crit null': () => token({}, { crit: null }),
   },
-  'client_id without token_use': { token: () => cognito({ token_use: undefined }), reason: 'for another audience' },
-  'another client of Cognito': { token: () => cognito({ client_id: 'other' }), reason: 'for another audience' },
-  'another aud beside client_id': {
-    token: () => cognito({ aud: 'https://other.example' }),
-    reason: 'for another audience',
+  'another type of token': {
+    'a logout token': () => token({}, { typ: 'logout+jwt' }),
+    'a type that ends alike': () => token({}, { typ: 'x-jwt' }),
+    'a type that begins alike': () => token({}, { typ: 'JWT+x' }),
+    'an empty type': () => token({}, { typ: '' }),
+    'typ null': () => token({}, { typ: null }),
+    'typ that is a list': () => token({}, { typ: ['JWT'] }),
+    'typ that is no string': () => token({}, { typ: 1 }),
   },
-  'no exp': { token: () => token({ exp: undefined }), reason: 'without expiry' },
-  'exp that is a string': { token: () => token({ exp: String(now + 60) }), reason: 'without expiry' },
-  'exp that is infinite': {
-    token: () => signedToken(keys.rs256, JSON.stringify(claims({ exp: 0 })).replace('"exp":0', '"exp":1e999')),
-    reason: 'without expiry',
-    jose: 'is laxer',
+  'from another issuer': {
+    'no iss': () => token({ iss: undefined }),
+    'another iss': () => token({ iss: 'https://issuer.example/other' }),
+    'iss with a slash at its end': () => token({ iss: `${issuer}/` }),
+    'iss that is an array': () => token({ iss: [issuer] }),
   },
-  'exp null': { token: () => token({ exp: null }), reason: 'without expiry' },
-  'expired by a second': { token: () => token({ exp: now - 1 }), reason: 'expired' },
-  'expired at this moment': { token: () => token({ exp: now }), reason: 'expired' },
-  'a negative exp': { token: () => token({ exp: -1 }), reason: 'expired' },
-  'not valid yet': { token: () => token({ nbf: now + 60 }), reason: 'not valid yet' },
-  'nbf that is a string': { token: () => token({ nbf: 'now' }), reason: 'an unreadable nbf' },
-  'nbf null': { token: () => token({ nbf: null }), reason: 'an unreadable nbf' },
-  'no sub': { token: () => token({ sub: undefined }), reason: 'without subject' },
-  'an empty sub': { token: () => token({ sub: '' }), reason: 'without subject', jose: 'is laxer' },
-  'sub that is a number': { token: () => token({ sub: 1 }), reason: 'without subject', jose: 'is laxer' },
-  'sub of half a character': {
-    token: () => signedToken(keys.rs256, JSON.stringify(claims({ sub: 'X' })).replace('"X"', '"\\ud800"')),
-    reason: 'without subject',
-    jose: 'is laxer',
+  'for another audience': {
+    'no aud': () => token({ aud: undefined }),
+    'another aud': () => token({ aud: 'https://other.example' }),
+    'an empty aud': () => token({ aud: [] }),
+    'aud that holds an array': () => token({ aud: [[audience]] }),
+    'aud that begins alike': () => token({ aud: `${audience}.evil` }),
+    'an ID token of Cognito': () => token({ aud: clientId, token_use: 'id' }),
+    'client_id without token_use': () => cognito({ token_use: undefined }),
+    'another client of Cognito': () => cognito({ client_id: 'other' }),
+    'another aud beside client_id': () => cognito({ aud: 'https://other.example' }),
   },
-  'sub of 257 characters': {
-    token: () => token({ sub: 'x'.repeat(257) }),
-    reason: 'without subject',
-    jose: 'is laxer',
+  'without expiry': {
+    'no exp': () => token({ exp: undefined }),
+    'exp that is a string': () => token({ exp: String(now + 60) }),
+    'exp that is infinite': () =>
+      signedToken(keys.rs256, JSON.stringify(claims({ exp: 0 })).replace('"exp":0', '"exp":1e999')),
+    'exp null': () => token({ exp: null }),
   },
-  'sub of 256 characters that grow when they are escaped': {
-    token: () => token({ sub: '"'.repeat(256) }),
-    reason: 'without subject',
-    jose: 'is laxer',
+  expired: {
+    'expired by a second': () => token({ exp: now - 1 }),
+    'expired at this moment': () => token({ exp: now }),
+    'a negative exp': () => token({ exp: -1 }),
+  },
+  'not valid yet': {
+    'not valid yet': () => token({ nbf: now + 60 }),
+  },
+  'an unreadable nbf': {
+    'nbf that is a string': () => token({ nbf: 'now' }),
+    'nbf null': () => token({ nbf: null }),
+  },
+  'without subject': {
+    'no sub': () => token({ sub: undefined }),
+    'an empty sub': () => token({ sub: '' }),
+    'sub that is a number': () => token({ sub: 1 }),
+    'sub of half a character': () =>
+      signedToken(keys.rs256, JSON.stringify(claims({ sub: 'X' })).replace('"X"', '"\\ud800"')),
+    'sub of 257 characters': () => token({ sub: 'x'.repeat(257) }),
+    'sub of 256 characters that grow when they are escaped': () => token({ sub: '"'.repeat(256) }),
   },
 };
+
+/** What jose accepts: it does not know our stricter rules. */
+const acceptedByJose = [
+  'over 8 KB',
+  'a line break in its signature',
+  'bits beyond the end of its signature',
+  'alg given twice',
+  'a key of another family (PS256)',
+  'a logout token',
+  'a type that ends alike',
+  'a type that begins alike',
+  'an empty type',
+  'typ null',
+  'typ that is a list',
+  'typ that is no string',
+  'a payload after a byte order mark',
+  'sub given twice',
+  'exp given twice, spelled differently',
+  'an ID token of Cognito',
+  'exp that is infinite',
+  'an empty sub',
+  'sub that is a number',
+  'sub of half a character',
+  'sub of 257 characters',
+  'sub of 256 characters that grow when they are escaped',
+];
 
 /** The last character of a signature of 256 bytes carries four bits that belong to no byte. */
 function withOtherLastBits(text: string): string {
@@ -410,15 +338,32 @@ async function joseAccepts(text: string): Promise<boolean> {
 }
 
 describe('tokenVerifier', () => {
-  it('is tried with over 60 tokens', () => {
-    expect(Object.keys(accepted).length + Object.keys(refused).length).toBeGreaterThan(100);
+  it('accepts what is right, and jose agrees', async () => {
+    expect(Object.keys(accepted).length).toBeGreaterThan(25);
+    for (const [name, token] of Object.entries(accepted)) {
+      const text = await token();
+      const { sub, exp, scope = '' } = JSON.parse(Buffer.from(text.split('.')[1] as string, 'base64url').toString());
+      expect(await verify(text).catch(String), name).toEqual({ userId: sub, exp, scope });
+      expect(await joseAccepts(text), name).toBe(name !== 'a key of P-521 whose algorithm is named after the curve');
+    }
   });
 
-  it.each(Object.entries(accepted))('accepts %s', async (_, sample) => {
-    const text = await sample.token();
-    const { sub, exp, scope = '' } = JSON.parse(Buffer.from(text.split('.')[1] as string, 'base64url').toString());
-    await expect(verify(text)).resolves.toEqual({ userId: sub, exp, scope });
-    expect(await joseAccepts(text)).toBe(sample.jose !== 'is laxer');
+  it('refuses all others, each for its reason, and jose most of them', async () => {
+    const reasons: Record<string, object> = {};
+    const takenByJose: string[] = [];
+    for (const [reason, tokens] of Object.entries(refused)) {
+      for (const [name, token] of Object.entries(tokens)) {
+        const text = await token();
+        const error = await verify(text).catch((thrown: Error) => thrown);
+        reasons[reason] = {
+          ...reasons[reason],
+          ...(error instanceof TokenRefused && error.message === reason && { [name]: token }),
+        };
+        if (await joseAccepts(text)) takenByJose.push(name);
+      }
+    }
+    expect(reasons).toEqual(refused);
+    expect(takenByJose.sort()).toEqual(acceptedByJose.sort());
   });
 
   it.each([
@@ -488,12 +433,6 @@ describe('tokenVerifier', () => {
     await expect(verifyByTwins(signed(keys.es384))).rejects.toThrow(new TokenRefused('not an algorithm of its key'));
     const stranger = await issuerKey('RS256', 'same');
     await expect(verifyByTwins(signed(stranger))).rejects.toThrow(new TokenRefused('a wrong signature'));
-  });
-
-  it.each(Object.entries(refused))('refuses %s', async (_, sample) => {
-    const text = await sample.token();
-    await expect(verify(text)).rejects.toThrow(new TokenRefused(sample.reason));
-    expect(await joseAccepts(text)).toBe(sample.jose === 'is laxer');
   });
 
   it('measures time by the clock it is given', async () => {
