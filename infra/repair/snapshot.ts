@@ -11,8 +11,8 @@ import { BatchRow } from '../../functions/schemas/batch.ts';
 import { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
-// By itself zod/mini says no more than that a value is invalid.
-z.config(en());
+/** By itself zod/mini says no more than that a value is invalid. */
+const { localeError: error } = en();
 
 export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
 
@@ -82,7 +82,7 @@ async function readRows(owner: RepairedOwner, list: ListDescription): Promise<Fo
   for await (const page of readAll(owner, list.table)) {
     for (const item of page) {
       const row = { ...list.rowDefaults, ...item };
-      const content = contentSchemas[list.table].safeParse(row);
+      const content = contentSchemas[list.table].safeParse(row, { error });
       rows.push({
         row: Object.fromEntries(Object.entries(row).filter(([name]) => kept.has(name))),
         fault: content.success ? undefined : z.prettifyError(content.error),

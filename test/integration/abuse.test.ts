@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';
+import { cpuTime } from '../support/cpu-time.ts';
 import { trials } from '../support/depth.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -171,9 +172,10 @@ describe('submitQuizzes', () => {
     ['a value that JSON does not have', '{"data":{"q":{"a":NaN}}}', 422],
     ['a comment', '{"data":{}} // so', 422],
   ])('answers %s in good time', async (_, sent, status) => {
-    const start = performance.now();
-    expect((await ask('submitQuizzes', { body: sent })).statusCode).toBe(status);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    const milliseconds = await cpuTime(async () =>
+      expect((await ask('submitQuizzes', { body: sent })).statusCode).toBe(status),
+    );
+    expect(milliseconds).toBeLessThan(5_000);
   });
 
   it.each<[string, Buffer]>([

@@ -13,6 +13,8 @@ import { type Dictionaries, withTextsOf } from '../../../../functions/data/colum
 import { emptyHead, type Head } from '../../../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../../../functions/data/columns/list-description.ts';
 import { columnChanges, tailStart } from '../../../../functions/data/columns/tail.ts';
+import { cases } from '../../../support/depth.ts';
+import { seed } from '../../../support/seed.ts';
 
 const columns = {
   id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 3 },
@@ -129,7 +131,7 @@ describe('the tail', () => {
           expect(stored.rows.length - tailStart(list, stored.head)).toBeLessThanOrEqual(list.rowsInTail);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases(100, 1_000), seed },
     );
   });
 

@@ -10,8 +10,10 @@ import { IllegalTransition } from '../../../../functions/errors.ts';
 import { LifecycleEvent } from '../../../../functions/schemas/lifecycle-event.ts';
 import type { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
 import { finalBatchStatuses } from '../../../../functions/statuses.ts';
+import { cases } from '../../../support/depth.ts';
 import { applyAll, draftOf, owner } from '../../../support/drafts.ts';
 import { newBatch, newJob } from '../../../support/new-batch.ts';
+import { seed } from '../../../support/seed.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
 const { id } = newBatch(1);
@@ -199,7 +201,7 @@ describe('settling', () => {
         fc.pre(!hasTie(given));
         expect(other).toEqual(rows);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(300, 5_000), seed },
     );
   });
 });

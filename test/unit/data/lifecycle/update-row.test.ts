@@ -5,7 +5,9 @@ import { IllegalTransition } from '../../../../functions/errors.ts';
 import type { BatchRow } from '../../../../functions/schemas/batch.ts';
 import { BatchStatus, JobStatus } from '../../../../functions/schemas/values.ts';
 import { batchStatuses, jobStatuses } from '../../../../functions/statuses.ts';
+import { cases } from '../../../support/depth.ts';
 import { uuid } from '../../../support/new-batch.ts';
+import { seed } from '../../../support/seed.ts';
 
 const at = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
 const row: BatchRow = {
@@ -142,7 +144,7 @@ describe('updateRow', () => {
         expect(outcome(order)).toEqual(outcome(events));
         expect(outcome([...order, ...events])).toEqual(outcome(events));
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(500, 5_000), seed },
     );
   });
 });
