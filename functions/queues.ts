@@ -21,7 +21,7 @@ export interface QueueDescription {
   /** SQS drops a message that has waited this long. */
   readonly retentionDays: number;
   /** Deliveries of a message before SQS moves it to the dead-letter queue. */
-  readonly maximumDeliveries: number;
+  readonly maxDeliveries: number;
   /**
    * How long a delivered message stays hidden before it is delivered again. AWS asks for six times
    * the consumer's timeout, so that a throttled invocation is retried first.
@@ -61,7 +61,7 @@ export const queues = {
     deadLetterVariable: 'EVENTS_DEAD_LETTERS_URL',
     retentionDays: 4,
     // For 12 hours. Only an outage of a dependency makes an event come again.
-    maximumDeliveries: 480,
+    maxDeliveries: 480,
     visibilitySeconds: 90,
     alarmSeconds: 900,
     consumer: { function: 'applyEvents', batchSize: 10, concurrency: 10 },
@@ -76,7 +76,7 @@ export const queues = {
     deadLetterVariable: 'WAITING_EVENTS_DEAD_LETTERS_URL',
     retentionDays: 4,
     // For 24 hours, every 2 minutes.
-    maximumDeliveries: 720,
+    maxDeliveries: 720,
     visibilitySeconds: 120,
     // A batch that its sender merely sent too late has come long before.
     alarmSeconds: 6 * 3600,
@@ -92,7 +92,7 @@ export const queues = {
     deadLetterVariable: 'RECOVERY_DEAD_LETTERS_URL',
     retentionDays: 4,
     // 12 hours: only an outage of a dependency makes a batch be looked at again.
-    maximumDeliveries: 480,
+    maxDeliveries: 480,
     visibilitySeconds: 90,
     alarmSeconds: 1_800,
     consumer: { function: 'recoverBatches', batchSize: 1, concurrency: 2 },
@@ -110,7 +110,7 @@ export const queues = {
     deadLetterVariable: 'WEBHOOKS_DEAD_LETTERS_URL',
     retentionDays: 4,
     // For 12 hours. Only an outage of a dependency makes a message come again.
-    maximumDeliveries: 360,
+    maxDeliveries: 360,
     visibilitySeconds: 120,
     // A delay of 15 minutes counts as age.
     alarmSeconds: 2_700,

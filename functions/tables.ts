@@ -17,8 +17,8 @@ import { finalBatchStatuses, finalJobStatuses } from './statuses.ts';
 type KeyType = 'S' | 'N' | 'B';
 
 /**
- * A composite key: the attributes that form the partition key and, in their order, those of the
- * sort key.
+ * A composite key: the attributes that form the partition key, and the attributes that form the
+ * sort key, in their order.
  */
 interface IndexKeys {
   readonly partitionKeys: readonly string[];
@@ -62,7 +62,7 @@ export interface StreamDescription {
    * Records that fail are tried again for so long, alone in the end. Then only their place in the
    * stream goes to `givenUp`.
    */
-  readonly maximumAgeHours: number;
+  readonly maxAgeHours: number;
   readonly givenUp: QueueOrDeadLetters;
 }
 
@@ -90,7 +90,7 @@ const ofEnds = {
   view: 'NEW_AND_OLD_IMAGES',
   consumer: 'enqueueWebhooks',
   batchSize: 100,
-  maximumAgeHours: 12,
+  maxAgeHours: 12,
   givenUp: 'Webhooks/dead_letters',
 } as const;
 
@@ -150,7 +150,7 @@ export const tables = {
       patterns: [
         { eventName: ['INSERT'], dynamodb: { Keys: { key: { S: [{ prefix: 'b#f#0' }, { prefix: 'j#f#0' }] } } } },
       ],
-      maximumAgeHours: 12,
+      maxAgeHours: 12,
       givenUp: 'Recovery/dead_letters',
     },
   },

@@ -84,7 +84,7 @@ export class Consumers extends Construct {
   }
 
   /**
-   * From the oldest record on. Records that fail are halved, until the one at fault stands alone.
+   * Starts at the oldest record. A batch that fails is halved until the record at fault is alone.
    */
   #stream(id: string, { streamArn, givenUp, description }: Stream) {
     const target = this.functions[description.consumer as StreamConsumerName];
@@ -109,7 +109,7 @@ export class Consumers extends Construct {
       filters: description.patterns.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
-      maxRecordAge: Duration.hours(description.maximumAgeHours),
+      maxRecordAge: Duration.hours(description.maxAgeHours),
       onFailure,
     });
   }

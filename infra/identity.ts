@@ -11,8 +11,8 @@ import { Construct } from 'constructs';
 import type { StageSettings } from './stages.ts';
 
 /**
- * The OpenID Connect issuer whose tokens are accepted, the audiences (with commas between) of which
- * they must name one, and the URL of its keys.
+ * The OpenID Connect issuer whose tokens are accepted, its audiences (with commas between) and the
+ * URL of its keys. A token must name one of the audiences.
  */
 export interface TokenIssuer {
   readonly issuer: string;
@@ -22,7 +22,7 @@ export interface TokenIssuer {
 
 interface IdentityProps {
   readonly settings: StageSettings;
-  /** The types of devices, or `*` for any, of which each gets a client of its own. */
+  /** The types of devices, or `*` for any, each with a client of its own. */
   readonly devices: readonly string[];
 }
 

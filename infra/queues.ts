@@ -45,7 +45,7 @@ function createQueue(scope: Construct, name: string, description: QueueDescripti
     ...common,
     retentionPeriod: Duration.days(description.retentionDays),
     visibilityTimeout: Duration.seconds(description.visibilitySeconds),
-    deadLetterQueue: { queue: deadLetters, maxReceiveCount: description.maximumDeliveries },
+    deadLetterQueue: { queue: deadLetters, maxReceiveCount: description.maxDeliveries },
   });
   return { queue, deadLetters };
 }

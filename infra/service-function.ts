@@ -125,14 +125,14 @@ class FunctionRole extends Role {
 }
 
 /**
- * The code of a function: its bundle and its `files`, where it finds them again: those of packages
- * in `node_modules` beside it. CDK's own NodejsFunction starts npx and esbuild anew for each
+ * The code of a function: its bundle and its `files`, where it finds them again. Files of packages
+ * are in `node_modules` beside it. CDK's own NodejsFunction starts npx and esbuild anew for each
  * function, which takes many times as long.
  */
 function codeOf({ entry, files = [] }: FunctionDescription): Code {
   const bundling: BundlingOptions = {
-    // What CDK would run where esbuild cannot. Esbuild always can, but CDK also tells bundles apart
-    // by the command.
+    // What CDK would run where esbuild cannot. Esbuild always can, but CDK also distinguishes
+    // bundles by the command.
     image: DockerImage.fromRegistry('none'),
     command: [entry],
     local: {

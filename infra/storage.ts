@@ -21,7 +21,7 @@ import type { StageSettings } from './stages.ts';
  * The bucket refuses requests that were signed longer ago, even where the link says that it is
  * still valid.
  */
-const maximumSignatureAge = Duration.minutes(10);
+const maxSignatureAge = Duration.minutes(10);
 
 /** The tables and the results bucket. */
 export class Storage extends Construct {
@@ -144,7 +144,7 @@ function createResultsBucket(scope: Construct, settings: StageSettings): Bucket 
       principals: [new AnyPrincipal()],
       actions: ['s3:*'],
       resources: [results.arnForObjects('*')],
-      conditions: { NumericGreaterThan: { 's3:signatureAge': maximumSignatureAge.toMilliseconds() } },
+      conditions: { NumericGreaterThan: { 's3:signatureAge': maxSignatureAge.toMilliseconds() } },
     }),
   );
   return results;

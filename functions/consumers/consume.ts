@@ -104,11 +104,8 @@ export function readMessage<Content>(schema: z.ZodMiniType<Content>, body: strin
 }
 
 /** Whether the queue moves the message to its dead letters, without a reason, if it fails now. */
-export function isLastDelivery(
-  { attributes }: SQSRecord,
-  { maximumDeliveries }: { readonly maximumDeliveries: number },
-) {
-  return Number(attributes.ApproximateReceiveCount) >= maximumDeliveries;
+export function isLastDelivery({ attributes }: SQSRecord, { maxDeliveries }: { readonly maxDeliveries: number }) {
+  return Number(attributes.ApproximateReceiveCount) >= maxDeliveries;
 }
 
 /** Sends a message on. If that fails, the log says why, and the message is delivered again. */

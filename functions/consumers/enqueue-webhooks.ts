@@ -16,7 +16,7 @@ const deadLetters = messageSender(queueUrl('Webhooks/dead_letters'));
 const reach = webhookReach();
 
 /** Messages that are sent at the same time. */
-const parallelSends = 20;
+const maxParallelSends = 20;
 
 /**
  * Sends a message for each batch and job that got its final status, if messages can be delivered to
@@ -38,7 +38,7 @@ export function handler({ Records }: DynamoDBStreamEvent, context: Context): Pro
     else countInRequestLog({ sent: await announce(row, 'webhook' in row ? row.webhook : (await webhooks)(row)) });
     return undefined;
   };
-  return consume(context, Records, enqueue, { parallel: parallelSends });
+  return consume(context, Records, enqueue, { parallel: maxParallelSends });
 }
 
 /** Whether the change set the status. A row that has ended may change in other fields, too. */

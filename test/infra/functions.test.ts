@@ -113,7 +113,7 @@ function listGranted(rolePath: string) {
 }
 
 describe('the functions', () => {
-  it('are those of the routes and the others, each once', () => {
+  it('exist once for each route and each other description', () => {
     const paths = ofType('AWS::Lambda::Function').map(({ path }) => path);
     expect(paths.sort()).toEqual(functions.map(({ path }) => path).sort());
   });

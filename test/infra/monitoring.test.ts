@@ -200,7 +200,7 @@ describe('the saved queries', () => {
     }
   });
 
-  it('name the users of a throttled table: those of the functions and, where events change it, those of the consumers', () => {
+  it('name the users of a throttled table, also in the logs of consumers where events change it', () => {
     const ofTable = (table: string) =>
       queries
         .filter(({ name }) => name.startsWith(`QuantumBatchApi-dev/${table}Throttles/`))

@@ -16,7 +16,7 @@ describe.each(descriptions)('the queue %s', (name, description) => {
     expect(queue.MessageRetentionPeriod).toBe(description.retentionDays * 24 * 3600);
     expect(queue.VisibilityTimeout).toBe(description.visibilitySeconds);
     expect(readable(queue.RedrivePolicy.deadLetterTargetArn)).toBe(`Queues/${name}DeadLetters`);
-    expect(queue.RedrivePolicy.maxReceiveCount).toBe(description.maximumDeliveries);
+    expect(queue.RedrivePolicy.maxReceiveCount).toBe(description.maxDeliveries);
   });
 
   it('is a FIFO queue of many groups, or a standard queue, and its dead-letter queue too', () => {
@@ -35,7 +35,7 @@ describe.each(descriptions)('the queue %s', (name, description) => {
     expect(deadLetters).not.toHaveProperty('RedrivePolicy');
   });
 
-  it('feeds its consumer in batches of which each message can fail alone', () => {
+  it('feeds its consumer in batches, and each message of a batch can fail alone', () => {
     const { function: consumer, batchSize, concurrency } = description.consumer;
     expect(otherMappings).toEqual([]);
     expect(readable(mapping!.properties.FunctionName)).toBe(
@@ -70,7 +70,7 @@ interface QueuePromises {
   readonly alarmMinutes: number;
 }
 
-/** What docs/events.md, docs/webhooks.md and docs/runbook.md promise. */
+/** What the documents promise. */
 const promises: Record<QueueName, QueuePromises> = {
   Events: { inOrder: true, hours: 12, alarmMinutes: 15 },
   WaitingEvents: { inOrder: false, hours: 24, alarmMinutes: 6 * 60 },
@@ -78,55 +78,58 @@ const promises: Record<QueueName, QueuePromises> = {
   Webhooks: { inOrder: false, hours: 12, alarmMinutes: 45 },
 };
 
-describe.each(Object.entries(promises))('a message of the queue %s', (name, { inOrder, hours, alarmMinutes }) => {
-  const queue = one('AWS::SQS::Queue', `Queues/${name}`).properties;
+describe('the messages of the queues', () => {
+  const found = Object.keys(promises).map((name) => ({
+    name,
+    queue: one('AWS::SQS::Queue', `Queues/${name}`).properties,
+    alarm: one('AWS::CloudWatch::Alarm', `Monitoring/${name}Age`).properties,
+  }));
 
-  it(`is delivered again for ${hours} hours, and long enough kept for that`, () => {
-    expect(queue.RedrivePolicy.maxReceiveCount * queue.VisibilityTimeout).toBe(hours * 3600);
-    expect(queue.MessageRetentionPeriod).toBeGreaterThanOrEqual(2 * hours * 3600);
-    // What SQS allows.
-    expect(queue.RedrivePolicy.maxReceiveCount).toBeLessThanOrEqual(1000);
+  it('are delivered again for so long, in this order, and go off as an alarm after this time', () => {
+    const kept = found.map(({ name, queue, alarm }) => [
+      name,
+      {
+        inOrder: queue.FifoQueue ?? false,
+        hours: (queue.RedrivePolicy.maxReceiveCount * queue.VisibilityTimeout) / 3600,
+        alarmMinutes: alarm.Threshold / 60,
+      },
+    ]);
+    expect(Object.fromEntries(kept)).toEqual(promises);
   });
 
-  it(`is delivered in ${inOrder ? 'the order of its group' : 'any order'}`, () => {
-    expect(queue.FifoQueue ?? false).toBe(inOrder);
-  });
-
-  it('is delivered again within two minutes', () => {
-    expect(queue.VisibilityTimeout).toBeLessThanOrEqual(120);
-  });
-
-  it(`goes off as an alarm after ${alarmMinutes} minutes`, () => {
-    expect(one('AWS::CloudWatch::Alarm', `Monitoring/${name}Age`).properties.Threshold).toBe(alarmMinutes * 60);
+  it('are kept for twice as long as they are delivered again, and delivered again within two minutes', () => {
+    for (const { name, queue } of found) {
+      const hours = promises[name as QueueName].hours;
+      expect(queue.MessageRetentionPeriod, name).toBeGreaterThanOrEqual(2 * hours * 3600);
+      expect(queue.VisibilityTimeout, name).toBeLessThanOrEqual(120);
+      // What SQS allows.
+      expect(queue.RedrivePolicy.maxReceiveCount, name).toBeLessThanOrEqual(1000);
+    }
   });
 });
 
 describe('the queues', () => {
-  it('give events up after 12 hours of outage, waiting ones after a day', () => {
-    const hours = ({ maximumDeliveries, visibilitySeconds }: QueueDescription) =>
-      (maximumDeliveries * visibilitySeconds) / 3600;
-    expect(hours(queues.Events)).toBe(12);
-    expect(hours(queues.WaitingEvents)).toBe(24);
-  });
-
-  it('are those of the fact sheet, each with its dead letters', () => {
+  it('exist for each description, each with its dead letters', () => {
     const paths = ofType('AWS::SQS::Queue').map(({ path }) => path);
     expect(paths.sort()).toEqual(
       descriptions.flatMap(([name]) => [`Queues/${name}`, `Queues/${name}DeadLetters`]).sort(),
     );
   });
 
-  it.each(ofType('AWS::SQS::Queue'))('are encrypted and take TLS only: $path', ({ path, properties }) => {
-    const policy = ofType('AWS::SQS::QueuePolicy').find((each) => each.properties.Queues.map(readable).includes(path))!;
-    expect(properties.SqsManagedSseEnabled).toBe(true);
-    expect(policy.properties.PolicyDocument.Statement).toEqual([
-      expect.objectContaining({
-        Effect: 'Deny',
-        Principal: { AWS: '*' },
-        Action: 'sqs:*',
-        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-      }),
-    ]);
+  it('are encrypted and take TLS only', () => {
+    const all = ofType('AWS::SQS::Queue');
+    const policies = ofType('AWS::SQS::QueuePolicy').map(({ properties }) => properties);
+    const found = all.map(({ path, properties }) => {
+      const policy = policies.find(({ Queues }) => Queues.map(readable).includes(path));
+      return [path, properties.SqsManagedSseEnabled, policy?.PolicyDocument.Statement];
+    });
+    const refusal = expect.objectContaining({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 'sqs:*',
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    });
+    expect(found).toEqual(all.map(({ path }) => [path, true, [refusal]]));
   });
 
   it('feed no function but their consumers', () => {

@@ -31,9 +31,9 @@ describe.each(streams)('the stream of $name', ({ name, stream }) => {
 
   it('gives a record up while it can still be read, and says where it is', () => {
     const { MaximumRecordAgeInSeconds, DestinationConfig } = mapping!.properties;
-    expect(MaximumRecordAgeInSeconds).toBe(stream.maximumAgeHours * 3600);
+    expect(MaximumRecordAgeInSeconds).toBe(stream.maxAgeHours * 3600);
     // Streams keep records for a day.
-    expect(stream.maximumAgeHours).toBeLessThan(24);
+    expect(stream.maxAgeHours).toBeLessThan(24);
     expect(mapping!.properties).not.toHaveProperty('MaximumRetryAttempts');
     expect(readable(DestinationConfig.OnFailure.Destination)).toBe(
       `Queues/${stream.givenUp.replace('/dead_l', 'DeadL')}`,

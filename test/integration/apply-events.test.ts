@@ -279,12 +279,12 @@ describe('applyEvents', () => {
   });
 
   it('gives up a waiting event after a day, under the ids of its first message', async () => {
-    const { maximumDeliveries, visibilitySeconds } = queues.WaitingEvents;
-    expect(maximumDeliveries * visibilitySeconds).toBe(24 * 3600);
+    const { maxDeliveries, visibilitySeconds } = queues.WaitingEvents;
+    expect(maxDeliveries * visibilitySeconds).toBe(24 * 3600);
     await deliver([event('job.updated', 1, { job_id: jobId, status: 'RUNNING' })]);
-    expect(await deliverWaiting(putAside(), maximumDeliveries - 1)).toEqual([0]);
+    expect(await deliverWaiting(putAside(), maxDeliveries - 1)).toEqual([0]);
     expect(deadLetters()).toEqual([]);
-    expect(await deliverWaiting(putAside(), maximumDeliveries)).toEqual([]);
+    expect(await deliverWaiting(putAside(), maxDeliveries)).toEqual([]);
     expect(deadLetters()).toMatchObject([
       {
         attributes: {
@@ -338,13 +338,13 @@ describe('applyEvents', () => {
   it.each(Object.entries(outages))(
     'stops an owner at %s, keeps the order, and serves the others',
     async (_, strike) => {
-      const { maximumDeliveries, visibilitySeconds } = queues.Events;
-      expect(maximumDeliveries * visibilitySeconds).toBe(12 * 3600);
+      const { maxDeliveries, visibilitySeconds } = queues.Events;
+      expect(maxDeliveries * visibilitySeconds).toBe(12 * 3600);
       const struck = [created(), event('batch.updated', 1, { batch_id: batchId, tags: ['a'] })];
       const other = { ...created(), user_id: `${user} other` };
       proxy.plan(user, { strike, from: 1, times: 1_000 });
       const started = Date.now();
-      const failed = await deliver([...struck, other], maximumDeliveries - 1, () => 6_000 - (Date.now() - started));
+      const failed = await deliver([...struck, other], maxDeliveries - 1, () => 6_000 - (Date.now() - started));
       expect(failed).toEqual([0, 1]);
       expect(sink.messages).toEqual([]);
       expect((await ownerRows(client, tables, other.user_id)).batches).toHaveLength(1);
@@ -398,7 +398,7 @@ describe('applyEvents', () => {
     expect(early).toMatchObject({ level: 'INFO', failed: 0, faults: [{ disposition: 'put aside' }] });
     const waiting = await logOf(() => deliverWaiting(putAside()));
     expect(waiting).toMatchObject({ level: 'INFO', failed: 1, faults: [{ disposition: 'delivered again' }] });
-    const last = await logOf(() => deliverWaiting(putAside(), queues.WaitingEvents.maximumDeliveries));
+    const last = await logOf(() => deliverWaiting(putAside(), queues.WaitingEvents.maxDeliveries));
     expect(last).toMatchObject({
       level: 'ERROR',
       faults: [{ disposition: 'dead letter', error: { name: 'NotFound' } }],
@@ -665,7 +665,7 @@ describe('applyEvents', () => {
   it('sends an event that fails at its last delivery to the dead letters with the reason', async () => {
     proxy.plan(user, { strike: failures['an internal error']!, from: 1, times: 1_000 });
     const sent = created();
-    expect(await deliver([sent], queues.Events.maximumDeliveries)).toEqual([]);
+    expect(await deliver([sent], queues.Events.maxDeliveries)).toEqual([]);
     expect(sink.messages).toMatchObject([{ queue: 'dead-letters', groupId: user, body: JSON.stringify(sent) }]);
     expect(sink.messages[0]?.attributes.reason).toMatch(/^[A-Za-z]+: ./);
     expect(sink.messages[0]?.deduplicationId).toBe(sink.messages[0]?.attributes.message_id);
@@ -682,7 +682,7 @@ describe('applyEvents', () => {
       event('job.updated', 1, { job_id: jobId, status: 'RUNNING' }),
       event('batch.updated', 2, { batch_id: batchId, tags: ['a'] }),
     ];
-    expect(await deliver(updates, queues.Events.maximumDeliveries - 1)).toEqual([0, 1]);
+    expect(await deliver(updates, queues.Events.maxDeliveries - 1)).toEqual([0, 1]);
     expect(sink.messages).toEqual([]);
     await repairUser({ client, tables, userId: user }, { fix: true });
     expect(await deliver(updates)).toEqual([]);

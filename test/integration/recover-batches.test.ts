@@ -100,7 +100,7 @@ describe('recoverBatches', () => {
     const faults = [{ user_id: user, disposition: 'delivered again', error: { name: 'DependencyFailed' } }];
     expect(await deliver(message)).toMatchObject({ again: true, log: { level: 'ERROR', failed: 1, faults } });
     expect(sink.messages).toEqual([]);
-    const last = await deliver(message, queues.Recovery.maximumDeliveries);
+    const last = await deliver(message, queues.Recovery.maxDeliveries);
     expect(last).toMatchObject({ again: false, log: { faults: [{ user_id: user, disposition: 'dead letter' }] } });
     expect(sink.messages[0]!.attributes.reason).toMatch(/^DependencyFailed: ./);
     proxy.plan(user);

@@ -17,8 +17,8 @@ import { findResource } from './routing.ts';
 /**
  * API Gateway's limits: of a request's body, and of its request line and header values together.
  */
-const bodyLimit = 10 * 1024 * 1024;
-const headLimit = 10_240;
+const maxBodyBytes = 10 * 1024 * 1024;
+const maxHeadBytes = 10_240;
 
 /** The local gateway: answers requests, and connections that do not speak HTTP. */
 export interface Gateway {
@@ -64,7 +64,7 @@ export function createGateway(
   }
 
   async function respond(message: IncomingMessage, request: GatewayRequest, context: TemplateContext): Promise<Answer> {
-    const content = await readBody(message, bodyLimit);
+    const content = await readBody(message, maxBodyBytes);
     if (message.headers.host === undefined || /[|{}]/.test(splitTarget(message.url ?? '/').search)) {
       throw new GatewayProblem('DEFAULT_4XX', 400);
     }
@@ -74,7 +74,7 @@ export function createGateway(
     if (content === undefined) throw new GatewayProblem('REQUEST_TOO_LARGE');
     const authorizer = method.authorizerId === undefined ? undefined : await authorize(method.authorizerId, request);
     const body = await decompress(content, message.headers['content-encoding'], {
-      limit: bodyLimit,
+      limit: maxBodyBytes,
       minimumSize: api.minimumCompressionSize,
     });
     if (method.integration.type === 'MOCK') return answerByMock(method.integration, context);
@@ -149,10 +149,10 @@ function requireAllowedHead(
 ) {
   const values = rawHeaders.filter((_, index) => index % 2 === 1);
   const size = values.reduce((sum, value) => sum + value.length, method.length + url.length);
-  if (size <= headLimit) return;
+  if (size <= maxHeadBytes) return;
   const authorizer = authorizers.find(({ id }) => id === definition?.authorizerId);
   const token = authorizer === undefined ? '' : String(headers[authorizer.header] ?? '');
-  if (size - token.length <= headLimit) throw new GatewayProblem('UNAUTHORIZED');
+  if (size - token.length <= maxHeadBytes) throw new GatewayProblem('UNAUTHORIZED');
   throw new GatewayProblem('DEFAULT_4XX', 431, 'Request Header Fields Too Large');
 }
 

@@ -17,7 +17,7 @@ const visibilityFactor = 60;
  * it.
  */
 export function startEventSource(source: EventSourceDefinition, queue: Queue, target: LambdaFunction): () => void {
-  const concurrency = Math.min(source.maximumConcurrency ?? mostInvocations, mostInvocations);
+  const concurrency = Math.min(source.maxConcurrency ?? mostInvocations, mostInvocations);
   const visibilityTimeout = (queue.definition.visibilityTimeoutSeconds * 1000) / visibilityFactor;
   let running = 0;
   let stopped = false;

@@ -190,7 +190,7 @@ function requiredAuthorizer(owner: string, operation: BodyPart): string | undefi
   const [required = {}, ...others] = operation.security ?? [];
   const [name, ...alsoRequired] = Object.keys(required);
   if (others.length + alsoRequired.length > 0) {
-    throw new SetupProblem(`The local gateway knows one authorizer of a method, not those of ${owner}.`);
+    throw new SetupProblem(`The local gateway knows one authorizer of a method: ${owner} has more.`);
   }
   const unknown = ['x-amazon-apigateway-auth', 'x-amazon-apigateway-request-validator'].find(
     (each) => each in operation,

@@ -70,7 +70,7 @@ export interface EventSourceDefinition {
   readonly functionArn: string;
   readonly batchSize: number;
   /** Invocations at the same time; undefined: as many as the function may have. */
-  readonly maximumConcurrency?: number;
+  readonly maxConcurrency?: number;
   /** The function names the messages that failed. Otherwise the whole batch fails or succeeds. */
   readonly reportsItemFailures: boolean;
 }
@@ -240,12 +240,12 @@ function readEventSource(
       throw new SetupProblem(`The role of ${target.name} does not allow ${action}, which its event source needs.`);
     }
   }
-  const maximumConcurrency = properties.ScalingConfig?.MaximumConcurrency;
+  const maxConcurrency = properties.ScalingConfig?.MaximumConcurrency;
   return {
     queueArn,
     functionArn: target.arn,
     batchSize: properties.BatchSize ?? 10,
-    ...(maximumConcurrency !== undefined && { maximumConcurrency }),
+    ...(maxConcurrency !== undefined && { maxConcurrency }),
     reportsItemFailures: properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
   };
 }

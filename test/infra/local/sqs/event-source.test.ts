@@ -114,7 +114,7 @@ describe('startEventSource', () => {
     const running: string[][] = [];
     const queue = consumedQueue((bodies) => new Promise(() => running.push(bodies)), {
       batchSize: 1,
-      maximumConcurrency: 2,
+      maxConcurrency: 2,
     });
     for (const [body, groupId] of ['a1', 'a2', 'b1', 'c1'].map((id) => [id, id[0]!]))
       queue.send({ body: body!, groupId: groupId! });

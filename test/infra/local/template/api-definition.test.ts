@@ -161,7 +161,7 @@ describe('readApi', () => {
   it.each<[string, BodyParts, string]>([
     ['an authorizer of another type', { authorizer: { type: 'request' } }, 'not token'],
     ['an authorizer that is not there', { get: { security: [{ other: [] }] } }, 'authorizer of GET /jobs/{job_id}'],
-    ['two authorizers', { get: { security: [{ token: [] }, { other: [] }] } }, 'those of GET /jobs/{job_id}'],
+    ['two authorizers', { get: { security: [{ token: [] }, { other: [] }] } }, 'GET /jobs/{job_id} has more'],
     ['another authorization', { get: { 'x-amazon-apigateway-auth': { type: 'AWS_IAM' } } }, 'x-amazon-apigateway-auth'],
     ['a request validator', { get: { 'x-amazon-apigateway-request-validator': 'all' } }, 'request-validator'],
     ['another integration', { get: { 'x-amazon-apigateway-integration': { type: 'http_proxy' } } }, 'http_proxy'],

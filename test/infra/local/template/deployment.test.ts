@@ -121,7 +121,7 @@ describe('readDeployment', () => {
         queueArn: arn,
         functionArn: 'arn:aws:lambda:eu-west-3:1:function:S-Function',
         batchSize: 5,
-        maximumConcurrency: 3,
+        maxConcurrency: 3,
         reportsItemFailures: true,
       },
     ]);

@@ -25,7 +25,7 @@ function resolve(value: unknown, rest: Partial<Template> = {}): unknown {
 }
 
 describe('resourceTypes', () => {
-  it('are those of the stack that runs here', () => {
+  it('are the types of the stack that runs here', () => {
     const { Resources } = JSON.parse(synthesize({ issuer: 'http://127.0.0.1', audience: 'a' }).text) as Template;
     const types = new Set(Object.values(Resources).map(({ Type }) => Type));
     expect(Object.keys(resourceTypes).sort()).toEqual([...types].sort());
