@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 import type { CallFigure } from '../../infra/docs/performance.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { writeApi } from '../support/write-api.ts';
 import { benchRows } from './bench-rows.ts';
 import type { EndpointBench, Measured } from './measure-endpoints.ts';
 import { mean, type Units } from './units.ts';
@@ -31,7 +31,7 @@ export async function* measureEvents(bench: EndpointBench): AsyncGenerator<Measu
   const sealed = () => true;
   await loadList(client, tables, { list: batchList, userId, rows: rows.batches, sealed });
   await loadList(client, tables, { list: jobList, userId, rows: rows.jobs, sealed });
-  const { applyEvents } = lifecycle(client, tables);
+  const { applyEvents } = writeApi(client, tables);
   const apply = async ({ type, data }: Change) => {
     const event = LifecycleEvent.parse({ id: randomUUID(), time: now(), user_id: userId, type, data });
     const [error] = await applyEvents([event]);

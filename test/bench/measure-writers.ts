@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { batchList } from '../../functions/data/columns/lists.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
@@ -15,6 +14,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { writeApi } from '../support/write-api.ts';
 import { benchRows } from './bench-rows.ts';
 import type { Measured } from './measure-endpoints.ts';
 import { median } from './units.ts';
@@ -119,7 +119,7 @@ async function oldStatuses(client: DynamoDBDocumentClient, tables: TableNames): 
 }
 
 function events(client: DynamoDBDocumentClient, tables: TableNames, userId: string) {
-  const { applyEvents } = lifecycle(client, tables);
+  const { applyEvents } = writeApi(client, tables);
   return async (type: LifecycleEvent['type'], data: object) => {
     const [error] = await applyEvents([
       LifecycleEvent.parse({ id: randomUUID(), time: now(), user_id: userId, type, data }),

@@ -4,7 +4,6 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { queues } from '../../functions/queues.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -19,6 +18,7 @@ import { uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
@@ -491,7 +491,7 @@ describe('applyEvents', () => {
         if (call.name === 'TransactWriteCommand' && writes++ > 0) throw new Error('killed');
         return call.send();
       });
-      await expect(lifecycle(dying, tables).recordBatchStatus(user, batchId, { status: 'ERROR' })).rejects.toThrow(
+      await expect(writeApi(dying, tables).recordBatchStatus(user, batchId, { status: 'ERROR' })).rejects.toThrow(
         'killed',
       );
       const finish = recoverBatch(client, tables);

@@ -4,7 +4,6 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { getBatchDetails } from '../../functions/data/batch-details.ts';
 import { listJobIds } from '../../functions/data/jobs.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -14,6 +13,7 @@ import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 const user = 'auth0|alice';
@@ -28,7 +28,7 @@ let tables: TableNames;
  */
 beforeAll(async () => {
   tables = await createTables(client, `batch-details-${randomUUID()}-`);
-  const { createBatches, addJobs, recordJobStatus } = lifecycle(client, tables, { rowsPerBlock });
+  const { createBatches, addJobs, recordJobStatus } = writeApi(client, tables, { rowsPerBlock });
   await createBatches(user, [
     newBatch(1, { jobs: jobs(0, 3) }),
     newBatch(2, { jobs: jobs(100, 100) }),
@@ -97,7 +97,7 @@ describe('getBatchDetails', () => {
   });
 
   it('reads again when jobs are added meanwhile, and never shows less than the batch counts', async () => {
-    const { addJobs, createBatch } = lifecycle(client, tables, { rowsPerBlock });
+    const { addJobs, createBatch } = writeApi(client, tables, { rowsPerBlock });
     await createBatch(user, newBatch(5, { jobs: jobs(5_000, 2), open: true }));
     let reads = 0;
     const disturbed = through(async (call) => {

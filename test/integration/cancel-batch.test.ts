@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -11,6 +10,7 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 const rowsPerBlock = 16;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   tables = await createTables(client, `cancel-${randomUUID()}-`);
 });
 
-const writer = (through = client) => lifecycle(through, tables, { rowsPerBlock });
+const writer = (through = client) => writeApi(through, tables, { rowsPerBlock });
 const canceler = (through = client) => cancelBatch(through, tables, { rowsPerBlock });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 

@@ -4,7 +4,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import type { Job } from '../../functions/schemas/job.ts';
@@ -15,6 +14,7 @@ import { loadHandlers } from '../support/handlers.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -23,7 +23,7 @@ vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const handlers = await loadHandlers(['cancelBatch', 'cancelJob', 'cancelBatches', 'cancelJobs', 'getBatch', 'getJob']);
-const { createBatch, recordJobStatus, recordBatchStatus, closeBatch, addJobs } = lifecycle(client, names);
+const { createBatch, recordJobStatus, recordBatchStatus, closeBatch, addJobs } = writeApi(client, names);
 const [batchId, jobId] = [uuid('b', 1), uuid('a', 1)];
 const jobs = (count: number) => Array.from({ length: count }, (_, at) => newJob(at + 1));
 let user: string;

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { RouteName } from '../../functions/routes.ts';
@@ -25,6 +24,7 @@ import { uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { sequenceText, sequenceWith } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -318,7 +318,7 @@ describe('POST /api/v1/batches with an idempotency key', () => {
   it('answers with the batch as it is now', async () => {
     const user = newUser();
     const { body } = await post(user, bodyOf({ open: true }), key('k'));
-    await lifecycle(client, names).closeBatch(user, body.data.id);
+    await writeApi(client, names).closeBatch(user, body.data.id);
     expect((await post(user, bodyOf({ open: true }), key('k'))).body.data).toMatchObject({
       id: body.data.id,
       open: false,
@@ -368,7 +368,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     expect((await add(user, closed.id, [{}])).status).toBe(409);
     const batch = await openBatch(user);
     expect((await add(newUser(), batch.id, [{}])).status).toBe(404);
-    await lifecycle(client, names).recordBatchStatus(user, batch.id, { status: 'TIMED_OUT' });
+    await writeApi(client, names).recordBatchStatus(user, batch.id, { status: 'TIMED_OUT' });
     expect((await add(user, batch.id, [{}])).status).toBe(409);
     expect((await sound(user)).jobs).toHaveLength(2);
   });
@@ -379,7 +379,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const first = await add(user, batch.id, [{ runs: 7 }], key('k'));
     expect(await add(user, batch.id, [{ runs: 7 }], key('k'))).toEqual(first);
     expect(await add(user, batch.id, [{ runs: 8 }], key('k'))).toMatchObject(keyRefused);
-    await lifecycle(client, names).closeBatch(user, batch.id);
+    await writeApi(client, names).closeBatch(user, batch.id);
     expect((await add(user, batch.id, [{ runs: 7 }], key('k'))).body.data).toMatchObject({
       open: false,
       jobs_count: 2,
@@ -427,8 +427,8 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     const batch = await openBatch(user);
     const time = new Date(Date.now() + 60_000).toISOString();
     const event = { id: 'close', digest: 'close', time: time.replace('Z', '000Z') };
-    await lifecycle(client, names).closeBatch(user, batch.id, { event });
-    await lifecycle(client, names).recordJobStatus(user, batch.jobs[0].id, { status: 'DONE' });
+    await writeApi(client, names).closeBatch(user, batch.id, { event });
+    await writeApi(client, names).recordJobStatus(user, batch.jobs[0].id, { status: 'DONE' });
     expect((await add(user, batch.id, [{}])).status).toBe(409);
     const { batches, jobs } = await sound(user);
     expect([batches[0]?.status, jobs.length]).toEqual(['DONE', 1]);

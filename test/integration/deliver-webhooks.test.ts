@@ -1,6 +1,5 @@
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
 import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -11,6 +10,7 @@ import { startResultsStore } from '../support/results-store.ts';
 import { startSecrets } from '../support/secrets.ts';
 import { verify } from '../support/verify-webhook.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const [sink, results, secrets, receiver] = await Promise.all([
@@ -40,7 +40,7 @@ let number = 0;
 /** A message about a job of a batch that nobody else uses. */
 async function message(given: Partial<WebhookMessage> = {}): Promise<WebhookMessage> {
   const webhook = given.webhook ?? `${receiver.url}/hooks`;
-  await lifecycle(client, names).createBatch(alice, newBatch(++number, { webhook }));
+  await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook }));
   return {
     id: `msg_${number}`,
     webhook,
@@ -280,7 +280,7 @@ describe('deliverWebhooks', () => {
 
   it('shows no attempt of a batch that has no webhook, or was not told of yet', async () => {
     expect(await statusOf(await message())).toBeNull();
-    await lifecycle(client, names).createBatch(alice, newBatch(++number, { webhook: null }));
+    await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook: null }));
     expect(await statusOf({ ...(await message()), batch_id: uuid('b', number - 1) })).toBeNull();
   });
 

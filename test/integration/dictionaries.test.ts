@@ -7,7 +7,6 @@ import { listBatches } from '../../functions/data/batches.ts';
 import type { Row } from '../../functions/data/columns/column-items.ts';
 import { batchList, ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { listProjects } from '../../functions/data/projects.ts';
 import { CorruptData, LimitExceeded, OutdatedColumns } from '../../functions/errors.ts';
 import type { NewBatch } from '../../functions/schemas/batch.ts';
@@ -26,6 +25,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 let tables: TableNames;
@@ -38,7 +38,7 @@ const project = (number: number) => uuid('c', number);
 
 /** Two texts are a block. */
 const rowsPerBlock = 3;
-const writerOf = (through = client) => lifecycle(through, tables, { rowsPerBlock });
+const writerOf = (through = client) => writeApi(through, tables, { rowsPerBlock });
 const batchesOf = (userId: string, parameters: object, through = client) =>
   listBatches(through, tables, { rowsPerBlock })(userId, BatchListQuery.parse(parameters));
 const isReadOfTexts = ({ name, input }: Call) =>
@@ -146,7 +146,7 @@ describe('creations with new texts', () => {
       if (call.name === 'TransactWriteCommand') transactions++;
       return call.send();
     });
-    await lifecycle(counting, tables, { rowsPerBlock }).createBatches(userId, batches);
+    await writeApi(counting, tables, { rowsPerBlock }).createBatches(userId, batches);
     expect(transactions).toBeGreaterThan(1);
     expect(transactions).toBeLessThan(10);
     const { columns } = await ownerRows(client, tables, userId);
@@ -224,7 +224,7 @@ describe('a user of 4,096 projects', () => {
 
   /** The mean of as many creations as move rows from the tail to the blocks once. */
   async function unitsOfCreation(userId: string, firstId: number, contentOf: (at: number) => Partial<NewBatch>) {
-    const { createBatch } = lifecycle(measured, tables);
+    const { createBatch } = writeApi(measured, tables);
     const { cost } = await measure(async () => {
       for (let at = 0; at < creations; at++) {
         await createBatch(userId, newBatch(firstId + at, { device_type: 'FRESNEL', ...contentOf(at) }));
@@ -258,7 +258,7 @@ describe('a user of 4,096 projects', () => {
     // All texts, about 43 bytes each, strongly consistent.
     for (const { reads } of [ofNew, ofKnown]) expect(reads).toBeLessThanOrEqual(small.reads + 44);
     await expect(writerOf().createBatch(manager, newBatch(1))).rejects.toThrow(OutdatedColumns);
-    const { createBatch } = lifecycle(client, tables);
+    const { createBatch } = writeApi(client, tables);
     await expect(createBatch(manager, newBatch(1, { project_id: project(most) }))).rejects.toThrow(LimitExceeded);
     const projects = await listProjects(client, tables)(manager, noClaims);
     expect(projects.map(({ id }) => id)).toEqual(Array.from({ length: most }, (_, number) => project(number)));

@@ -1,6 +1,5 @@
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -8,6 +7,7 @@ import { lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const webhook = 'https://receiver.example.org/hooks';
 const alice = 'auth0|alice';
-const writes = lifecycle(client, names);
+const writes = writeApi(client, names);
 let number = 0;
 
 /** The rows of a new batch of two jobs that are done. */

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listResultsKeys } from '../../functions/data/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { maximumBodyBytes } from '../../functions/http/reply.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -12,6 +11,7 @@ import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const store = await startResultsStore();
@@ -19,7 +19,7 @@ afterAll(() => store.stop());
 const { handler } = await import('../../functions/endpoints/batches/get-full-results.ts');
 
 const passOn = store.handle;
-const { createBatch, recordJobStatus } = lifecycle(client, names);
+const { createBatch, recordJobStatus } = writeApi(client, names);
 const counter = { '000': 8, '001': 3 };
 let batchNumber = 0;
 let userId = '';

@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -21,6 +20,7 @@ import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
@@ -155,7 +155,7 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
 );
 
 describe('what events change of a batch that a device has', () => {
-  const events = lifecycle(client, names, { now: () => clock.now });
+  const events = writeApi(client, names, { now: () => clock.now });
 
   it('holds: a job that an event has ended is passed over, and its report refused unless it says the same', async () => {
     const { device, user } = newNames();
@@ -204,7 +204,7 @@ describe('what events change of a batch that a device has', () => {
 });
 
 describe('an open batch with a job that is about to be canceled', () => {
-  const events = lifecycle(client, names, { now: () => clock.now });
+  const events = writeApi(client, names, { now: () => clock.now });
 
   it('is timed out only two minutes after the job has ended', async () => {
     const { device, user } = newNames();

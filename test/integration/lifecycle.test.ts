@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { trials } from '../support/depth.ts';
@@ -13,6 +12,7 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
 const client = testClient(dynamodbEndpoint);
@@ -113,7 +113,7 @@ describe('lifecycle', () => {
 
   it('creates one sequence without gaps when many writers create at once', async () => {
     const userId = `crowd ${seed}`;
-    const writer = lifecycle(client, tables, { rowsPerBlock });
+    const writer = writeApi(client, tables, { rowsPerBlock });
     await writer.createBatch(userId, newBatch(0, { open: true }));
     await Promise.all([
       ...Array.from({ length: 6 }, (_, at) =>
@@ -131,7 +131,7 @@ describe('lifecycle', () => {
   });
 });
 
-type Writer = ReturnType<typeof lifecycle>;
+type Writer = ReturnType<typeof writeApi>;
 
 /**
  * Changes of one batch and its jobs. With one row a block, few pairs of them share a block of
@@ -158,13 +158,13 @@ describe('two writers that have both read before either writes', () => {
 
   async function newOwner(userId: string) {
     const open = newBatch(0, { open: true, tags: ['a'], jobs: [newJob(1), newJob(2)] });
-    await lifecycle(client, tables, { rowsPerBlock: 1 }).createBatch(userId, open);
+    await writeApi(client, tables, { rowsPerBlock: 1 }).createBatch(userId, open);
   }
 
   it.each(pairs)('give the same rows as one after the other: %s, then %s', async (first, second) => {
     const [apart, together] = [`${first} then ${second} ${seed}`, `${first} beside ${second} ${seed}`];
     await Promise.all([newOwner(apart), newOwner(together)]);
-    const writer = lifecycle(client, tables, early);
+    const writer = writeApi(client, tables, early);
     await changes[first]!(writer, apart);
     const expected = await outcomeOf(changes[second]!(writer, apart));
 
@@ -176,7 +176,7 @@ describe('two writers that have both read before either writes', () => {
       }
       return call.send();
     });
-    expect(await outcomeOf(changes[second]!(lifecycle(late, tables, early), together))).toBe(expected);
+    expect(await outcomeOf(changes[second]!(writeApi(late, tables, early), together))).toBe(expected);
     expect(await recountOf(client, tables, together, 1)).toEqual([]);
     const [one, other] = await Promise.all([apart, together].map((userId) => ownerRows(client, tables, userId)));
     expect(modelOf(other!)).toEqual(modelOf(one!));

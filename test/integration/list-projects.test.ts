@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const handler = await loadHandler('listProjects');
@@ -20,7 +20,7 @@ describe('GET /api/v1/projects', () => {
   it('lists those that the token names, otherwise those of the user’s batches', async () => {
     const user = `auth0|${randomUUID()}`;
     expect(await projectsOf(user)).toEqual([]);
-    const { createBatch } = lifecycle(client, names);
+    const { createBatch } = writeApi(client, names);
     for (const number of [1, 2, 4]) await createBatch(user, newBatch(number));
     expect(await projectsOf(user)).toEqual([uuid('c', 1), uuid('c', 2)].map((id) => ({ id, name: id })));
     const named = [{ id: uuid('c', 7), name: 'Mine' }];

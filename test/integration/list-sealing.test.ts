@@ -5,7 +5,6 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -19,6 +18,7 @@ import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 /** Segments of eight rows: seven of them are old. */
 const rowsPerBlock = 4;
@@ -81,7 +81,7 @@ async function commitChanges(userId: string, { row, status, second }: Change) {
   if (batch === undefined || batch.status === 'DONE') return;
   const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
   const times = { start_datetime: time, ...(status === 'DONE' && { end_datetime: time }) };
-  await lifecycle(client, tables, { rowsPerBlock }).recordBatchStatus(userId, batch.id, { status, ...times });
+  await writeApi(client, tables, { rowsPerBlock }).recordBatchStatus(userId, batch.id, { status, ...times });
 }
 
 describe('a list of rows of which some are sealed', () => {

@@ -6,7 +6,6 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -18,6 +17,7 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 /** Then nine rows fill the tail. */
 const rowsPerBlock = 16;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 const start = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
-const writerOf = () => lifecycle(client, tables, { rowsPerBlock });
+const writerOf = () => writeApi(client, tables, { rowsPerBlock });
 
 /** As many started batches as a tail holds. */
 async function fillTail(userId: string) {

@@ -8,7 +8,6 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { tagOfKey } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -19,6 +18,7 @@ import { recountOf } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 const names = await createTables(client, `${randomUUID()}-`);
@@ -38,7 +38,7 @@ async function createMany({ device, user }: Whose, count: number) {
 }
 
 describe('a batch that leaves the queue before a device took it', () => {
-  const events = lifecycle(client, names, { now: () => clock.now });
+  const events = writeApi(client, names, { now: () => clock.now });
   const cancelMany = cancelBatches(client, names, { now: () => clock.now });
   const cancelSome = cancelJobs(client, names, { now: () => clock.now });
   const ways: Record<string, (user: string, batch: Awaited<ReturnType<typeof stack.create>>) => Promise<unknown>> = {

@@ -3,7 +3,6 @@
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
@@ -13,6 +12,7 @@ import { loadHandler } from '../support/handlers.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const user = 'auth0|alice';
@@ -29,7 +29,7 @@ async function ask(route: RouteName, request: GatewayRequest = {}, userId = user
 }
 
 beforeAll(async () => {
-  const { createBatches, recordJobStatus } = lifecycle(client, names);
+  const { createBatches, recordJobStatus } = writeApi(client, names);
   const variables = { text: 'x'.repeat(31_000) };
   await createBatches(user, [
     newBatch(1, { jobs: [newJob(1), newJob(2), newJob(3, { runs: null, variables: { omega: [1] } })], tags: ['a'] }),

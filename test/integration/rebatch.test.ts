@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { rebatch as rebatchJobs } from '../../functions/data/rebatches.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import type { BatchWithJobs } from '../../functions/schemas/batch.ts';
@@ -18,6 +17,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -26,7 +26,7 @@ vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 
 const { rebatch } = await loadHandlers(['rebatch']);
-const { createBatch, recordJobStatus } = lifecycle(client, names);
+const { createBatch, recordJobStatus } = writeApi(client, names);
 const source = uuid('b', 1);
 let user: string;
 beforeEach(() => {

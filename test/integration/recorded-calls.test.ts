@@ -13,7 +13,6 @@ import { columnPrefix } from '../../functions/data/columns/column-items.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
@@ -38,6 +37,7 @@ import { newBatchBody, type RouteCase, routeCases } from '../support/route-cases
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 
@@ -219,7 +219,7 @@ async function sealBlocks(userId: string) {
 /** Makes a user's rows old ones: others follow, and their blocks are sealed. */
 async function makeOld(userId: string) {
   const newer = Array.from({ length: 16 }, (_, at) => newBatch(900 + at, { jobs: [newJob(900 + at)] }));
-  await lifecycle(client, names).createBatches(userId, newer);
+  await writeApi(client, names).createBatches(userId, newer);
   await sealBlocks(userId);
 }
 
@@ -376,7 +376,7 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
   if (ofNewcomers.length > 0) {
     const count = { cancelJob: 1, cancelJobs: 150 }[name as string] ?? 0;
     const jobs = Array.from({ length: count }, (_, at) => newJob(at + 1));
-    await lifecycle(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
+    await writeApi(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
     await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
   }
   await sealBlocks(owner);
@@ -487,7 +487,7 @@ describe('recoverBatches', () => {
     const { handler } = await load(otherFunctions.recoverBatches.entry);
     sink.messages.length = 0;
     const user_id = 'auth0|whose calls died';
-    await lifecycle(client, names).createBatches(user_id, [
+    await writeApi(client, names).createBatches(user_id, [
       newBatch(1, { jobs: [newJob(1)] }),
       newBatch(2, { jobs: [newJob(2)] }),
       newBatch(3, { jobs: [newJob(3), newJob(4)], open: true }),
@@ -546,7 +546,7 @@ describe('enqueueWebhooks', () => {
     sink.messages.length = 0;
     const user_id = 'auth0|told';
     const webhook = 'http://127.0.0.1:1/';
-    await lifecycle(client, names).createBatch(user_id, newBatch(1, { webhook }));
+    await writeApi(client, names).createBatch(user_id, newBatch(1, { webhook }));
     calls.clear();
     const image = (attributes: object) => ({ dynamodb: { NewImage: attributes, SequenceNumber: '1' } });
     const row = {

@@ -7,7 +7,6 @@ import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { addJobs } from '../../functions/data/new-batches.ts';
 import type { ServiceError } from '../../functions/errors.ts';
 import { queues } from '../../functions/queues.ts';
@@ -22,6 +21,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const sink = await startMessageSink();
@@ -33,7 +33,7 @@ vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
 afterAll(() => Promise.all([sink.stop(), proxy.stop()]));
 const { handler } = await import('../../functions/consumers/recover-batches.ts');
 
-const writer = lifecycle(client, names);
+const writer = writeApi(client, names);
 const batch_id = uuid('b', 1);
 const jobs = (count: number) => Array.from({ length: count }, (_, at) => newJob(at + 1));
 let user: string;

@@ -5,7 +5,6 @@ import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { batchList, ownerLists } from '../../functions/data/columns/lists.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { tables } from '../../functions/tables.ts';
 import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
 import { createCheckpoints, startStreamSource } from '../../infra/local/dynamodb/stream-source.ts';
@@ -18,6 +17,7 @@ import { loadList } from '../support/load-list.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { batchRows } from '../support/random-rows.ts';
+import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
 const { client, names } = await functionEnvironment();
@@ -94,7 +94,7 @@ describe('sealSegments', () => {
     const stop = startStreamSource(source, target, options);
     try {
       const batches = Array.from({ length: 17 }, (_, at) => newBatch(at));
-      await lifecycle(client, names).createBatches(userId, batches);
+      await writeApi(client, names).createBatches(userId, batches);
       for (let end = Date.now() + 60_000; (await summariesOf(userId)).length < 5; await wait(50))
         expect(Date.now()).toBeLessThan(end);
     } finally {

@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -20,6 +19,7 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
 /** Segments of four rows, the first of which may be sealed from the seventh row on. */
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 type Through = typeof client;
-const writer = (through: Through = client) => lifecycle(through, tables, { rowsPerBlock });
+const writer = (through: Through = client) => writeApi(through, tables, { rowsPerBlock });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 async function columnsOf(userId: string) {
   const items = await itemsOfOwner(client, tables.Columns, userId);

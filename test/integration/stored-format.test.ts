@@ -10,7 +10,6 @@ import type { StoredHead } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { Condition, ListQuery, Order } from '../../functions/data/lists/query.ts';
 import { listReader } from '../../functions/data/lists/reader.ts';
 import { listProjects } from '../../functions/data/projects.ts';
@@ -31,6 +30,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const client = testClient(dynamodbEndpoint);
 const before = ownerLists(4);
@@ -239,7 +239,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
       }
       const oneOf = batches.slice(0, 3).map((row) => row.id);
       expect((await read(userId, { ...queryOf({ where: { kind: 'ids', oneOf } }), offset: 0 })).total).toBe(3);
-      await expect(lifecycle(client, tables, { lists: after }).createBatch(userId, newBatch(1))).rejects.toThrow(
+      await expect(writeApi(client, tables, { lists: after }).createBatch(userId, newBatch(1))).rejects.toThrow(
         OutdatedColumns,
       );
     };
@@ -250,7 +250,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
       // moved.
       const readBefore = listReader({ client, tables, list: before.batch });
       await expect(readBefore(userId, queryOf({ where: facet('open', true) }))).rejects.toThrow(OutdatedColumns);
-      const writer = lifecycle(client, tables, { lists: before });
+      const writer = writeApi(client, tables, { lists: before });
       await expect(writer.createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
     });
     expect(interruptions).toBeGreaterThan(2);
@@ -260,7 +260,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     expect(await differencesOf(after, userId)).toEqual([]);
     await expectRightAnswers(after, userId, questions);
     if (notWritten.includes(change)) return;
-    const writer = lifecycle(client, tables, { lists: after });
+    const writer = writeApi(client, tables, { lists: after });
     await writer.createBatch(userId, newBatch(1, { backend_configuration: 'text', jobs: [newJob(1)] }));
     await writer.createBatch(userId, newBatch(2, { device_status: 'status 4', open: true }));
     await writer.recordBatchStatus(userId, newBatch(2).id, { status: 'RUNNING' });
@@ -305,7 +305,7 @@ it('refuses all events of an owner whose columns are of another description, for
       data: { batch_id: id, open: false },
     }),
   );
-  const errors = await lifecycle(counting, tables, { lists: after }).applyEvents(events);
+  const errors = await writeApi(counting, tables, { lists: after }).applyEvents(events);
   expect(errors.map((error) => error?.name)).toEqual(['OutdatedColumns', 'OutdatedColumns', 'OutdatedColumns']);
   // One event after the other would read as much for each.
   expect(calls).toBe(2);
@@ -341,13 +341,13 @@ describe('columns of an earlier layout', () => {
       for (const question of questions) await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
       expect(await listed()).toEqual(projects);
       expect((await read(userId, queryOf({}))).total).toBe(rows.length);
-      const writer = lifecycle(client, tables, { lists });
+      const writer = writeApi(client, tables, { lists });
       await expect(writer.createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
     };
     await check();
     await repairPiecewise(userId, lists, check);
     expect(await summariesOf(userId)).toHaveLength(10);
-    const writer = lifecycle(client, tables, { lists });
+    const writer = writeApi(client, tables, { lists });
     for (let number = 1; number < 10; number++) {
       await writer.createBatch(userId, newBatch(number, { open: true, jobs: [newJob(number)] }));
       await writer.recordBatchStatus(userId, String(rows.at(-number)?.id), { device_status: `${number}` });

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
@@ -11,10 +10,11 @@ import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
 const handlers = await loadHandlers(['closeBatch', 'setTags', 'getBatch', 'listBatches']);
-const { createBatch, recordJobStatus, recordBatchStatus, addJobs } = lifecycle(client, names);
+const { createBatch, recordJobStatus, recordBatchStatus, addJobs } = writeApi(client, names);
 const batchId = uuid('b', 1);
 let user: string;
 beforeEach(() => {

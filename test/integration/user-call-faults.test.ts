@@ -48,7 +48,10 @@ const calls: Readonly<Record<string, (through: Through, userId: string) => Promi
   'cancel a batch': (through, user) => write(through).cancelBatch(user, uuid('b', 1)),
   'cancel jobs': (through, user) => write(through).cancelJobs(user, uuid('b', 1), { min_runs: 50 }),
   'cancel a job': (through, user) => write(through).cancelJob(user, uuid('a', 1)),
-  'time a batch out': (through, user) => write(through).recordBatchStatus(user, uuid('b', 1), { status: 'TIMED_OUT' }),
+  'time a batch out': (through, user) => {
+    const event = { id: 'timed out', time: '2026-03-03T00:01:00.000000Z' };
+    return write(through).recordBatchStatus(user, uuid('b', 1), { status: 'TIMED_OUT' }, { event });
+  },
 };
 
 let users = 0;

@@ -5,7 +5,6 @@ import * as fc from 'fast-check';
 import { cancelJobs } from '../../functions/data/cancellations.ts';
 import { cancelJob } from '../../functions/data/job-updates.ts';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
-import { lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
 import { rebatch } from '../../functions/data/rebatches.ts';
 import type { BatchRow, NewBatch } from '../../functions/schemas/batch.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
@@ -15,6 +14,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { derivedUuid } from '../../functions/uuid.ts';
 import { newBatch, newJob, uuid } from './new-batch.ts';
 import type { OwnerRows } from './owner-rows.ts';
+import { writeApi } from './write-api.ts';
 
 interface ModelBatch {
   readonly device_type: string;
@@ -52,8 +52,8 @@ export interface Model {
 export const emptyModel: Model = { batches: [], jobs: [] };
 
 /**
- * The time of every cancellation: earlier than that of the other calls, so that nothing is added to
- * what it has closed.
+ * The time of every cancellation. All events are a second later: of equal times, the later arrival
+ * wins, and nothing is added to what was closed.
  */
 const now = '2026-03-03T00:00:00.000000Z';
 
@@ -61,7 +61,7 @@ const now = '2026-03-03T00:00:00.000000Z';
 export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, rowsPerBlock: number) {
   const options = { rowsPerBlock, now: () => Date.parse(now) };
   return {
-    ...lifecycle(client, tables, { rowsPerBlock }),
+    ...writeApi(client, tables, { ...options, now: () => Date.parse(now) + 1000 }),
     cancelBatch: cancelBatch(client, tables, options),
     cancelJob: cancelJob(client, tables, options),
     cancelJobs: cancelJobs(client, tables, options),
@@ -183,8 +183,10 @@ function settle({ batches, jobs }: Model): Model {
   return { batches: batches.map(([id, batch]) => [id, { ...batch, status: visible(batch) }]), jobs };
 }
 
-function may(moves: Record<string, readonly string[]>, from: string, to: string | undefined): boolean {
-  return to === undefined || from === to || (moves[from] ?? []).includes(to);
+/** What an event with status `to` leads to; undefined: it is refused, for a second end. */
+function statusAfter(moves: Record<string, readonly string[]>, from: string, to = from): string | undefined {
+  if (from === to || moves[from]?.includes(to)) return to;
+  return moves[to]?.length === 0 ? undefined : from;
 }
 
 const batchNumbers = fc.integer({ min: 0, max: 5 });
@@ -288,8 +290,9 @@ const recordBatch = fc
         writer.recordBatchStatus(userId, id, given({ status, start_datetime: start, end_datetime: end })),
       apply: (state) =>
         changeBatch(state, id, (batch) => {
-          if (!may(batchMoves, batch.status, status)) return undefined;
-          const after = { ...batch, ...given({ saidStatus: status, start, end }) };
+          const saidStatus = statusAfter(batchMoves, batch.saidStatus, status);
+          if (saidStatus === undefined) return undefined;
+          const after = { ...batch, saidStatus, ...given({ start, end }) };
           return batch.open && finalBatch.includes(status ?? '') ? { ...after, open: false, closedLater: true } : after;
         }),
       toString: () => `recordBatch(${number}, ${status}, ${start}, ${end})`,
@@ -347,9 +350,9 @@ const recordJob = fc
         const jobs = new Map(state.jobs);
         const job = jobs.get(id);
         if (job === undefined) return refuse(state, 'NotFound');
-        if (!may(jobMoves, job.status, status)) return refuse(state, 'IllegalTransition');
-        const said = { saidStatus: status, saidErrors: errors, start, end, results: key(owner) };
-        jobs.set(id, { ...job, ...given(said) });
+        const saidStatus = statusAfter(jobMoves, job.saidStatus, status);
+        if (saidStatus === undefined) return refuse(state, 'IllegalTransition');
+        jobs.set(id, { ...job, saidStatus, ...given({ saidErrors: errors, start, end, results: key(owner) }) });
         return done({ ...state, jobs: [...jobs] });
       },
       toString: () => `recordJob(${number}, ${status}, ${start}, ${end}, ${errors}, ${result})`,

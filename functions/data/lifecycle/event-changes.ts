@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
-import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
+import { toMicroseconds } from '../../timestamp.ts';
 import { creationChanges } from './creation.ts';
 import type { Change, Owner, SourceCall } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
@@ -24,7 +24,6 @@ export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): 
   }
   const digest = createHash('sha256').update(JSON.stringify(event)).digest('base64url');
   const reference: SourceCall = { id, time, digest };
-  const asked = { now: fromMicroseconds(now * 1000), event: reference };
   switch (event.type) {
     case 'batch.created': {
       const { jobs, ...create } = event.data;
@@ -36,12 +35,12 @@ export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): 
     }
     case 'batch.updated': {
       const { batch_id, ...update } = event.data;
-      return [updateBatch(owner.lists, { id: batch_id, update, ...asked })];
+      return [updateBatch(owner.lists, { id: batch_id, update, event: reference })];
     }
     case 'job.updated': {
       const { job_id, ...update } = event.data;
       requireOwnResults(owner.userId, update.results_key, ['body', 'data', 'results_key']);
-      return [updateJob(owner.lists, { id: job_id, update, ...asked })];
+      return [updateJob(owner.lists, { id: job_id, update, event: reference })];
     }
   }
 }

@@ -5,25 +5,18 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type InputFault, InvalidInput, TooBusy } from '../../errors.ts';
-import type { NewBatch } from '../../schemas/batch.ts';
-import type { NewJob } from '../../schemas/job.ts';
+import { TooBusy } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import type { InterruptedCall } from '../../schemas/recovery-request.ts';
 import { endOfJobs } from '../../statuses.ts';
-import { fromMicroseconds } from '../../timestamp.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
 import { listJobIds } from '../jobs.ts';
 import { commitChanges } from './commit-changes.ts';
-import { creationChanges } from './creation.ts';
-import type { Change, Owner, SourceCall } from './draft.ts';
+import type { Change, Owner } from './draft.ts';
 import { endJobsChanges, JobsLeft, mostAttempts } from './end-jobs.ts';
 import { eventChanges } from './event-changes.ts';
 import type { LifecycleTables } from './transaction.ts';
-import { requireOwnResults, updateBatch, updateJob } from './update.ts';
-import type { BatchUpdate, JobUpdate } from './update-row.ts';
-
-export type { SourceCall } from './draft.ts';
+import type { BatchUpdate } from './update-row.ts';
 
 export interface LifecycleOptions {
   /** Milliseconds since 1970. */
@@ -38,19 +31,6 @@ export interface LifecycleOptions {
    * which of its jobs it changes.
    */
   readonly beforeMultiTransaction?: (userId: string, batchId: string, call?: InterruptedCall) => Promise<void>;
-}
-
-/** A batch to create, and when (by default now). */
-export type BatchToCreate = NewBatch & { readonly created_at?: string };
-
-export interface CallOptions {
-  /**
-   * The event that asks for the change: it takes effect at the event's time, and once. By default
-   * the caller asks, and now.
-   */
-  readonly event?: SourceCall | undefined;
-  /** Where the input stands in the request: how faults' `loc` begins. */
-  readonly loc?: InputFault['loc'];
 }
 
 /**
@@ -102,91 +82,33 @@ export function lifecycle(
   tables: LifecycleTables,
   { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeMultiTransaction }: LifecycleOptions = {},
 ) {
-  const present = () => fromMicroseconds(now() * 1000);
   const ownerOf = (userId: string): Owner => ({ userId, lists });
   const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
 
   return {
-    createBatches,
-
-    /** createBatches with one batch. */
-    async createBatch(userId: string, batch: BatchToCreate, options?: CallOptions): Promise<void> {
-      await createBatches(userId, [batch], options);
-    },
-
-    /**
-     * Adds jobs to a batch, after those it has, in this order. Jobs that exist already with the
-     * same content are passed over. Throws NotFound when there is no such batch, IllegalTransition
-     * when it is closed, AlreadyExists when a job exists with other content or in another batch.
-     */
-    async addJobs(userId: string, batchId: string, jobs: readonly NewJob[], options: CallOptions = {}): Promise<void> {
-      const { event, loc = ['body'] } = options;
-      requireDistinct(jobs, loc);
-      const time = event?.time ?? present();
-      await carryOutOne(userId, creationChanges(ownerOf(userId), { batchId, jobs, time }, event));
-    },
-
-    /**
-     * Records what became of a batch. Statuses only move forward: PENDING, then RUNNING and PAUSED
-     * in turns, then CANCELING, then DONE, CANCELED, TIMED_OUT or ERROR for ever; steps may be
-     * skipped. These close the batch; of the jobs that have not ended, the last three make CANCELED
-     * ones (see derive-status.ts). Throws NotFound, and IllegalTransition for a move backward or
-     * out of a final status.
-     */
-    async recordBatchStatus(
-      userId: string,
-      batchId: string,
-      update: Pick<BatchUpdate, 'status' | 'start_datetime' | 'end_datetime' | 'device_status'>,
-      { event }: CallOptions = {},
-    ): Promise<void> {
-      const operations = [updateBatch(lists, { id: batchId, update, now: present(), event })];
-      throwFirst(await carryOutTasks(userId, [{ operations, endedBatch: endedBatch(batchId, update) }]));
-    },
-
     /**
      * Ends the jobs of a batch that has ended, where a call that ended it died on its way. Throws
      * NotFound.
      */
     async endJobs(userId: string, batchId: string): Promise<void> {
-      throwFirst(await carryOutTasks(userId, [{ operations: [], endedBatch: batchId }]));
-    },
-
-    /** Replaces a batch's tags. Throws NotFound. */
-    async setTags(
-      userId: string,
-      batchId: string,
-      tags: readonly string[],
-      { event }: CallOptions = {},
-    ): Promise<void> {
-      const update = { tags: [...new Set(tags)] };
-      await carryOutOne(userId, [updateBatch(lists, { id: batchId, update, now: present(), event })]);
-    },
-
-    /** Closes a batch for good: it takes no more jobs. Throws NotFound. */
-    async closeBatch(userId: string, batchId: string, { event }: CallOptions = {}): Promise<void> {
-      await carryOutOne(userId, [updateBatch(lists, { id: batchId, update: { open: false }, now: present(), event })]);
-    },
-
-    /**
-     * Records what became of a job; its batch's counts move with it, in the same transaction.
-     * Statuses only move forward: PENDING, RUNNING, CANCELING, then DONE, ERROR or CANCELED for
-     * ever; steps may be skipped. Throws NotFound, IllegalTransition for a move backward or out of
-     * a final status, InvalidInput when `results_key` is not the owner's own.
-     */
-    async recordJobStatus(
-      userId: string,
-      jobId: string,
-      update: JobUpdate,
-      { event, loc = ['body'] }: CallOptions = {},
-    ): Promise<void> {
-      requireOwnResults(userId, update.results_key, [...loc, 'results_key']);
-      await carryOutOne(userId, [updateJob(lists, { id: jobId, update, now: present(), event })]);
+      const [error] = await carryOutTasks(userId, [{ operations: [], endedBatch: batchId }]);
+      if (error !== undefined) throw error;
     },
 
     /**
      * Makes the changes that events of one owner ask for, in this order, as many in one transaction
-     * as it holds. Returns for each event what the function above that does the same would throw,
-     * or undefined; InvalidInput for an event more than 5 minutes in the future.
+     * as it holds. Returns for each event why it is refused, if it is: InvalidInput for an event
+     * that is more than 5 minutes ahead, otherwise
+     * - `batch.created`: AlreadyExists when the batch exists with other content or without these
+     *   jobs, or a job with other content or in another batch; LimitExceeded when the owner uses
+     *   more projects or device types than lists can distinguish. The batch's `seq` follows the
+     *   owner's last, its `created_at` is the event's time or one microsecond after the owner's
+     *   latest, and its jobs count from 0. What exists with the same content stays as it is.
+     * - `jobs.added`: NotFound without the batch, IllegalTransition when it was closed before,
+     *   AlreadyExists for jobs as above. Jobs that exist with the same content are passed over.
+     * - `batch.updated`, `job.updated`: NotFound; IllegalTransition for a second final status;
+     *   InvalidInput when `results_key` is not the owner's own. Statuses only move forward, by the
+     *   stages in statuses.ts, and may skip some. A final one closes the batch.
      */
     async applyEvents(events: readonly LifecycleEvent[]): Promise<(Error | undefined)[]> {
       const [userId, ...others] = new Set(events.map((event) => event.user_id));
@@ -204,38 +126,6 @@ export function lifecycle(
       return tasks.map(({ error }, at) => error ?? errors[at]);
     },
   };
-
-  /**
-   * Creates batches with their jobs, in this order: `seq` goes on from the owner's last;
-   * `created_at` is the given time, or one microsecond after the owner's latest when that is not
-   * earlier; `creation_order` counts a batch's jobs from 0. As many batches as one transaction
-   * holds are created together: many cost less than one by one.
-   *
-   * A batch that exists with the same content is left as it is (its tags, openness and statuses may
-   * have changed since), and jobs that an interrupted call left out are added. Throws AlreadyExists
-   * when a batch exists with other content or without these jobs, or a job with other content or in
-   * another batch; the other batches are created all the same. Throws LimitExceeded when the owner
-   * uses more projects or device types than its lists can distinguish.
-   */
-  async function createBatches(
-    userId: string,
-    batches: readonly BatchToCreate[],
-    { event, loc = ['body'] }: CallOptions = {},
-  ): Promise<void> {
-    const time = event?.time ?? present();
-    const tasks = batches.map(({ jobs, created_at, ...create }, at) => {
-      requireDistinct(jobs, [...loc, 'jobs']);
-      const creation = { batchId: create.id, create, jobs, time: created_at ?? time };
-      return {
-        operations: creationChanges(ownerOf(userId), creation, at === batches.length - 1 ? event : undefined),
-      };
-    });
-    throwFirst(await carryOutTasks(userId, tasks));
-  }
-
-  async function carryOutOne(userId: string, operations: readonly Change[]): Promise<void> {
-    throwFirst(await carryOutTasks(userId, [{ operations }]));
-  }
 
   /**
    * As commitChanges does; with a task that ends a batch, its jobs end, in the same transaction
@@ -275,14 +165,4 @@ interface Task {
 
 function endedBatch(batchId: string, { status }: Pick<BatchUpdate, 'status'>): string | undefined {
   return status !== undefined && endOfJobs(status) !== null ? batchId : undefined;
-}
-
-function throwFirst(errors: readonly (Error | undefined)[]): void {
-  const error = errors.find((each) => each !== undefined);
-  if (error !== undefined) throw error;
-}
-
-function requireDistinct(jobs: readonly NewJob[], loc: InputFault['loc']): void {
-  if (new Set(jobs.map((job) => job.id)).size === jobs.length) return;
-  throw new InvalidInput([{ loc, msg: 'Each job only once.', type: 'value_error' }]);
 }

@@ -1,36 +1,20 @@
-import { CorruptData, IllegalTransition, type InputFault, InvalidInput, NotFound } from '../../errors.ts';
+import { CorruptData, type InputFault, InvalidInput, NotFound } from '../../errors.ts';
 import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
-import type { JobRow } from '../../schemas/job.ts';
-import type { BatchStatus, JobStatus } from '../../schemas/values.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import {
-  type Change,
-  reportedBatch,
-  reportedJob,
-  type SourceCall,
-  visibleBatch,
-  visibleJob,
-  withJobs,
-  withRows,
-} from './draft.ts';
+import { type Change, reportedBatch, reportedJob, type SourceCall, withJobs, withRows } from './draft.ts';
 import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
-interface UpdateRequest<Update> {
-  readonly id: string;
-  readonly update: Update;
-  /** The present, as a canonical time: counts where no event asks. */
-  readonly now: string;
-  readonly event?: SourceCall | undefined;
-}
-
 /**
- * The operation that updates a batch. One that ends it closes it too. Its jobs are for
- * endJobsChanges (see end-jobs.ts) to end.
+ * Updates a batch at the time of the event, or now where a user asks. One that ends it closes it
+ * too. Its jobs are for endJobsChanges (see end-jobs.ts) to end. `now` is a canonical time.
  */
-export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdate>): Change {
-  const { id, update, event } = request;
+export function updateBatch(
+  lists: OwnerLists,
+  { id, update, ...asked }: { readonly id: string; readonly update: BatchUpdate } & Asked,
+): Change {
+  const { event } = asked;
   return {
     batchIds: [id],
     jobIds: [],
@@ -38,9 +22,8 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
     apply(draft) {
       const before = reportedBatch(draft, id);
       if (before === undefined) throw new NotFound('There is no such batch.');
-      if (event === undefined) requireStatusOf(visibleBatch(draft, id) as BatchRow, update.status);
       const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
-      const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(request));
+      const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(asked));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
     },
   };
@@ -50,8 +33,10 @@ export function updateBatch(lists: OwnerLists, request: UpdateRequest<BatchUpdat
  * As updateBatch; the counts of the job's batch move with its status. `results_key` must be the
  * owner's: see requireOwnResults.
  */
-export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>): Change {
-  const { id, update, event } = request;
+export function updateJob(
+  lists: OwnerLists,
+  { id, update, event }: { readonly id: string; readonly update: JobUpdate; readonly event: SourceCall },
+): Change {
   return {
     batchIds: [],
     jobIds: [id],
@@ -59,8 +44,7 @@ export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>):
     apply(draft) {
       const before = reportedJob(draft, id);
       if (before === undefined) throw new NotFound('There is no such job.');
-      if (event === undefined) requireStatusOf(visibleJob(draft, id) as JobRow, update.status);
-      const after = updateRow(before, update, sourceOf(request));
+      const after = updateRow(before, update, sourceOf({ event }));
       if (after === before) return draft;
       const batch = reportedBatch(draft, before.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${id} is missing.`);
@@ -69,17 +53,10 @@ export function updateJob(lists: OwnerLists, request: UpdateRequest<JobUpdate>):
   };
 }
 
-function sourceOf({ now, event }: UpdateRequest<unknown>): UpdateSource {
-  return event === undefined ? { kind: 'direct call', time: now } : { kind: 'event', time: event.time };
-}
+type Asked = { readonly event: SourceCall; readonly now?: never } | { readonly event?: never; readonly now: string };
 
-/**
- * Throws IllegalTransition when a settled row has another status: to a direct call, a derived end
- * is as final as any other.
- */
-function requireStatusOf({ id, status, reported }: BatchRow | JobRow, next: BatchStatus | JobStatus | undefined): void {
-  if (reported === undefined || next === undefined || next === status) return;
-  throw new IllegalTransition('illegal_transition', `${id} is ${status} and cannot become ${next}.`);
+function sourceOf({ event, now }: Asked): UpdateSource {
+  return event === undefined ? { kind: 'direct call', time: now } : { kind: 'event', time: event.time };
 }
 
 /**
