@@ -38,7 +38,7 @@ export type Difference =
       readonly kind: 'row';
       readonly table: 'Batches' | 'Jobs';
       readonly key: string;
-      /** Those of its derived attributes that are wrong. */
+      /** Its wrong derived attributes. */
       readonly found: Item;
       readonly expected: Item;
       /** As stored, whatever it is; undefined where the row has none. */
@@ -202,7 +202,7 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items
 }
 
 /**
- * Those that the list still has. They keep their order, because a text's index is in the columns
+ * The dictionaries that the list still has. They keep their order, because a text's index is in the columns
  * already. One that lacks texts, or has a text twice, is learned from the rows as if they were
  * created anew: unless rows were renumbered since, that gives every text its index back.
  */
@@ -222,8 +222,8 @@ function soundDictionaries(list: ListDescription, items: ReadonlyMap<string, Ite
 }
 
 /**
- * The blocks of the columns, each sealed where it is found sealed: sealing changes no value. And
- * those summaries that are found and may be there, because all blocks of their segments are sealed.
+ * The blocks of the columns, each sealed where it is found sealed: sealing changes no value. Of the
+ * summaries that are found, also the right bytes if all blocks of their segments are sealed.
  */
 function* columnItems(
   list: ListDescription,

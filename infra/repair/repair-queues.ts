@@ -35,86 +35,91 @@ export interface QueueDifference {
  * strongly consistent, and changed only where it still is as it was read. Rows that break their
  * schema are passed over: repairUser reports them.
  */
-export async function repairQueues({ client, tables, fix, userId }: QueueRepair): Promise<QueueDifference[]> {
-  const differences: QueueDifference[] = [];
-  const items = new Map((await queueItems()).map((item) => [nameOf(item), item]));
-  for await (const row of queuedBatches()) {
+export async function repairQueues(repair: QueueRepair): Promise<QueueDifference[]> {
+  const differences: (QueueDifference | undefined)[] = [];
+  const items = new Map((await readQueueItems(repair)).map((item) => [nameOf(item), item]));
+  for await (const row of readQueuedBatches(repair)) {
     const { device_type, queue_key } = row;
     const item = typeof queue_key === 'string' ? items.get(nameOf({ device_type, key: queue_key })) : undefined;
-    if (whyWrong(row, item) !== undefined) await checkBatch(row.user_id, row.id);
+    if (whyWrong(row, item) !== undefined) differences.push(await checkBatch(repair, row.user_id, row.id));
   }
   for (const item of items.values()) {
-    const row = await batchOf(item.user_id, batchIdOfKey(item.key));
-    if (row !== 'broken' && row?.queue_key !== item.key) await checkItem(item);
+    const row = await readBatchOf(repair, item.user_id, batchIdOfKey(item.key));
+    if (row !== 'broken' && row?.queue_key !== item.key) differences.push(await checkItem(repair, item));
   }
-  return differences;
+  return differences.filter((difference) => difference !== undefined);
+}
 
-  async function checkBatch(owner: string, id: string): Promise<void> {
-    const row = await batchOf(owner, id);
-    if (row === undefined || row === 'broken') return;
-    const { device_type, queue_key } = row;
-    const item = typeof queue_key === 'string' ? await itemAt(device_type, queue_key) : undefined;
-    const reason = whyWrong(row, item);
-    if (reason === undefined) return;
-    differences.push({ userId: owner, batchId: id, reason });
-    if (fix) await requestChange(client, tables)(owner, [placeAgain(id, item === undefined ? queue_key : undefined)]);
+async function checkBatch(repair: QueueRepair, userId: string, id: string): Promise<QueueDifference | undefined> {
+  const row = await readBatchOf(repair, userId, id);
+  if (row === undefined || row === 'broken') return undefined;
+  const { device_type, queue_key } = row;
+  const item = typeof queue_key === 'string' ? await readItemAt(repair, device_type, queue_key) : undefined;
+  const reason = whyWrong(row, item);
+  if (reason === undefined) return undefined;
+  if (repair.fix) {
+    const change = placeAgain(id, item === undefined ? queue_key : undefined);
+    await requestChange(repair.client, repair.tables)(userId, [change]);
   }
+  return { userId, batchId: id, reason };
+}
 
-  async function checkItem(item: QueueItem): Promise<void> {
-    const batchId = batchIdOfKey(item.key);
-    const [found, row] = await Promise.all([itemAt(item.device_type, item.key), batchOf(item.user_id, batchId)]);
-    if (found === undefined || row === 'broken' || row?.queue_key === item.key) return;
-    differences.push({ userId: item.user_id, batchId, reason: 'is in the queue, but does not say so' });
+async function checkItem(repair: QueueRepair, item: QueueItem): Promise<QueueDifference | undefined> {
+  const { device_type, key, user_id: userId } = item;
+  const batchId = batchIdOfKey(key);
+  const [found, row] = await Promise.all([readItemAt(repair, device_type, key), readBatchOf(repair, userId, batchId)]);
+  if (found === undefined || row === 'broken' || row?.queue_key === key) return undefined;
+  if (repair.fix) {
     // No batch takes a key that is there, so none can have taken this one since.
-    const Key = { device_type: item.device_type, key: item.key };
-    if (fix) await client.send(new DeleteCommand({ TableName: tables.DeviceQueue, Key }));
+    await repair.client.send(new DeleteCommand({ TableName: repair.tables.DeviceQueue, Key: { device_type, key } }));
   }
+  return { userId, batchId, reason: 'is in the queue, but does not say so' };
+}
 
-  async function queueItems(): Promise<QueueItem[]> {
-    const found: QueueItem[] = [];
-    for await (const { Items = [] } of paginateScan(
-      { client },
-      { TableName: tables.DeviceQueue, ConsistentRead: true },
-    )) {
-      for (const item of Items) {
-        if (item.key === deviceClockKey) continue;
-        const { data } = QueueItem.safeParse(item);
-        if (data !== undefined && (userId === undefined || data.user_id === userId)) found.push(data);
-      }
-    }
-    return found;
-  }
-
-  /** All batches that workers may take, or might have taken. */
-  async function* queuedBatches(): AsyncGenerator<BatchRow> {
-    const input = {
-      TableName: tables.Batches,
-      FilterExpression: 'attribute_exists(queue_key)',
-      ConsistentRead: true,
-    };
-    const pages =
-      userId === undefined
-        ? paginateScan({ client }, input)
-        : paginateQuery(
-            { client },
-            { ...input, KeyConditionExpression: 'user_id = :user', ExpressionAttributeValues: { ':user': userId } },
-          );
-    for await (const { Items = [] } of pages) {
-      for (const item of Items) {
-        const row = readBatch(item);
-        if (row !== undefined) yield row;
-      }
+async function readQueueItems({ client, tables, userId }: QueueRepair): Promise<QueueItem[]> {
+  const found: QueueItem[] = [];
+  for await (const { Items = [] } of paginateScan(
+    { client },
+    { TableName: tables.DeviceQueue, ConsistentRead: true },
+  )) {
+    for (const item of Items) {
+      if (item.key === deviceClockKey) continue;
+      const { data } = QueueItem.safeParse(item);
+      if (data !== undefined && (userId === undefined || data.user_id === userId)) found.push(data);
     }
   }
+  return found;
+}
 
-  async function batchOf(owner: string, id: string): Promise<BatchRow | 'broken' | undefined> {
-    const item = await getItem(client, { table: tables.Batches, key: { user_id: owner, id }, consistent: true });
-    return item && (readBatch(item) ?? 'broken');
+/** All batches that workers may take, or might have taken. */
+async function* readQueuedBatches({ client, tables, userId }: QueueRepair): AsyncGenerator<BatchRow> {
+  const input = {
+    TableName: tables.Batches,
+    FilterExpression: 'attribute_exists(queue_key)',
+    ConsistentRead: true,
+  };
+  const ofUser = { KeyConditionExpression: 'user_id = :user', ExpressionAttributeValues: { ':user': userId } };
+  const pages =
+    userId === undefined ? paginateScan({ client }, input) : paginateQuery({ client }, { ...input, ...ofUser });
+  for await (const { Items = [] } of pages) {
+    for (const item of Items) {
+      const row = readBatch(item);
+      if (row !== undefined) yield row;
+    }
   }
+}
 
-  async function itemAt(device_type: string, key: string): Promise<Item | undefined> {
-    return getItem(client, { table: tables.DeviceQueue, key: { device_type, key }, consistent: true });
-  }
+async function readBatchOf(
+  { client, tables }: QueueRepair,
+  user_id: string,
+  id: string,
+): Promise<BatchRow | 'broken' | undefined> {
+  const item = await getItem(client, { table: tables.Batches, key: { user_id, id }, consistent: true });
+  return item && (readBatch(item) ?? 'broken');
+}
+
+function readItemAt({ client, tables }: QueueRepair, device_type: string, key: string): Promise<Item | undefined> {
+  return getItem(client, { table: tables.DeviceQueue, key: { device_type, key }, consistent: true });
 }
 
 function readBatch(item: Item): BatchRow | undefined {

@@ -88,8 +88,8 @@ async function findDifferences(countOnce: CountOnce): Promise<Recount> {
  * Makes rows, columns and heads what the rows say, and returns the last recount: only differences
  * that nobody can mend, unless other writers were in the way in every round.
  *
- * 1. Both heads lose their format. From now on nobody reads columns or begins to write. Where a
- *    head is missing, one without content stands in its place, which does the same.
+ * 1. Both heads lose their format. From now on nobody reads columns or begins to write. A missing
+ *    head becomes one without content, which has the same effect.
  * 2. Rows and blocks that differ are written, each only where it is still as it was found: a writer
  *    that had read the heads before may commit a change of old rows until now.
  * 3. When a recount finds nothing but the heads to differ, they are written, with their format.
