@@ -202,9 +202,10 @@ function expectedHead(list: ListDescription, rows: readonly NumberedRow[], items
 }
 
 /**
- * The dictionaries that the list still has. They keep their order, because a text's index is in the columns
- * already. One that lacks texts, or has a text twice, is learned from the rows as if they were
- * created anew: unless rows were renumbered since, that gives every text its index back.
+ * The dictionaries that the list still has. They keep their order, because a text's index is in the
+ * columns already. A dictionary that lacks texts, or has a text twice, is learned from the rows as
+ * if they were created anew: unless rows were renumbered since, that gives every text its index
+ * back.
  */
 function soundDictionaries(list: ListDescription, items: ReadonlyMap<string, Item>): Dictionaries {
   const head = StoredHead.safeParse(items.get(headKey(list))).data;
