@@ -14,7 +14,7 @@ export interface CompactJws {
   readonly encoded: readonly [header: string, payload: string, signature: string];
 }
 
-const longestToken = 8192;
+const maxTokenCharacters = 8192;
 
 /**
  * The types of access tokens by RFC 7519 and RFC 9068. Other tokens of the same issuer
@@ -31,7 +31,7 @@ const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
  * Throws TokenRefused.
  */
 export function readCompactJws(token: string): CompactJws {
-  if (token.length > longestToken) throw new TokenRefused('longer than 8 KB');
+  if (token.length > maxTokenCharacters) throw new TokenRefused('longer than 8 KB');
   const [header = '', payload = '', signature = '', ...rest] = token.split('.');
   if (signature === '' || rest.length > 0) throw new TokenRefused('not a signed token of three parts');
   const { alg, kid, crit, typ } = readJsonObject(decodeBase64Url(header));

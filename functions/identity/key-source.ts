@@ -22,7 +22,7 @@ const freshFor = 10 * minute;
 /** For this time keys stay in use while the issuer does not answer. */
 const usableFor = 6 * 60 * minute;
 const fetchTimeout = 2 * second;
-const largestKeySet = 1024 * 1024;
+const maxKeySetBytes = 1024 * 1024;
 
 /**
  * The keys of an issuer, kept between requests. They are fetched when they are first needed, when a
@@ -100,7 +100,7 @@ async function readText({ body }: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    if (bytes > largestKeySet) throw new Error(`The issuer's key set is larger than ${largestKeySet} bytes.`);
+    if (bytes > maxKeySetBytes) throw new Error(`The issuer's key set is larger than ${maxKeySetBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -52,7 +52,7 @@ export const rooms: readonly Room[] = [
     path: 'functions/identity',
     holds: "Tokens and the issuer's keys",
     imports: ['functions'],
-    packages: ['zod', 'aws-jwt-verify'],
+    packages: [],
   },
   {
     path: 'functions/webhooks',

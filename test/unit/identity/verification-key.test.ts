@@ -38,6 +38,7 @@ describe('verificationKey', () => {
     ['names its curve in a list', { ...ec.jwk, crv: ['P-256'] }],
     ['lacks x', { ...ec.jwk, x: undefined }],
     ['lacks y', { ...ec.jwk, y: undefined }],
+    ['is no point of its curve', { ...ec.jwk, x: ec.jwk.y }],
     ['is on a curve of another family', { ...ec.jwk, alg: undefined, crv: 'secp256k1' }],
     ['names the algorithm of another curve', { ...ec.jwk, alg: 'ES384' }],
     ['names the curve of another', { ...ec.jwk, alg: 'ES521' }],
@@ -60,7 +61,6 @@ describe('verificationKey', () => {
     const [header, , signature] = token.split('.');
     const forged = readCompactJws(`${header}.e30.${signature}`);
     expect(() => key.verify(forged)).toThrow(new TokenRefused('a wrong signature'));
-    expect(() => key.verify(forged)).toThrow(expect.objectContaining({ cause: expect.any(Error) }));
     const other = readCompactJws(signedToken(issued, {}, { alg: 'RS512', kid: issued.kid }));
     expect(() => key.verify(other)).toThrow(new TokenRefused('not an algorithm of its key'));
   });
