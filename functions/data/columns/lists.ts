@@ -6,6 +6,7 @@
 import { batchRowDefaults } from '../../schemas/batch.ts';
 import { jobRowDefaults } from '../../schemas/job.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
+import { requireFormatLimits } from './format-limits.ts';
 import type { ListDescription } from './list-description.ts';
 import { withRowsPerBlock } from './list-description.ts';
 
@@ -82,6 +83,9 @@ export const jobList = {
   },
   rowDefaults: jobRowDefaults,
 } as const satisfies ListDescription;
+
+requireFormatLimits(batchList);
+requireFormatLimits(jobList);
 
 /** Both lists of an owner; they are written and recounted together. */
 export interface OwnerLists {

@@ -2,6 +2,7 @@
 
 import { CorruptData } from '../../errors.ts';
 import { type Dictionaries, facetSize, indexOfFacet } from '../columns/facets.ts';
+import { maxTabulatedCodes } from '../columns/format-limits.ts';
 import type { FacetColumn, ListDescription } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition } from './query.ts';
@@ -175,9 +176,6 @@ export function facetTest(
   return (code) => tests.every((test) => test(code));
 }
 
-/** Only owners with very many projects and device types have larger codes. */
-const mostCodes = 2 ** 22;
-
 /**
  * The function of a facet code (a whole number below 2^15, or NaN) by a table: a user has few
  * different codes, so each is computed once.
@@ -187,8 +185,9 @@ export function tabulate(
   dictionaries: Dictionaries,
   compute: (code: number) => number,
 ): (code: number) => number {
+  // Only owners with very many projects and device types have larger codes than the table holds.
   // Zero: not computed yet, or NaN. The table's untouched parts take no memory.
-  const successors = new Int16Array(Math.min(codeLimit(column, dictionaries), mostCodes));
+  const successors = new Int16Array(Math.min(codeLimit(column, dictionaries), maxTabulatedCodes));
   return (code) => {
     const successor = successors[code] ?? 0;
     if (successor !== 0) return successor - 1;
