@@ -113,12 +113,12 @@ const readsForBothTimes = [
   'Batches/by_creation 40..47',
   'Columns b#e#0..b#e#9999999 limit 3',
   'Columns b#e#2..b#e#3',
-  'Columns b#e#s#0..b#e#s#1',
-  'Columns b#f#s#0..b#f#s#1',
+  'Columns b#e#s#0..b#e#s#9999999',
+  'Columns b#f#s#0..b#f#s#9999999',
   'Columns b#head',
   'Columns b#s#0..b#s#9999999 limit 3',
   'Columns b#s#2..b#s#3',
-  'Columns b#s#s#0..b#s#s#1',
+  'Columns b#s#s#0..b#s#s#9999999',
 ];
 
 describe('a list of batches', () => {
@@ -146,7 +146,8 @@ describe('a list of batches', () => {
       [
         `Batches ${ofFirstDigit.at(0)}..${ofFirstDigit.at(-1)}`.replaceAll(/0{6}(?=\d)/g, ''),
         'Columns b#head',
-        'Columns b#i#0..b#i#9999999',
+        'Columns b#i#0..b#i#0000999',
+        'Columns b#i#0001000..b#i#9999999',
       ],
       2,
     ],
@@ -158,29 +159,29 @@ describe('a list of batches', () => {
         'Batches/by_creation 40..47',
         'Columns b#f#0..b#f#9999999 limit 3',
         'Columns b#f#2..b#f#3',
-        'Columns b#f#s#0..b#f#s#1',
+        'Columns b#f#s#0..b#f#s#9999999',
         'Columns b#head',
       ],
-      4,
+      3,
     ],
-    ['two times, with the facets that tell which rows have both', bothTimes, readsForBothTimes, 4],
+    ['two times, with the facets that say which rows have both', bothTimes, readsForBothTimes, 3],
     [
       'a time that no old row has',
       { start_date: ['2026-04-01'] },
-      ['Columns b#head', 'Columns b#s#0..b#s#9999999 limit 3', 'Columns b#s#s#0..b#s#s#1'],
-      2,
+      ['Columns b#head', 'Columns b#s#0..b#s#9999999 limit 3', 'Columns b#s#s#0..b#s#s#9999999'],
+      1,
     ],
     [
-      'an order: the summaries tell which segment holds the page',
+      'an order: the summaries say which segment holds the page',
       { order_by: ['jobs_count'], limit: ['2'] },
       [
         'Batches/by_creation 0..1',
         'Columns b#head',
         'Columns b#n#0..b#n#1',
         'Columns b#n#0..b#n#9999999 limit 3',
-        'Columns b#n#s#0..b#n#s#1',
+        'Columns b#n#s#0..b#n#s#9999999',
       ],
-      4,
+      3,
     ],
     ['a tag', { tag: ['one'] }, ['Batches/by_creation 40..40', 'Columns b#head', 'Columns b#t#…#0..b#t#…#9999999'], 2],
     [
@@ -192,8 +193,8 @@ describe('a list of batches', () => {
     [
       'no row of a facet',
       { status: ['PAUSED'] },
-      ['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#1', 'Columns b#head'],
-      2,
+      ['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999', 'Columns b#head'],
+      1,
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = BatchListQuery.parse(parameters);
@@ -210,10 +211,47 @@ describe('a list of batches', () => {
       'Batches/by_creation 40..47',
       'Columns b#f#0..b#f#3',
       'Columns b#f#0..b#f#9999999 limit 3',
-      'Columns b#f#s#0..b#f#s#1',
+      'Columns b#f#s#0..b#f#s#9999999',
       'Columns b#head',
     ]);
-    expect(steps).toBe(4);
+    expect(steps).toBe(3);
+  });
+
+  it('reads what such a segment hides and the rows of a page that comes before it at once', async () => {
+    const query = BatchListQuery.parse({ status: ['DONE'], limit: ['2'] });
+    const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('unsealed', query);
+    const { answer, reads, steps } = await readsOf(list);
+    expect(answer).toEqual(listOf(batches, query as never));
+    expect(reads).toEqual([
+      'Batches/by_creation 98..99',
+      'Columns b#f#0..b#f#3',
+      'Columns b#f#0..b#f#9999999 limit 3',
+      'Columns b#f#s#0..b#f#s#9999999',
+      'Columns b#head',
+    ]);
+    expect(steps).toBe(2);
+  });
+
+  it('reads no more of a segment whose newer part has the whole page', async () => {
+    const rows = batches.slice(0, 95).map((row) => ({ ...row, user_id: 'divided' }));
+    await loadList(client, tables, {
+      list: withRowsPerBlock(batchList, rowsPerBlock),
+      userId: 'divided',
+      rows,
+      sealed: () => true,
+    });
+    // Blocks 3 to 5 are the newest, and the segments 0 and 1 are sealed: blocks 0 to 3.
+    const query = BatchListQuery.parse({ status: ['DONE'], limit: ['40'] });
+    const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('divided', query);
+    const { answer, reads, steps } = await readsOf(list);
+    expect(answer).toEqual(listOf(rows, query as never));
+    expect(reads).toEqual([
+      'Batches/by_creation 55..94',
+      'Columns b#f#0..b#f#9999999 limit 3',
+      'Columns b#f#s#0..b#f#s#9999999',
+      'Columns b#head',
+    ]);
+    expect(steps).toBe(2);
   });
 });
 
@@ -264,14 +302,14 @@ describe('a list of batches that lie far apart', () => {
         'Columns 9 keys',
         'Columns b#f#0..b#f#0000045',
         'Columns b#f#0..b#f#9999999 limit 3',
-        'Columns b#f#s#0..b#f#s#0000023',
+        'Columns b#f#s#0..b#f#s#9999999',
       ],
-      5,
+      4,
     ],
     [
       'each of them by its id, where the ids are known',
       'id',
-      ['Columns b#f#0..b#f#9999999', 'Columns b#i#0..b#i#9999999'],
+      ['Columns b#f#0..b#f#9999999', 'Columns b#i#0..b#i#0000999', 'Columns b#i#0001000..b#i#9999999'],
       2,
     ],
   ])('reads %s', async (_, order_by, ofColumns, steps) => {
@@ -291,7 +329,7 @@ describe('a list of batches of many projects', () => {
 
   it.each<[string, Record<string, string[]>, string[]]>([
     ['no texts for the newest rows', { limit: ['5'] }, ['Batches/by_creation .. limit 5', 'Columns b#head']],
-    ['no texts for times, also where facets tell which rows have both', bothTimes, readsForBothTimes],
+    ['no texts for times, also where facets say which rows have both', bothTimes, readsForBothTimes],
     [
       'the texts for a facet',
       { project_id: [uuid('c', 5)], queue_priority: ['HIGH'] },
@@ -299,7 +337,7 @@ describe('a list of batches of many projects', () => {
         'Batches/by_creation 40..47',
         'Columns b#f#0..b#f#9999999 limit 3',
         'Columns b#f#2..b#f#3',
-        'Columns b#f#s#0..b#f#s#1',
+        'Columns b#f#s#0..b#f#s#9999999',
         'Columns b#head',
         'Columns b#texts#*',
       ],

@@ -36,11 +36,11 @@ export function summaryEvaluator(
   const [only] = names;
   return (summaries, rows) =>
     names.length === 1 && only !== undefined && only !== 'facets'
-      ? tellColumn(summaries.get(only), only, rows)
+      ? summarizeColumn(summaries.get(only), only, rows)
       : summarizeFacets(summaries, rows);
 
   /** Conditions and order are about one column of numbers: its own cells tell. */
-  function tellColumn(cells: readonly Cell[] | undefined, name: string, rows: Span): SummarizedRows[] | undefined {
+  function summarizeColumn(cells: readonly Cell[] | undefined, name: string, rows: Span): SummarizedRows[] | undefined {
     const kept: SummarizedRows[] = [];
     if (cells === undefined) return undefined;
     for (const cell of cells) {

@@ -1,6 +1,7 @@
 import { blockBytes, blockNumber } from '../columns/column-items.ts';
 import type { StoredHead } from '../columns/head.ts';
 import type { Column, ListDescription } from '../columns/list-description.ts';
+import { isSealed } from '../columns/packed-integers.ts';
 import { tailStart } from '../columns/tail.ts';
 import type { Item } from '../dynamodb/reads.ts';
 import { blocksWith, type ColumnValues, emptyColumn, fillColumn, splitByKind } from './join-blocks.ts';
@@ -25,6 +26,10 @@ export interface OpenColumns {
    * all that most users have. The head need not be known.
    */
   readNewest(): Promise<void>;
+  /** The row from which on the blocks of all columns have been read without a gap. */
+  firstRead(head: StoredHead): number;
+  /** Whether the blocks of these rows, which have been read, hold what their summaries say. */
+  areSealed(rows: Span): boolean;
   /**
    * The columns at full length, with the values of the rows in these spans and in those that were
    * asked for before. Throws StaleRead when a block is not as the head says.
@@ -44,6 +49,19 @@ export function openColumnsOf(
     readWhole: () => readEach((column) => reads.whole(column)),
     readNewest: () =>
       readEach((column) => reads.newest(column, Math.ceil((1.5 * list.rowsPerSegment) / column.rowsPerBlock))),
+    firstRead(head) {
+      const start = tailStart(list, head);
+      const firsts = columns.map(({ column: { rowsPerBlock }, blocks }) => {
+        let number = Math.ceil(start / rowsPerBlock);
+        while (blocks.has(number - 1)) number--;
+        return number * rowsPerBlock;
+      });
+      return Math.max(0, ...firsts);
+    },
+    areSealed: (rows) =>
+      columns.every(({ column, blocks }) =>
+        [...blocksWith(column, rows)].every((number) => isSealed(blocks.get(number) as Uint8Array)),
+      ),
     async read(head, spans) {
       const { next_seq: rowCount, tail } = head;
       const missing = columns.flatMap((opened) =>

@@ -55,6 +55,9 @@ export interface PlacedRows {
   placeOf(row: Row): number;
 }
 
+/** Summaries by the numbers of their segments and the names of columns. */
+export type SegmentSummaries = ReadonlyMap<number, ReadonlyMap<string, readonly Cell[]>>;
+
 /** What a list knows of ids before it fetches rows. */
 interface KnownIds {
   readonly ids: Buffer | undefined;
@@ -62,6 +65,8 @@ interface KnownIds {
 }
 
 const lastBlockNumber = 9_999_999;
+/** Blocks of ids that certainly fit into one answer. They take up to 1 KB each. */
+const uuidBlocksInAnswer = 1_000;
 
 /**
  * The owner, the third, is known: left out, it need not be sent and parsed with each of thousands
@@ -147,23 +152,35 @@ export function ownerReads({ client, tables, list, pageLimit }: ListSource, user
   function openColumns(names: readonly string[]): OpenColumns {
     const columns = names.map((name) => [name, columnNamed(name)] as const);
     return openColumnsOf(list, columns, {
-      whole: (column) => readBlocks(column, { from: 0, to: lastBlockNumber }),
+      whole: readWholeColumn,
       run: readBlocks,
       newest: (column, count) => queryLast(client, blockRange(columnPrefix(list, column)), count),
     });
   }
 
-  /** The summaries that there are of the first segments, by their numbers. */
-  async function readSummaries(names: readonly string[], segments: number): Promise<Map<string, readonly Cell[]>[]> {
-    const bySegment = Array.from({ length: segments }, () => new Map<string, readonly Cell[]>());
+  /** The summaries that there are, by the numbers of their segments and the names of columns. */
+  async function readSummaries(names: readonly string[]): Promise<SegmentSummaries> {
+    const bySegment = new Map<number, Map<string, readonly Cell[]>>();
     await Promise.all(
       names.map(async (name) => {
-        const prefix = summaryPrefix(list, columnNamed(name));
-        for (const item of await queryAll(client, blockRange(prefix, 0, segments - 1)))
-          bySegment[blockNumber(item)]?.set(name, unpackSummary(blockBytes(item)));
+        for (const item of await queryAll(client, blockRange(summaryPrefix(list, columnNamed(name))))) {
+          const ofSegment = bySegment.get(blockNumber(item)) ?? new Map();
+          bySegment.set(blockNumber(item), ofSegment.set(name, unpackSummary(blockBytes(item))));
+        }
       }),
     );
     return bySegment;
+  }
+
+  /**
+   * All blocks of a column. Those of ids are read in two parts at once, because they fill an answer
+   * (1 MB) with some 60,000 rows.
+   */
+  async function readWholeColumn(column: Column): Promise<Item[]> {
+    const parts = column.kind === 'uuid' ? [0, uuidBlocksInAnswer] : [0];
+    const ends = [...parts.slice(1).map((start) => start - 1), lastBlockNumber];
+    const read = await Promise.all(parts.map((from, at) => readBlocks(column, { from, to: ends[at] as number })));
+    return read.flat();
   }
 
   /**

@@ -1,14 +1,11 @@
-/**
- * Where in an order rows can be that were only told, not read: which of them come before the page,
- * and which may be on it. Pure.
- */
+/** Where summarized rows lie in an order: before the page, or perhaps on it. Pure. */
 
 import type { Span } from './matching-rows.ts';
 import { rowsAtRanks, type ValuedRows, type Window } from './ranks.ts';
 
 /**
- * Matching rows that were not read but told by summaries: so many of the rows in a span. In the
- * order of the query their values lie from `low` to `high`, both inclusive; null: they have none.
+ * Matching rows of a span that summaries count, and that were not read. In the order of the query
+ * their values lie from `low` to `high`, both inclusive; null: they have none.
  */
 export interface SummarizedRows {
   readonly rows: Span;
@@ -20,7 +17,7 @@ export interface SummarizedRows {
 /** The rows with a value, or those without: the latter follow the former, in either direction. */
 export interface Section extends ValuedRows {
   /** Ascending by their rows. */
-  readonly told: readonly SummarizedRows[];
+  readonly summarized: readonly SummarizedRows[];
 }
 
 /** A place in the order: rows ascend by value, those of one value by sequence number. */
@@ -34,52 +31,53 @@ const firstPlace = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0,
 const lastPlace = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /**
- * How many told rows come before these ranks of the section, and the spans of those that may be at
- * them. If there are any, `before` means nothing: they are to be read first.
+ * How many summarized rows come before these ranks of the section, and the spans of rows that may
+ * be at them. If there are any, `before` means nothing: read them first.
  */
 export function locateSummarized(section: Section, { from, to }: Window): { before: number; wanted: Span[] } {
-  const { told } = section;
-  if (told.length === 0) return { before: 0, wanted: [] };
-  // If each told row had its first possible place, the row at rank `from` would be here; in truth
-  // it is here or later.
+  const { summarized } = section;
+  if (summarized.length === 0) return { before: 0, wanted: [] };
+  // The row at rank `from` if each summarized row had its first possible place. In truth it is here
+  // or later.
   const first = placeOf(from, section, firstPlace);
   // Likewise the last row of the window is here or earlier.
   const last = placeOf(to - 1, section, lastPlace);
-  const later = told.filter((each) => comparePlaces(lastPlace(each), first) >= 0);
-  const before = told.reduce((sum, { count }) => sum + count, 0) - later.reduce((sum, { count }) => sum + count, 0);
+  const later = summarized.filter((each) => comparePlaces(lastPlace(each), first) >= 0);
+  const before =
+    summarized.reduce((sum, { count }) => sum + count, 0) - later.reduce((sum, { count }) => sum + count, 0);
   return { before, wanted: later.filter((each) => comparePlaces(firstPlace(each), last) <= 0).map(({ rows }) => rows) };
 }
 
-/** The place at this rank, if all told rows were where `placeOfTold` says. */
-function placeOf(rank: number, section: Section, placeOfTold: (told: SummarizedRows) => Place): Place {
+/** The place at this rank, if all summarized rows were where `placeOfSummarized` says. */
+function placeOf(rank: number, section: Section, placeOfSummarized: (summarized: SummarizedRows) => Place): Place {
   // Segments may tell of hundreds of thousands of places with few different values: these alone
   // are sorted.
   const counts = new Map<number, number>();
-  for (const each of section.told) {
-    const { value } = placeOfTold(each);
+  for (const each of section.summarized) {
+    const { value } = placeOfSummarized(each);
     counts.set(value, (counts.get(value) ?? 0) + each.count);
   }
   const values = Array.from(Float64Array.from(counts.keys()).sort(), (value): CountedPlace => {
     return { value, row: Infinity, count: counts.get(value) as number };
   });
   const reached = findReached(values, section, { rank, before: 0 });
-  const ofValue = section.told
-    .filter((each) => placeOfTold(each).value === reached.place?.value)
-    .map((each): CountedPlace => ({ ...placeOfTold(each), count: each.count }));
-  const { place: ofTold, before } = findReached(ofValue, section, { rank, before: reached.before });
+  const ofValue = section.summarized
+    .filter((each) => placeOfSummarized(each).value === reached.place?.value)
+    .map((each): CountedPlace => ({ ...placeOfSummarized(each), count: each.count }));
+  const { place: ofSummarized, before } = findReached(ofValue, section, { rank, before: reached.before });
   const ofRead = placeOfRead(section, rank - before);
-  if (ofTold === undefined || ofRead === undefined) return (ofTold ?? ofRead) as Place;
-  return comparePlaces(ofTold, ofRead) < 0 ? ofTold : ofRead;
+  if (ofSummarized === undefined || ofRead === undefined) return (ofSummarized ?? ofRead) as Place;
+  return comparePlaces(ofSummarized, ofRead) < 0 ? ofSummarized : ofRead;
 }
 
-/** A place with so many told rows. */
+/** A place with so many summarized rows. */
 interface CountedPlace extends Place {
   readonly count: number;
 }
 
 /**
  * The first of these places, which ascend, up to which there are more rows than the rank, and how
- * many told rows come before it. Before them all there are `before`.
+ * many summarized rows come before it. Before them all there are `before`.
  */
 function findReached(
   places: readonly CountedPlace[],

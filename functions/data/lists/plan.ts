@@ -84,13 +84,13 @@ export function planColumns(list: ListDescription, { conditions, order }: ListQu
   if (order.kind === 'facet') named.add('facets');
   const columns = Object.entries(list.columns).filter(([name]) => named.has(name));
   const names = columns.map(([name]) => name);
-  const canTell =
+  const canSummarize =
     conditions.every(({ kind }) => kind === 'facet' || kind === 'range') &&
     columns.every(([, column]) => isSummarized(column));
   return {
     kind: 'columns',
     names,
-    summaries: !canTell ? [] : names.length > 1 ? [...new Set([...names, 'facets'])] : names,
+    summaries: !canSummarize ? [] : names.length > 1 ? [...new Set([...names, 'facets'])] : names,
   };
 }
 

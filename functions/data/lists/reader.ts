@@ -1,23 +1,13 @@
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
-import { columnValue, type Row, setValues } from '../columns/column-items.ts';
-import type { Dictionaries } from '../columns/facets.ts';
-import { type Column, type ListDescription, type PositionSets, withRowsPerBlock } from '../columns/list-description.ts';
-import { uuidAt } from '../columns/packed-uuids.ts';
-import { sealableSegments } from '../columns/summary.ts';
-import { tailStart } from '../columns/tail.ts';
+import type { Row } from '../columns/column-items.ts';
+import { withRowsPerBlock } from '../columns/list-description.ts';
 import { retry } from '../dynamodb/retry.ts';
-import { summaryEvaluator } from './evaluate-summaries.ts';
+import { readColumnsPage } from './columns-page.ts';
 import { StaleRead } from './join-blocks.ts';
-import type { ColumnData, Span } from './matching-rows.ts';
 import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
-import type { SummarizedRows } from './page-bounds.ts';
 import { pageOfRows } from './page-of-rows.ts';
-import { type ColumnsPlan, isInKeyOrder, type Plan, planColumns, planQuery } from './plan.ts';
-import type { Condition, ListQuery, Page } from './query.ts';
-import { emptyRowSet, intersect, spanOf } from './row-set.ts';
-import { select } from './select.ts';
-
-const emptyPage: Page<Row> = { items: [], total: 0 };
+import { type Plan, planColumns, planQuery } from './plan.ts';
+import type { ListQuery, Page } from './query.ts';
 
 /** Tests force many small blocks and many pages of few items. */
 export interface ListOptions {
@@ -54,8 +44,10 @@ export interface ListOptions {
  *   bytes a row);
  * - where facets are named, also the texts that have left the head: 21 for 4,096 projects.
  *
- * Sequential calls: 1 to 3 up to some 6,900 rows, then 2 to 6; one more beyond 1 MB a column, and
- * one more for such texts.
+ * Sequential calls: 1 to 3 where the newest 6,900 rows hold the page, otherwise up to 4. They are
+ * for head, newest values and summaries; for the segments that hold the page; for the ids of rows
+ * that lie far apart; for the rows. One more where a column takes more than 1 MB, and one more for
+ * such texts.
  */
 export function listReader(
   { client, tables, list: described }: Omit<ListSource, 'pageLimit'>,
@@ -155,110 +147,4 @@ async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: 
   if ((await reads.newestIds()).some((id) => isPassed(id) && !found.has(id)))
     throw new StaleRead('A new row is missing.');
   return { items: counted.slice(offset), total };
-}
-
-/**
- * The page of any query: chosen in memory from the columns that the query names, then fetched.
- * Where the user has many rows, summaries tell how many of the old ones match and where in the
- * order they lie; columns are read only in the segments that they leave open, and in those that
- * may hold the page.
- */
-async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
-  const { list } = reads;
-  const { conditions } = query;
-  const columns = reads.openColumns(plan.names);
-  const reading = Promise.all([reads.columnsHead(), reads.readSets(conditions), reads.dictionariesOf(plan.names)]);
-  let [read, told]: [Span[], SummarizedRows[]] = [[], []];
-  if (namesSmallSets(list, conditions)) {
-    // The rows of a batch lie close together: columns are read only there.
-    const span = spanOf(intersect((await reading)[1]) ?? emptyRowSet(0));
-    if (span === undefined) return emptyPage;
-    read = joinSpans([{ from: span.from, to: Math.min(span.to, (await reading)[0].next_seq - 1) }]);
-  } else {
-    await Promise.all([reading, plan.summaries.length === 0 ? columns.readWhole() : columns.readNewest()]);
-    const [, , dictionaries] = await reading;
-    ({ read, told } = await tellSegments(reads, query, { plan, dictionaries }));
-  }
-  const [head, sets, dictionaries] = await reading;
-  for (let further: readonly Span[] = read; ; read = joinSpans([...read, ...further])) {
-    const data = { rowCount: head.next_seq, read, dictionaries, sets, ...(await columns.read(head, further)) };
-    const { sequence, total, wanted } = select(list, query, data, told);
-    if (wanted.length === 0) {
-      const items = await reads.rowsAt(sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
-      const described = plan.names.map((name) => [name, list.columns[name] as Column] as const);
-      for (const row of items) {
-        requireColumns(row, described, data);
-        requireSets(list, row, conditions);
-      }
-      return { items, total };
-    }
-    further = joinSpans(wanted);
-    told = told.filter(({ rows }) => !further.some(({ from, to }) => from <= rows.from && rows.to <= to));
-  }
-}
-
-/**
- * Which rows have to be read in any case, and what summaries tell of the others: each row is in one
- * of the two.
- */
-async function tellSegments(
-  reads: OwnerReads,
-  query: ListQuery,
-  { plan, dictionaries }: { plan: ColumnsPlan; dictionaries: Dictionaries },
-): Promise<{ read: Span[]; told: SummarizedRows[] }> {
-  const { list } = reads;
-  const head = await reads.columnsHead();
-  const all = { from: 0, to: head.next_seq - 1 };
-  const segments = plan.summaries.length === 0 ? 0 : sealableSegments(list, tailStart(list, head));
-  if (segments === 0) return { read: joinSpans([all]), told: [] };
-  const tell = summaryEvaluator(list, query, dictionaries);
-  const read: Span[] = [];
-  const told: SummarizedRows[] = [];
-  for (const [segment, summaries] of (await reads.readSummaries(plan.summaries, segments)).entries()) {
-    const rows = { from: segment * list.rowsPerSegment, to: (segment + 1) * list.rowsPerSegment - 1 };
-    const ofSegment = tell(summaries, rows);
-    if (ofSegment === undefined) read.push(rows);
-    else told.push(...ofSegment);
-  }
-  return { read: joinSpans([...read, { from: segments * list.rowsPerSegment, to: all.to }]), told };
-}
-
-/** The same rows in as few spans as there may be, ascending. */
-function joinSpans(spans: readonly Span[]): Span[] {
-  const joined: { from: number; to: number }[] = [];
-  const ascending = spans.filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from);
-  for (const { from, to } of ascending) {
-    const last = joined.at(-1);
-    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else joined.push({ from, to });
-  }
-  return joined;
-}
-
-/** Whether a condition names sets of few rows, such as the jobs of a batch. */
-function namesSmallSets(list: ListDescription, conditions: readonly Condition[]): boolean {
-  return conditions.some((condition) => condition.kind === 'set' && list.sets[condition.sets]?.members !== undefined);
-}
-
-/**
- * Throws StaleRead when the row contradicts the columns that chose it: a write has changed it since
- * they were read, or an index still holds it as it was.
- */
-function requireColumns(row: Row, columns: readonly (readonly [string, Column])[], data: ColumnData) {
-  for (const [name, column] of columns) {
-    const value = columnValue(column, row, data.dictionaries);
-    const uuids = data.uuids.get(name);
-    const read = uuids === undefined ? data.numbers.get(name)?.[row.seq] : uuidAt(uuids, row.seq);
-    if (value !== (Number.isNaN(read) ? null : read)) throw new StaleRead(`A row has another ${name} than its column.`);
-  }
-}
-
-/** Throws StaleRead when the row is not, or no longer, in a set that chose it. */
-function requireSets(list: ListDescription, row: Row, conditions: readonly Condition[]) {
-  for (const condition of conditions) {
-    if (condition.kind !== 'set') continue;
-    const values = setValues(list.sets[condition.sets] as PositionSets, row);
-    if (!condition.oneOf.some((value) => values.has(value)))
-      throw new StaleRead(`A row is not in its ${condition.sets}.`);
-  }
 }

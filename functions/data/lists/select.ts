@@ -26,24 +26,23 @@ export interface Selection {
   /** The exact number of all rows that match. */
   readonly total: number;
   /**
-   * Where rows that were only told may be on the page: these are to be read, and the selection is
-   * to be made again.
+   * Where summarized rows may be on the page: read these, and make the selection again.
    */
   readonly wanted: readonly Span[];
 }
 
-/** `told` are the matching rows outside of those that were read, ascending. */
+/** `summarized` are the matching rows outside of those that were read, ascending. */
 export function select(
   list: ListDescription,
   query: ListQuery,
   data: ColumnData,
-  told: readonly SummarizedRows[] = [],
+  summarized: readonly SummarizedRows[] = [],
 ): Selection {
   const matching = matchingRows(list, query.conditions, data);
-  const total = told.reduce((sum, { count }) => sum + count, matching.length);
+  const total = summarized.reduce((sum, { count }) => sum + count, matching.length);
   const { direction, offset, limit } = query;
   const window = { direction, from: offset, to: Math.min(offset + limit, total) };
-  return { total, ...cutPage(matching, { key: sortKey(list, query, data), window, told }) };
+  return { total, ...cutPage(matching, { key: sortKey(list, query, data), window, summarized }) };
 }
 
 /** Rows ascend by these values and, where they are equal, by `compare`; then by sequence number. */
@@ -116,14 +115,14 @@ type Cut = Pick<Selection, 'sequence' | 'wanted'>;
 /** The rows of the window in the order of the key. `matching` ascends, as creation order does. */
 function cutPage(
   matching: Int32Array,
-  { key, window, told }: { key: SortKey; window: DirectedWindow; told: readonly SummarizedRows[] },
+  { key, window, summarized }: { key: SortKey; window: DirectedWindow; summarized: readonly SummarizedRows[] },
 ): Cut {
   const { valued, nulls } = splitNulls(matching, key.valuesOf(matching));
-  const values: Section = { ...valued, compare: key.compare, told: told.filter(({ low }) => low !== null) };
+  const values: Section = { ...valued, compare: key.compare, summarized: summarized.filter(({ low }) => low !== null) };
   const rest: Section = {
     rows: nulls,
     values: new Float64Array(nulls.length),
-    told: told.filter(({ low }) => low === null),
+    summarized: summarized.filter(({ low }) => low === null),
   };
   const cuts = [
     cutSection(values, clip(window, 0, rowsIn(values))),
@@ -133,8 +132,8 @@ function cutPage(
   return { wanted, sequence: wanted.length > 0 ? [] : cuts.flatMap(({ sequence }) => sequence) };
 }
 
-function rowsIn({ rows, told }: Section): number {
-  return told.reduce((sum, { count }) => sum + count, rows.length);
+function rowsIn({ rows, summarized }: Section): number {
+  return summarized.reduce((sum, { count }) => sum + count, rows.length);
 }
 
 /**

@@ -49,8 +49,8 @@ describe('the cells of one column', () => {
     ['is in both ranges', [range('start_datetime', 5), range('start_datetime', 1, 9)], 3],
     ['is cut by a range that nothing lies in', [range('start_datetime', 8, 6)], 0],
   ])('count its rows, but not those without a value, where it %s', (_, conditions, count) => {
-    const told = of(ask(creation, ...conditions), cell(5, 9, 3), nulls(4));
-    expect(told).toEqual(count === undefined ? undefined : count === 0 ? [] : [alike(count)]);
+    const summarized = of(ask(creation, ...conditions), cell(5, 9, 3), nulls(4));
+    expect(summarized).toEqual(count === undefined ? undefined : count === 0 ? [] : [alike(count)]);
   });
 
   it('tell where its rows lie in the order of the column, and how many have no value', () => {

@@ -13,13 +13,17 @@ const ascending = (a: Place, b: Place) => a.value - b.value || a.row - b.row;
 const firstOf = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0, row: rows.from });
 const lastOf = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
-/** Each told row at its first or last place, beside the rows that were read: all sorted. */
-const spread = (read: readonly Place[], told: readonly SummarizedRows[], placeOf: (told: SummarizedRows) => Place) =>
-  [...read, ...told.flatMap((each) => Array.from({ length: each.count }, () => placeOf(each)))].sort(ascending);
+/** Each summarized row at its first or last place, beside the rows that were read: all sorted. */
+const spread = (
+  read: readonly Place[],
+  summarized: readonly SummarizedRows[],
+  placeOf: (summarized: SummarizedRows) => Place,
+) =>
+  [...read, ...summarized.flatMap((each) => Array.from({ length: each.count }, () => placeOf(each)))].sort(ascending);
 
 /**
- * Segments of 10 rows: of each either rows with their values, which were read, or what was told of
- * it.
+ * Segments of 10 rows: of each either rows with their values, which were read, or what its summary
+ * says.
  */
 const segments = fc.array(
   fc.oneof(
@@ -38,12 +42,12 @@ const segments = fc.array(
 
 function sectionOf(of: typeof segments extends fc.Arbitrary<infer Value> ? Value : never) {
   const read = of.flatMap(({ values }, segment) => values.map((value, at) => ({ value, row: segment * 10 + at })));
-  const told = of.flatMap(({ cells }, segment) =>
+  const summarized = of.flatMap(({ cells }, segment) =>
     cells.map(({ low, spread: width, count }): SummarizedRows => {
       return { rows: { from: segment * 10, to: segment * 10 + 9 }, low, high: low + width, count };
     }),
   );
-  return { read, told, length: told.reduce((sum, { count }) => sum + count, read.length) };
+  return { read, summarized, length: summarized.reduce((sum, { count }) => sum + count, read.length) };
 }
 
 describe('locateSummarized', () => {
@@ -51,26 +55,26 @@ describe('locateSummarized', () => {
     let [settled, asked] = [0, 0];
     fc.assert(
       fc.property(segments, fc.nat(40), fc.integer({ min: 1, max: 5 }), (of, from, limit) => {
-        const { read, told, length } = sectionOf(of);
+        const { read, summarized, length } = sectionOf(of);
         fc.pre(from < length);
         const to = Math.min(from + limit, length);
         const values = {
           rows: Int32Array.from(read, ({ row }) => row),
           values: Float64Array.from(read, ({ value }) => value),
         };
-        const first = spread(read, told, firstOf)[from] as Place;
-        const last = spread(read, told, lastOf)[to - 1] as Place;
-        const wanted = told.filter(
+        const first = spread(read, summarized, firstOf)[from] as Place;
+        const last = spread(read, summarized, lastOf)[to - 1] as Place;
+        const wanted = summarized.filter(
           (each) => ascending(lastOf(each), first) >= 0 && ascending(firstOf(each), last) <= 0,
         );
-        const found = locateSummarized({ ...values, told }, { from, to });
+        const found = locateSummarized({ ...values, summarized }, { from, to });
         expect(found.wanted).toEqual(wanted.map(({ rows }) => rows));
         if (wanted.length > 0) {
           asked++;
           return;
         }
-        if (told.length > 0) settled++;
-        const before = told.filter((each) => ascending(lastOf(each), first) < 0);
+        if (summarized.length > 0) settled++;
+        const before = summarized.filter((each) => ascending(lastOf(each), first) < 0);
         expect(found.before).toBe(before.reduce((sum, { count }) => sum + count, 0));
       }),
       { numRuns: cases(1_000, 20_000), seed },
@@ -80,16 +84,16 @@ describe('locateSummarized', () => {
   });
 
   it('takes rows without a value as alike, in the order of their segments', () => {
-    const told = [0, 10, 20].map(
+    const summarized = [0, 10, 20].map(
       (from): SummarizedRows => ({ rows: { from, to: from + 9 }, low: null, high: null, count: 2 }),
     );
-    const section = { rows: Int32Array.of(30, 31), values: new Float64Array(2), told };
+    const section = { rows: Int32Array.of(30, 31), values: new Float64Array(2), summarized };
     expect(locateSummarized(section, { from: 2, to: 4 })).toMatchObject({ wanted: [{ from: 10, to: 19 }] });
     expect(locateSummarized(section, { from: 6, to: 8 })).toEqual({ before: 6, wanted: [] });
   });
 
-  it('knows the places of all rows where none is told', () => {
-    const section = { rows: Int32Array.of(3), values: Float64Array.of(1), told: [] };
+  it('knows the places of all rows where none is summarized', () => {
+    const section = { rows: Int32Array.of(3), values: Float64Array.of(1), summarized: [] };
     expect(locateSummarized(section, { from: 0, to: 1 })).toEqual({ before: 0, wanted: [] });
   });
 });

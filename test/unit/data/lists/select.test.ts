@@ -197,11 +197,11 @@ function naively(of: readonly Row[], query: ListQuery, within: Sets) {
  * What summaries of these segments tell, and the spans of rows that they leave open; `forget`:
  * without the summary of that column.
  */
-function tellOf(query: ListQuery, data: ColumnData, isTold: (segment: number) => boolean, forget?: string) {
+function tellOf(query: ListQuery, data: ColumnData, isSummarized: (segment: number) => boolean, forget?: string) {
   const { summaries } = planColumns(list, query);
   const tell = summaryEvaluator(list, query, data.dictionaries);
   const read: Span[] = [];
-  const told: SummarizedRows[] = [];
+  const summarized: SummarizedRows[] = [];
   for (let from = 0; from < data.rowCount; from += list.rowsPerSegment) {
     const span = { from, to: Math.min(from + list.rowsPerSegment, data.rowCount) - 1 };
     const ofSegment = new Map(
@@ -212,38 +212,43 @@ function tellOf(query: ListQuery, data: ColumnData, isTold: (segment: number) =>
           return [name, summarize(list.columns[name] as Column, values)] as const;
         }),
     );
-    const cells = summaries.length > 0 && isTold(from / list.rowsPerSegment) ? tell(ofSegment, span) : undefined;
+    const cells = summaries.length > 0 && isSummarized(from / list.rowsPerSegment) ? tell(ofSegment, span) : undefined;
     if (cells === undefined) read.push(span);
-    else told.push(...cells);
+    else summarized.push(...cells);
   }
-  return { read, told };
+  return { read, summarized };
 }
 
 describe('select', () => {
-  it('chooses the same rows where it is told about some of them, and asks for those that may be on the page', () => {
+  it('chooses the same rows where some are summarized, and asks for the segments that may hold the page', () => {
     let [pages, asked] = [0, 0];
     fc.assert(
-      fc.property(rows, queries, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (of, query, isTold) => {
-        const data = dataOf(of, []);
-        let { read, told } = tellOf(query, data, (segment) => isTold[segment] === true);
-        if (told.length > 0) pages++;
-        for (;;) {
-          const found = select(list, query, { ...data, read }, told);
-          expect(found.total).toBe(naively(of, query, []).total);
-          if (found.wanted.length === 0) {
-            expect(found.sequence).toEqual(naively(of, query, []).sequence);
-            break;
+      fc.property(
+        rows,
+        queries,
+        fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
+        (of, query, isSummarized) => {
+          const data = dataOf(of, []);
+          let { read, summarized } = tellOf(query, data, (segment) => isSummarized[segment] === true);
+          if (summarized.length > 0) pages++;
+          for (;;) {
+            const found = select(list, query, { ...data, read }, summarized);
+            expect(found.total).toBe(naively(of, query, []).total);
+            if (found.wanted.length === 0) {
+              expect(found.sequence).toEqual(naively(of, query, []).sequence);
+              break;
+            }
+            asked++;
+            expect(found.sequence).toEqual([]);
+            const { wanted } = found;
+            expect(wanted.every(({ from }) => !read.some((span) => span.from === from))).toBe(true);
+            const segments = new Set(wanted.map(({ from }) => from));
+            summarized = summarized.filter(({ rows: { from } }) => !segments.has(from));
+            read = [...read, ...Array.from(segments, (from) => ({ from, to: Math.min(from + 3, of.length - 1) }))];
+            read = read.toSorted((a, b) => a.from - b.from);
           }
-          asked++;
-          expect(found.sequence).toEqual([]);
-          const { wanted } = found;
-          expect(wanted.every(({ from }) => !read.some((span) => span.from === from))).toBe(true);
-          const segments = new Set(wanted.map(({ from }) => from));
-          told = told.filter(({ rows: { from } }) => !segments.has(from));
-          read = [...read, ...Array.from(segments, (from) => ({ from, to: Math.min(from + 3, of.length - 1) }))];
-          read = read.toSorted((a, b) => a.from - b.from);
-        }
-      }),
+        },
+      ),
       { numRuns: cases(1_000, 20_000), seed },
     );
     expect(pages).toBeGreaterThan(cases(50, 1_000));

@@ -1,0 +1,249 @@
+import { columnValue, type Row, setValues } from '../columns/column-items.ts';
+import type { Dictionaries } from '../columns/facets.ts';
+import type { StoredHead } from '../columns/head.ts';
+import type { Column, ListDescription, PositionSets } from '../columns/list-description.ts';
+import { uuidAt } from '../columns/packed-uuids.ts';
+import { sealableSegments } from '../columns/summary.ts';
+import { tailStart } from '../columns/tail.ts';
+import { summaryEvaluator } from './evaluate-summaries.ts';
+import { StaleRead } from './join-blocks.ts';
+import { type ColumnData, matchingRows, type Span } from './matching-rows.ts';
+import type { OpenColumns } from './open-columns.ts';
+import type { OwnerReads, SegmentSummaries } from './owner-reads.ts';
+import type { SummarizedRows } from './page-bounds.ts';
+import { type ColumnsPlan, isInKeyOrder } from './plan.ts';
+import type { Condition, ListQuery, Page } from './query.ts';
+import { emptyRowSet, intersect, spanOf } from './row-set.ts';
+import { type Selection, select } from './select.ts';
+
+/** What a page is chosen from: each row is in `data.read`, in `open` or in `summarized`. */
+interface Search {
+  readonly head: StoredHead;
+  readonly columns: OpenColumns;
+  readonly data: ColumnData;
+  /** Segments whose columns must be read, because no summary says how many of their rows match. */
+  readonly open: readonly Span[];
+  /** The matching rows of all other segments, ascending. */
+  readonly summarized: readonly SummarizedRows[];
+}
+
+/**
+ * The page of any query: chosen in memory from the columns that the query names, then fetched. Of a
+ * user with many rows, summaries say how many of the old ones match and where in the order they
+ * lie. Columns are read only in the segments that the summaries leave open, and in segments that
+ * may hold the page.
+ */
+export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
+  let search = await startSearch(reads, query, plan);
+  let early: EarlyPage | undefined;
+  if (search.open.length > 0) ({ search, early } = await readOpenSegments(reads, query, search));
+  for (;;) {
+    const { data, summarized } = search;
+    const selection = select(reads.list, query, data, summarized);
+    if (selection.wanted.length === 0) return fetchPage(reads, { query, plan, data, selection, early });
+    search = await readFurther(search, selection.wanted);
+  }
+}
+
+/** Reads at once what every search needs. Only texts that have left the head come after it. */
+async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Search> {
+  const { list } = reads;
+  const { conditions } = query;
+  const columns = reads.openColumns(plan.names);
+  const isNarrow = namesSmallSets(list, conditions);
+  const hasSummaries = !isNarrow && plan.summaries.length > 0;
+  const [head, sets, dictionaries, summaries] = await Promise.all([
+    reads.columnsHead(),
+    reads.readSets(conditions),
+    reads.dictionariesOf(plan.names),
+    hasSummaries ? reads.readSummaries(plan.summaries) : undefined,
+    isNarrow ? undefined : hasSummaries ? columns.readNewest() : columns.readWhole(),
+  ]);
+  const data = { rowCount: head.next_seq, read: [], dictionaries, sets, numbers: new Map(), uuids: new Map() };
+  const search = { head, columns, data, open: [], summarized: [] };
+  const end = head.next_seq - 1;
+  if (isNarrow) {
+    // The rows of a batch lie close together: columns are read only there.
+    const span = spanOf(intersect(sets) ?? emptyRowSet(0));
+    return readFurther(search, span === undefined ? [] : [{ from: span.from, to: Math.min(span.to, end) }]);
+  }
+  const segments = summaries === undefined ? 0 : sealableSegments(list, tailStart(list, head));
+  const evaluated = evaluateSegments(list, query, { segments, summaries: summaries ?? new Map(), dictionaries });
+  const newest = { from: segments * list.rowsPerSegment, to: end };
+  return readNewest(list, query, { ...search, ...evaluated }, newest);
+}
+
+/**
+ * The search with the newest rows, and with older ones whose blocks were read together with them.
+ * In creation order a segment whose newer part was read is divided: what its summary counts, less
+ * the matching rows of that part, matches in the older part.
+ */
+async function readNewest(list: ListDescription, query: ListQuery, search: Search, newest: Span): Promise<Search> {
+  const { rowsPerSegment } = list;
+  const row = search.columns.firstRead(search.head);
+  const whole = Math.min(newest.from, Math.ceil(row / rowsPerSegment) * rowsPerSegment);
+  const found = await readFurther(search, [{ from: whole, to: newest.to }]);
+  const isOld = ({ from }: Span) => from < whole;
+  const [open, summarized] = [found.open.filter(isOld), found.summarized];
+  if (row >= whole || query.order.kind !== 'creation') return { ...found, open };
+  const newer = { from: row, to: whole - 1 };
+  const older = { from: whole - rowsPerSegment, to: row - 1 };
+  const data = { ...found.data, ...(await found.columns.read(found.head, [newer])) };
+  const divided = { ...found, data: { ...data, read: joinSpans([...data.read, newer]) } };
+  if (open.at(-1)?.from === older.from) return { ...divided, open: [...open.slice(0, -1), older] };
+  const [others, ofSegment] = [
+    summarized.filter(({ rows }) => rows.from !== older.from),
+    summarized.filter(({ rows }) => rows.from === older.from),
+  ];
+  const matching = matchingRows(list, query.conditions, { ...data, read: [newer] }).length;
+  const left = ofSegment.reduce((sum, { count }) => sum + count, -matching);
+  // What was changed since it was sealed is not what the summary counts.
+  if (!search.columns.areSealed(newer) || left < 0) return { ...found, open };
+  return {
+    ...divided,
+    open,
+    summarized: left === 0 ? others : [...others, { rows: older, low: 0, high: 0, count: left }],
+  };
+}
+
+interface OldSegments {
+  readonly segments: number;
+  readonly summaries: SegmentSummaries;
+  readonly dictionaries: Dictionaries;
+}
+
+/** What the summaries say of the old segments, and which of these they leave open. */
+function evaluateSegments(
+  list: ListDescription,
+  query: ListQuery,
+  { segments, summaries, dictionaries }: OldSegments,
+): Pick<Search, 'open' | 'summarized'> {
+  const evaluate = summaryEvaluator(list, query, dictionaries);
+  const open: Span[] = [];
+  const summarized: SummarizedRows[] = [];
+  for (let segment = 0; segment < segments; segment++) {
+    const rows = { from: segment * list.rowsPerSegment, to: (segment + 1) * list.rowsPerSegment - 1 };
+    const ofSegment = evaluate(summaries.get(segment) ?? new Map(), rows);
+    if (ofSegment === undefined) open.push(rows);
+    else summarized.push(...ofSegment);
+  }
+  return { open, summarized };
+}
+
+/** A page whose rows were fetched before all columns that the total needs were read. */
+interface EarlyPage {
+  readonly sequence: readonly number[];
+  readonly items: readonly Row[];
+}
+
+/**
+ * Reads the open segments. In creation order the page often lies before all of them. What it needs
+ * there is certain, so it is read at the same time: further segments, or the rows themselves.
+ */
+async function readOpenSegments(
+  reads: OwnerReads,
+  query: ListQuery,
+  search: Search,
+): Promise<{ search: Search; early: EarlyPage | undefined }> {
+  const { wanted, sequence } = selectBeforeOpen(reads.list, query, search);
+  const [further, items] = await Promise.all([
+    readFurther({ ...search, open: [] }, [...search.open, ...wanted]),
+    reads.rowsAt(sequence, { ids: undefined, inKeyOrder: false }),
+  ]);
+  return { search: further, early: { sequence, items } };
+}
+
+/**
+ * The part of a selection that holds whatever the open segments contain: what comes before them in
+ * the order. So all of their rows may count as matching ones.
+ */
+function selectBeforeOpen(
+  list: ListDescription,
+  query: ListQuery,
+  { summarized, open, data }: Search,
+): Pick<Selection, 'wanted' | 'sequence'> {
+  if (query.order.kind !== 'creation') return { wanted: [], sequence: [] };
+  const [first, last] = [open.at(0)?.from ?? 0, open.at(-1)?.to ?? 0];
+  const isBefore = (span: Span) => (query.direction === 'ASC' ? span.to < first : span.from > last);
+  const all = open.map((rows) => ({ rows, low: 0, high: 0, count: rows.to - rows.from + 1 }));
+  const ascending = [...summarized, ...all].sort((a, b) => a.rows.from - b.rows.from);
+  const { wanted, sequence } = select(list, query, data, ascending);
+  const isCertain = sequence.every((row) => isBefore({ from: row, to: row }));
+  return { wanted: wanted.filter(isBefore), sequence: isCertain ? sequence : [] };
+}
+
+/** The search with the columns of these rows as well. Reads those blocks that are not there yet. */
+async function readFurther(search: Search, spans: readonly Span[]): Promise<Search> {
+  const { head, columns, data, summarized } = search;
+  const further = joinSpans(spans);
+  const isRead = ({ rows }: SummarizedRows) => further.some(({ from, to }) => from <= rows.from && rows.to <= to);
+  return {
+    ...search,
+    data: { ...data, ...(await columns.read(head, further)), read: joinSpans([...data.read, ...further]) },
+    summarized: summarized.filter((each) => !isRead(each)),
+  };
+}
+
+interface FoundPage {
+  readonly query: ListQuery;
+  readonly plan: ColumnsPlan;
+  readonly data: ColumnData;
+  readonly selection: Selection;
+  readonly early: EarlyPage | undefined;
+}
+
+/** Fetches the rows of the page, unless they are there, and checks that columns and sets agree. */
+async function fetchPage(reads: OwnerReads, { query, plan, data, selection, early }: FoundPage): Promise<Page<Row>> {
+  const { list } = reads;
+  const { sequence, total } = selection;
+  const isEarly = early !== undefined && early.sequence.join() === sequence.join();
+  const items = isEarly
+    ? early.items
+    : await reads.rowsAt(sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
+  const described = plan.names.map((name) => [name, list.columns[name] as Column] as const);
+  for (const row of items) {
+    requireColumns(row, described, data);
+    requireSets(list, row, query.conditions);
+  }
+  return { items, total };
+}
+
+/** The same rows in as few spans as there may be, ascending. */
+function joinSpans(spans: readonly Span[]): Span[] {
+  const joined: { from: number; to: number }[] = [];
+  const ascending = spans.filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from);
+  for (const { from, to } of ascending) {
+    const last = joined.at(-1);
+    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
+    else joined.push({ from, to });
+  }
+  return joined;
+}
+
+/** Whether a condition names sets of few rows, such as the jobs of a batch. */
+function namesSmallSets(list: ListDescription, conditions: readonly Condition[]): boolean {
+  return conditions.some((condition) => condition.kind === 'set' && list.sets[condition.sets]?.members !== undefined);
+}
+
+/**
+ * Throws StaleRead when the row contradicts the columns that chose it: a write has changed it since
+ * they were read, or an index still holds it as it was.
+ */
+function requireColumns(row: Row, columns: readonly (readonly [string, Column])[], data: ColumnData) {
+  for (const [name, column] of columns) {
+    const value = columnValue(column, row, data.dictionaries);
+    const uuids = data.uuids.get(name);
+    const read = uuids === undefined ? data.numbers.get(name)?.[row.seq] : uuidAt(uuids, row.seq);
+    if (value !== (Number.isNaN(read) ? null : read)) throw new StaleRead(`A row has another ${name} than its column.`);
+  }
+}
+
+/** Throws StaleRead when the row is not, or no longer, in a set that chose it. */
+function requireSets(list: ListDescription, row: Row, conditions: readonly Condition[]) {
+  for (const condition of conditions) {
+    if (condition.kind !== 'set') continue;
+    const values = setValues(list.sets[condition.sets] as PositionSets, row);
+    if (!condition.oneOf.some((value) => values.has(value)))
+      throw new StaleRead(`A row is not in its ${condition.sets}.`);
+  }
+}
