@@ -1,6 +1,5 @@
 /** No request of one user shows what another has, or that they have anything. */
 
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
@@ -9,7 +8,6 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
-import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { startResultsStore } from '../support/results-store.ts';
@@ -255,53 +253,5 @@ describe('getFullResults', () => {
     expect(answer.statusCode).toBe(404);
     expectNothingOf(answer);
     expect(results.requests).toEqual([]);
-  });
-});
-
-describe('submitQuizzes', () => {
-  const body = { data: { quiz: [{ answer: 1 }, { answer: 2 }] } };
-
-  const stored = (userId: string) => itemsOfOwner(client, names.Quizzes, userId);
-
-  it('keeps the same quiz of two users apart', async () => {
-    await ask('submitQuizzes', { body }, owner);
-    const before = await stored(owner);
-    const answer = await ask('submitQuizzes', { body: { data: { quiz: [{ answer: 3 }, { answer: 4 }] } } });
-    expectNothingOf(answer);
-    expect(await stored(owner)).toEqual(before);
-    const ids = [...before, ...(await stored(intruder))].map(({ id }) => id);
-    expect(new Set(ids).size).toBe(4);
-  });
-
-  it('ignores owner, id and times in a body', async () => {
-    await ask('submitQuizzes', { body }, owner);
-    const [record] = await stored(owner);
-    const before = await stored(owner);
-    const claims = {
-      user_id: owner,
-      userId: owner,
-      id: record!.id,
-      created_at: '2000-01-01T00:00:00.000000Z',
-      updated_at: '2000-01-01T00:00:00.000000Z',
-      position: 7,
-    };
-    const caller = `auth0|${randomUUID()}`;
-    const answer = await ask(
-      'submitQuizzes',
-      { body: { ...claims, data: { quiz: [claims], [String(record!.id)]: claims, user_id: claims } } },
-      caller,
-    );
-    const records = JSON.parse(answer.body).data as Record<string, unknown>[];
-    expect(records).toHaveLength(3);
-    for (const each of records) {
-      expect(each).toMatchObject({ user_id: caller, data: claims });
-      expect(each.id).not.toBe(record!.id);
-      expect(String(each.created_at) > '2026').toBe(true);
-      expect(String(each.updated_at) > '2026').toBe(true);
-    }
-    expect(await stored(owner)).toEqual(before);
-    for (const { body: sent } of asked) {
-      for (const key of sent.matchAll(/"user_id":\{"S":"(.*?)"\}/g)) expect(key[1]).toBe(caller);
-    }
   });
 });

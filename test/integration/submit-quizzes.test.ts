@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PageOf } from '../../functions/schemas/envelope.ts';
 import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Quiz } from '../../functions/schemas/quiz.ts';
+import { deep } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -87,29 +87,6 @@ describe('POST /api/v1/quizzes', () => {
     expect(text).toContain(`"data":${data}}`);
   });
 
-  it('answers with any JSON as it was sent', async () => {
-    const userId = newUser();
-    const id = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 });
-    const anyData = fc.dictionary(
-      fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '1', 'user_id')),
-      fc.jsonValue(),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(fc.tuple(id, anyData), { maxLength: 5, selector: ([name]) => name }),
-        async (all) => {
-          const members = all.map(([name, data]) => `${JSON.stringify(name)}:${JSON.stringify(data)}`);
-          const { text, answer } = await submit(userId, `{"data":{${members}}}`);
-          expect(answer.data.map((record: { cms_quiz_id: string }) => record.cms_quiz_id)).toEqual(
-            all.map(([name]) => name),
-          );
-          for (const [, data] of all) expect(text).toContain(`"data":${JSON.stringify(data)}}`);
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
-
   it('keeps id and created_at of what is sent again, and updates the rest', async () => {
     const userId = newUser();
     const before = (await submit(userId, { data: { q: [{ a: 1 }, { b: 1 }] } })).answer.data;
@@ -140,20 +117,36 @@ describe('POST /api/v1/quizzes', () => {
     expect(new Set(ids).size).toBe(15);
   });
 
-  it('sets owner, id and times itself, whatever a submission says', async () => {
-    const userId = newUser();
-    const data = { user_id: 'mallory', id: 'x', created_at: 'y', updated_at: 'z', cms_quiz_id: 'other' };
-    const { answer } = await submit(userId, { data: { q: data }, user_id: 'mallory', id: 'x' });
-    expect(answer.data).toMatchObject([{ user_id: userId, cms_quiz_id: 'q', data }]);
-    expect(answer.data[0].id).not.toBe('x');
-    expect(await stored('mallory')).toEqual([]);
+  it('sets owner, id and times itself, whatever a submission says, and changes nothing of another user', async () => {
+    const [owner, userId] = [newUser(), newUser()];
+    await submit(owner, { data: { q: [{ a: 1 }] } });
+    const [theirs] = await stored(owner);
+    const id = String(theirs?.id);
+    const time = '2000-01-01T00:00:00.000000Z';
+    const data = {
+      user_id: owner,
+      userId: owner,
+      id,
+      created_at: time,
+      updated_at: time,
+      cms_quiz_id: 'x',
+      position: 7,
+    };
+    const { answer } = await submit(userId, { ...data, data: { q: [data], [id]: data, user_id: data } });
+    const quizzes = ['q', id, 'user_id'];
+    expect(answer.data).toMatchObject(quizzes.map((cms_quiz_id) => ({ user_id: userId, cms_quiz_id, data })));
+    const times = answer.data.flatMap((each: Record<string, string>) => [each.created_at, each.updated_at]);
+    expect(times.filter((each: string) => each < '2026')).toEqual([]);
+    expect(answer.data.filter((each: Record<string, string>) => each.id === id)).toEqual([]);
+    expect(await stored(owner)).toEqual([theirs]);
   });
 
-  it('stores each record once when the same call arrives 50 times at once', async () => {
+  it('stores each record once when the same call arrives many times at once', async () => {
     const userId = newUser();
     const body = { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } };
-    const all = await Promise.all(Array.from({ length: 50 }, () => submit(userId, body)));
-    expect(all.map(({ statusCode }) => statusCode)).toEqual(Array(50).fill(200));
+    const times = deep ? 50 : 16;
+    const all = await Promise.all(Array.from({ length: times }, () => submit(userId, body)));
+    expect(all.map(({ statusCode }) => statusCode)).toEqual(Array(times).fill(200));
     const records = await stored(userId);
     expect(records).toHaveLength(3);
     for (const { answer } of all) {
