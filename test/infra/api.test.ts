@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { App } from 'aws-cdk-lib';
-import type { CfnRestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { CfnDeployment, CfnRestApi, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { reasons } from '../../functions/reasons.ts';
@@ -228,38 +228,45 @@ describe('the gateway itself', () => {
 });
 
 describe('the deployment', () => {
-  /** The logical id of the deployment of a stack whose API's body was changed. */
-  function deploymentOf(change: (body: Part) => void): string {
+  it('is a new one whenever the body changes, in its tokens too, and only then', () => {
     const app = new App({ context: { ...cdk.context, 'aws:cdk:bundling-stacks': [] }, analyticsReporting: false });
     const stack = new ServiceStack(app, 'Stack', { settings: stages.dev });
-    const cfnRestApi = stack.node.findChild('Api').node.findChild('RestApi').node.defaultChild as CfnRestApi;
-    change(cfnRestApi.body);
-    const { Resources } = app.synth().getStackByName('Stack').template;
-    const [id, ...others] = Object.keys(Resources).filter(
-      (each) => Resources[each].Type === 'AWS::ApiGateway::Deployment',
-    );
-    expect(others).toEqual([]);
-    return id!;
-  }
+    const construct = stack.node.findChild('Api').node.findChild('RestApi') as SpecRestApi;
+    const restApiOfStack = construct.node.defaultChild as CfnRestApi;
+    const deployment = construct.latestDeployment!.node.defaultChild as CfnDeployment;
+    const body: Part = restApiOfStack.body;
 
-  it('is a new one whenever the body changes, in its tokens too, and only then', () => {
-    const integrationOf = (body: Part, name: keyof typeof routes) =>
-      body.paths[routes[name].path][routes[name].method.toLowerCase()]['x-amazon-apigateway-integration'];
-    const ids = {
-      unchanged: deploymentOf(() => undefined),
-      again: deploymentOf(() => undefined),
-      calledFunction: deploymentOf((body) => {
-        integrationOf(body, 'getJob').uri = integrationOf(body, 'getBatch').uri;
+    /** The logical id of the deployment if the body were changed so. */
+    function idWith(change: (changed: Part) => void): string {
+      const changed = structuredClone(body);
+      change(changed);
+      restApiOfStack.body = changed;
+      return stack.resolve(deployment.logicalId);
+    }
+
+    const integrationOf = ({ paths }: Part, name: keyof typeof routes) =>
+      paths[routes[name].path][routes[name].method.toLowerCase()]['x-amazon-apigateway-integration'];
+    const unchanged = idWith(() => undefined);
+    const changes = [
+      idWith((changed) => {
+        integrationOf(changed, 'getJob').uri = integrationOf(changed, 'getBatch').uri;
       }),
-      answer: deploymentOf((body) => {
-        body['x-amazon-apigateway-gateway-responses'].THROTTLED.statusCode = '503';
+      idWith((changed) => {
+        changed['x-amazon-apigateway-gateway-responses'].THROTTLED.statusCode = '503';
       }),
-      authorizer: deploymentOf((body) => {
-        body.components.securitySchemes.token['x-amazon-apigateway-authorizer'].authorizerResultTtlInSeconds = 1;
+      idWith((changed) => {
+        changed.components.securitySchemes.token['x-amazon-apigateway-authorizer'].authorizerResultTtlInSeconds = 1;
       }),
-    };
-    expect(ids.again).toBe(ids.unchanged);
-    expect(new Set(Object.values(ids)).size).toBe(4);
+    ];
+    expect(new Set([unchanged, ...changes]).size).toBe(1 + changes.length);
+    expect(idWith(() => undefined)).toBe(unchanged);
+  });
+
+  it('is the one that the stage serves', () => {
+    const [deployment, ...others] = ofType('AWS::ApiGateway::Deployment');
+    expect(others).toEqual([]);
+    const [stage] = ofType('AWS::ApiGateway::Stage');
+    expect(readable(stage!.properties.DeploymentId)).toBe(deployment!.path);
   });
 });
 
