@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasons } from '../../functions/reasons.ts';
-import { batchStates, dataModel, detailedArchitecture, jobStates, overview } from './drawings.ts';
+import { background, batchStates, calls, dataModel, jobStates, overview } from './drawings.ts';
 import {
   bundleTable,
   callTable,
@@ -32,7 +32,8 @@ export const documents: readonly GeneratedDocument[] = [
   page('README.md', { overview }),
   page('CONTRIBUTING.md', { rooms: roomTable }),
   page('docs/architecture.md', {
-    architecture: detailedArchitecture,
+    calls,
+    background,
     'data model': dataModel,
     'statuses of a batch': batchStates,
     'statuses of a job': jobStates,

@@ -8,60 +8,89 @@ import { type TableDescription, tables } from '../../functions/tables.ts';
 /** A node as Mermaid defines it: its name, then its shape and text. */
 type Node = `${string}[${string}]` | `${string}(${string})`;
 
-interface Grouping {
-  /** The node of an endpoint, by its resource. */
+type Edge = readonly [from: Node, to: Node, label?: string];
+
+/** The node of each endpoint (by its resource), other function, table and queue. */
+interface Nodes {
   readonly endpoints: (resource: string) => Node;
+  readonly other: (name: string) => Node;
   readonly table: (name: string) => Node;
-  readonly hasSecret: boolean;
+  readonly queue: (name: string) => Node;
 }
 
-/** The whole service in a dozen nodes: all endpoints are one, and all tables. */
+const gateway: Node = 'gateway["API Gateway"]';
+const machines: Node = 'machines(["Machines"])';
+const results: Node = 'results[("S3: results")]';
+const receivers: Node = 'receivers(["Receivers of webhooks"])';
+const countOf = (facts: object) => Object.keys(facts).length;
+const backgroundNames = Object.keys(otherFunctions).filter(
+  (name) => name !== 'authorizer' && name !== 'methodNotAllowed',
+) as (keyof typeof otherFunctions)[];
+
+/** The whole service in a few nodes: all endpoints are one, all tables, all queues. */
 export function overview(): string {
-  const endpoints: Node = `endpoints["${Object.keys(routes).length} endpoints, a function each"]`;
-  const table: Node = `tables[("DynamoDB: ${Object.keys(tables).length} tables")]`;
-  return architecture({ endpoints: () => endpoints, table: () => table, hasSecret: false });
+  const nodes: Nodes = {
+    endpoints: () => `endpoints["${countOf(routes)} endpoints"]`,
+    other: () => `background["${backgroundNames.length} background functions"]`,
+    table: () => `tables[("DynamoDB: ${countOf(tables)} tables")]`,
+    queue: () => `queues[["SQS: ${countOf(queues)} queues"]]`,
+  };
+  return flowchart([...callEdges(nodes), ...backgroundEdges(nodes)]);
 }
 
-/** Endpoints by resource, and which tables and queues each resource, consumer and schedule uses. */
-export function detailedArchitecture(): string {
-  return architecture({
-    endpoints: (resource) => `endpoints_${resource}["endpoints/${resource}"]`,
-    table: (name) => `table_${name}[("${name}")]`,
-    hasSecret: true,
+const single: Nodes = {
+  endpoints: (resource) => `endpoints_${resource}["endpoints/${resource}"]`,
+  other: (name) => `${name}["${name}"]`,
+  table: (name) => `table_${name}[("${name}")]`,
+  queue: (name) => `queue_${name}[["${name}"]]`,
+};
+
+/** Endpoints by resource, and what each resource uses. */
+export function calls(): string {
+  return flowchart(callEdges(single));
+}
+
+/** Queues, streams and schedules, the functions behind them, and what these use. */
+export function background(): string {
+  return flowchart(backgroundEdges(single), 'TB');
+}
+
+function callEdges(nodes: Nodes): Edge[] {
+  const ofRoutes = Object.values(routes).flatMap((route) => {
+    const from = nodes.endpoints(route.entry.split('/')[1] ?? '');
+    return [[gateway, from] as const, ...uses(from, route, nodes)];
+  });
+  return [['users(["Users"])', gateway], [machines, gateway], ...ofRoutes];
+}
+
+function backgroundEdges(nodes: Nodes): Edge[] {
+  const ofStreams = (Object.entries(tables) as [string, TableDescription][]).flatMap(([name, { stream }]): Edge[] =>
+    stream ? [[nodes.table(name), nodes.other(stream.consumer), 'stream']] : [],
+  );
+  return [
+    [machines, nodes.queue('Events'), 'lifecycle events'],
+    ...Object.entries(queues).map(([name, { consumer }]): Edge => [nodes.queue(name), nodes.other(consumer.function)]),
+    ...ofStreams,
+    ...backgroundNames.flatMap((name) => uses(nodes.other(name), otherFunctions[name], nodes)),
+    [nodes.other('deliverWebhooks'), receivers],
+  ];
+}
+
+/** Dead letters are left out: every consumer has its own. */
+function uses(from: Node, description: FunctionDescription, { table, queue }: Nodes): Edge[] {
+  return Object.keys(description.uses).flatMap((name): Edge[] => {
+    const [base = ''] = name.split('/');
+    if (Object.hasOwn(tables, base)) return [[from, table(base)]];
+    if (name === 'Results') return [[from, results]];
+    if (name === 'WebhookKey') return [[from, 'secret[("Secret: webhook key")]']];
+    return name === base ? [[from, queue(base)]] : [];
   });
 }
 
-function architecture({ endpoints, table, hasSecret }: Grouping): string {
-  const edges: (readonly [from: Node, to: Node, label?: string])[] = [];
-  const queue = (name: string): Node => `queue_${name}[["${name}"]]`;
-  const fn = (name: string): Node => `${name}["${name}"]`;
-  const gateway: Node = 'gateway["API Gateway"]';
-  const machines: Node = 'machines(["Machines"])';
-  const used = (name: string): Node[] => {
-    const [base = ''] = name.split('/');
-    if (Object.hasOwn(tables, base)) return [table(base)];
-    if (name === 'Results') return ['results[("S3: results")]'];
-    if (name === 'WebhookKey') return hasSecret ? ['secret[("Secret: webhook key")]'] : [];
-    return name === base ? [queue(base)] : [];
-  };
-  const use = (from: Node, { uses }: FunctionDescription) => {
-    for (const to of Object.keys(uses).flatMap(used)) edges.push([from, to]);
-  };
-  edges.push(['users(["Users"])', gateway], [machines, gateway], [machines, queue('Events'), 'lifecycle events']);
-  for (const route of Object.values(routes)) {
-    const from = endpoints(route.entry.split('/')[1] ?? '');
-    edges.push([gateway, from]);
-    use(from, route);
-  }
-  for (const [name, { consumer }] of Object.entries(queues)) edges.push([queue(name), fn(consumer.function)]);
-  for (const [name, { stream }] of Object.entries(tables) as [string, TableDescription][]) {
-    if (stream) edges.push([table(name), fn(stream.consumer), 'stream']);
-  }
-  for (const [name, description] of Object.entries(otherFunctions)) use(fn(name), description);
-  edges.push([fn('deliverWebhooks'), 'receivers(["Receivers of webhooks"])']);
+function flowchart(edges: readonly Edge[], direction: 'LR' | 'TB' = 'LR'): string {
   const nodes = new Set(edges.flatMap((edge) => edge.slice(0, 2) as Node[]));
   const lines = edges.map(([from, to, label]) => `${idOf(from)} -->${label ? `|${label}|` : ''} ${idOf(to)}`);
-  return mermaid('flowchart LR', [...nodes, ...new Set(lines)]);
+  return mermaid(`flowchart ${direction}`, [...nodes, ...new Set(lines)]);
 }
 
 function idOf(node: Node): string {
