@@ -3,13 +3,13 @@ import type { Batch, BatchDetails } from '../schemas/batch.ts';
 import { type Job, JobProjection } from '../schemas/job.ts';
 import type { TableNames } from '../tables.ts';
 import { getBatch } from './batches.ts';
-import { jobList } from './columns/lists.ts';
+import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { retry } from './dynamodb/retry.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { listJobIds, listJobs } from './jobs.ts';
 import { StaleRead } from './lists/join-blocks.ts';
 import { ownerReads } from './lists/owner-reads.ts';
-import type { ListOptions } from './lists/reader.ts';
+import { rowsWithIds } from './lists/row-reads.ts';
 import { getSequence } from './sequences.ts';
 
 /** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
@@ -27,12 +27,12 @@ export const mostJobsShown = 100;
 export function getBatchDetails(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
-  options?: ListOptions,
+  lists: OwnerLists = ownerLists(),
 ): (userId: string, batchId: string) => Promise<BatchDetails | undefined> {
   const batchOf = getBatch(client, tables);
   const sequenceOf = getSequence(client, tables);
-  const jobsOf = listJobs(client, tables, options);
-  const idsOf = listJobIds(client, tables, options);
+  const jobsOf = listJobs(client, tables, lists);
+  const idsOf = listJobIds(client, tables, lists);
   return (userId, batchId) =>
     retry(() => read(userId, batchId), {
       attempts: 4,
@@ -61,8 +61,11 @@ export function getBatchDetails(
   }
 
   async function readAgain(userId: string, jobs: readonly Job[]): Promise<Job[]> {
-    const reads = ownerReads({ client, tables, list: jobList, pageLimit: undefined }, userId, true);
-    const rows = await reads.rowsWithIds(jobs.map(({ id }) => id));
+    const reads = ownerReads({ client, tables, list: lists.job }, userId, true);
+    const rows = await rowsWithIds(
+      reads,
+      jobs.map(({ id }) => id),
+    );
     const again = rows.map((row) => storedRow(JobProjection, row));
     return again.sort((a, b) => a.creation_order - b.creation_order);
   }

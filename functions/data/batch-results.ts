@@ -12,7 +12,6 @@ import { getBatch } from './batches.ts';
 import { translateErrors } from './dynamodb/aws-errors.ts';
 import { queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import type { ListOptions } from './lists/reader.ts';
 import { selectJobs } from './selected-jobs.ts';
 
 const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: true });
@@ -29,10 +28,9 @@ const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: tru
 export function listResultsKeys(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  options: ListOptions = {},
 ): (userId: string, batchId: string) => Promise<ReadonlyMap<string, string> | undefined> {
   const batchOf = getBatch(client, tables);
-  const jobsOf = selectJobs(client, tables, options);
+  const jobsOf = selectJobs(client, tables);
   return async (userId, batchId) => {
     const [batch, items] = await Promise.all([
       batchOf(userId, batchId),
@@ -43,7 +41,6 @@ export function listResultsKeys(
         sortKey: 'creation_order',
         range: 'all',
         consistent: false,
-        pageLimit: options.pageLimit,
       }),
     ]);
     if (batch === undefined) return undefined;

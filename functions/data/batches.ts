@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { type Batch, BatchProjection, batchRowDefaults } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
 import type { TableNames } from '../tables.ts';
-import { batchList } from './columns/lists.ts';
+import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import {
@@ -21,7 +21,7 @@ import {
   notBefore,
 } from './lists/filters.ts';
 import type { Page } from './lists/query.ts';
-import { type ListOptions, listReader } from './lists/reader.ts';
+import { listReader } from './lists/reader.ts';
 
 const parameters: ListParameters<BatchListQuery> = {
   filters: {
@@ -53,12 +53,12 @@ const parameters: ListParameters<BatchListQuery> = {
 export function listBatches(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Columns'>,
-  options?: ListOptions,
+  { batch: list }: OwnerLists = ownerLists(),
 ): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
-  const read = listReader({ client, tables, list: batchList }, options);
+  const read = listReader({ client, tables, list });
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(batchList, parameters, query));
+    const { items, total } = await read(userId, makeListQuery(list, parameters, query));
     return { items: items.map(batchOf), total };
   };
 }

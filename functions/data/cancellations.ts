@@ -93,7 +93,7 @@ export function cancelJobs(
 ): (userId: string, batchId: string, query: CancelJobsQuery) => Promise<{ jobs: Job[]; errors: Reasons }> {
   const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeMultiTransaction } = options;
   const get = getBatch(client, tables);
-  const select = selectJobs(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
+  const select = selectJobs(client, tables, lists);
   return async (userId, batchId, query) => {
     const [batch, { jobs, unknown }] = await Promise.all([get(userId, batchId), select(userId, batchId, query)]);
     if (batch === undefined) throw new NotFound('There is no such batch.');

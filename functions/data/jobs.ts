@@ -2,10 +2,10 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Job, JobProjection, jobRowDefaults } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { TableNames } from '../tables.ts';
-import { withRowsPerBlock } from './columns/list-description.ts';
-import { jobList } from './columns/lists.ts';
+import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import { readSets } from './lists/column-reads.ts';
 import {
   atLeast,
   atMost,
@@ -20,9 +20,10 @@ import {
   notAfter,
   notBefore,
 } from './lists/filters.ts';
-import { ownerReads } from './lists/owner-reads.ts';
+import { columnsHead, ownerReads } from './lists/owner-reads.ts';
 import type { Page } from './lists/query.ts';
-import { type ListOptions, listReader } from './lists/reader.ts';
+import { listReader } from './lists/reader.ts';
+import { idsAt } from './lists/row-reads.ts';
 import { emptyRowSet, rowsOf } from './lists/row-set.ts';
 
 const parameters: ListParameters<JobListQuery> = {
@@ -54,12 +55,12 @@ const parameters: ListParameters<JobListQuery> = {
 export function listJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  options?: ListOptions,
+  { job: list }: OwnerLists = ownerLists(),
 ): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
-  const read = listReader({ client, tables, list: jobList }, options);
+  const read = listReader({ client, tables, list });
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(jobList, parameters, query));
+    const { items, total } = await read(userId, makeListQuery(list, parameters, query));
     return { items: items.map((row) => storedRow(JobProjection, row)), total };
   };
 }
@@ -89,17 +90,16 @@ export function getJob(
 export function listJobIds(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Columns'>,
-  { rowsPerBlock, pageLimit }: ListOptions = {},
+  { job: list }: OwnerLists = ownerLists(),
 ): (userId: string, batchId: string) => Promise<string[]> {
-  const list = rowsPerBlock === undefined ? jobList : withRowsPerBlock(jobList, rowsPerBlock);
   return async (userId, batchId) => {
-    const reads = ownerReads({ client, tables, list, pageLimit }, userId, true);
+    const reads = ownerReads({ client, tables, list }, userId, true);
     const [[jobs = emptyRowSet(0)], { next_seq }] = await Promise.all([
-      reads.readSets([{ kind: 'set', sets: 'batch', oneOf: [batchId] }]),
-      reads.columnsHead(),
+      readSets(reads, [{ kind: 'set', sets: 'batch', oneOf: [batchId] }]),
+      columnsHead(reads),
     ]);
     // A job that was created since the head was read is in the set already.
     const positions = rowsOf(jobs).filter((position) => position < next_seq);
-    return positions.length === 0 ? [] : reads.idsAt(positions);
+    return positions.length === 0 ? [] : idsAt(reads, positions);
   };
 }

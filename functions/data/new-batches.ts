@@ -13,6 +13,7 @@ import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
 import { getBatchDetails, mostJobsShown } from './batch-details.ts';
 import { batchOf } from './batches.ts';
+import { ownerLists } from './columns/lists.ts';
 import { listDevices } from './devices.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
@@ -97,10 +98,10 @@ export function createBatch(
 export function addJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
-  options?: LifecycleOptions,
+  options: LifecycleOptions = {},
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
-  const detailsOf = getBatchDetails(client, tables, options);
+  const detailsOf = getBatchDetails(client, tables, options.lists ?? ownerLists(options.rowsPerBlock));
   return async ({ userId, idempotencyKey }, batchId, body) => {
     const before = await detailsOf(userId, batchId);
     if (before === undefined) throw new NotFound('There is no such batch.');

@@ -20,6 +20,7 @@ import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
 import { mostJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
+import { ownerLists } from './columns/lists.ts';
 import { batchGet, getItem } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import type { ProcessedCall } from './lifecycle/draft.ts';
@@ -51,9 +52,9 @@ export function rebatch(
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
   options: LifecycleOptions = {},
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
-  const { rowsPerBlock } = options;
+  const { lists = ownerLists(options.rowsPerBlock) } = options;
   const get = getBatch(client, tables);
-  const select = selectJobs(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
+  const select = selectJobs(client, tables, lists);
   const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = await get(userId, sourceId);

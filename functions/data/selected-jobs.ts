@@ -2,10 +2,10 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { JobRow, jobRowDefaults } from '../schemas/job.ts';
 import type { CancelJobsQuery, RebatchQuery } from '../schemas/job-selection.ts';
 import type { TableNames } from '../tables.ts';
+import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { listJobIds } from './jobs.ts';
-import type { ListOptions } from './lists/reader.ts';
 
 /** What BatchGetItem takes. */
 const rowsAtOnce = 100;
@@ -25,9 +25,9 @@ export interface SelectedJobs {
 export function selectJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Jobs' | 'Columns'>,
-  options?: ListOptions,
+  lists: OwnerLists = ownerLists(),
 ): (userId: string, batchId: string, query: CancelJobsQuery | RebatchQuery) => Promise<SelectedJobs> {
-  const idsOf = listJobIds(client, tables, options);
+  const idsOf = listJobIds(client, tables, lists);
   return async (userId, batchId, query) => {
     const all = await idsOf(userId, batchId);
     const wanted = new Set<string>(query.id ?? all);

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { getBatchDetails } from '../../functions/data/batch-details.ts';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobIds } from '../../functions/data/jobs.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -11,6 +12,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { pagedClient } from '../support/paged-client.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -42,13 +44,13 @@ beforeAll(async () => {
 });
 
 const through = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  getBatchDetails(interceptedClient(client, intercept), tables, { rowsPerBlock });
+  getBatchDetails(interceptedClient(client, intercept), tables, ownerLists(rowsPerBlock));
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Record<string, unknown>[];
 
 describe('getBatchDetails', () => {
   it('shows the batch, its sequence and its jobs in creation order', async () => {
-    const batch = await getBatchDetails(client, tables, { rowsPerBlock })(user, uuid('b', 1));
+    const batch = await getBatchDetails(client, tables, ownerLists(rowsPerBlock))(user, uuid('b', 1));
     expect(batch).toMatchObject({
       id: uuid('b', 1),
       jobs_count: 3,
@@ -64,7 +66,7 @@ describe('getBatchDetails', () => {
   });
 
   it('shows up to 100 jobs, and the ids of all', async () => {
-    const read = getBatchDetails(client, tables, { rowsPerBlock });
+    const read = getBatchDetails(client, tables, ownerLists(rowsPerBlock));
     const hundred = await read(user, uuid('b', 2));
     expect(idsOf(hundred?.jobs ?? [])).toEqual(idsOf(jobs(100, 100)));
     expect(hundred?.job_ids).toEqual(idsOf(jobs(100, 100)));
@@ -75,14 +77,14 @@ describe('getBatchDetails', () => {
   });
 
   it('knows no batch of another user', async () => {
-    const read = getBatchDetails(client, tables, { rowsPerBlock });
+    const read = getBatchDetails(client, tables, ownerLists(rowsPerBlock));
     expect(await read('auth0|mallory', uuid('b', 1))).toBeUndefined();
     expect(await read(user, uuid('b', 9))).toBeUndefined();
   });
 
   it.each([1, 2])('shows the jobs of batch %i although the index knows none of them yet', async (number) => {
     const lagging = through(async (call) => (isIndexRead(call) ? { Items: [] } : call.send()));
-    const right = await getBatchDetails(client, tables, { rowsPerBlock })(user, uuid('b', number));
+    const right = await getBatchDetails(client, tables, ownerLists(rowsPerBlock))(user, uuid('b', number));
     expect(await lagging(user, uuid('b', number))).toEqual(right);
   });
 
@@ -92,7 +94,7 @@ describe('getBatchDetails', () => {
         ? { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PENDING' })) }
         : call.send(),
     );
-    const right = await getBatchDetails(client, tables, { rowsPerBlock })(user, uuid('b', 1));
+    const right = await getBatchDetails(client, tables, ownerLists(rowsPerBlock))(user, uuid('b', 1));
     expect(await lagging(user, uuid('b', 1))).toEqual(right);
   });
 
@@ -127,7 +129,7 @@ describe('getBatchDetails', () => {
 
 describe('listJobIds', () => {
   it('is complete however many blocks hold the ids, and empty for what is no batch', async () => {
-    const list = listJobIds(client, tables, { rowsPerBlock, pageLimit: 3 });
+    const list = listJobIds(pagedClient(client, 3), tables, ownerLists(rowsPerBlock));
     expect(await list(user, uuid('b', 3))).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
     expect(await list(user, uuid('b', 9))).toEqual([]);
     expect(await list('auth0|mallory', uuid('b', 3))).toEqual([]);

@@ -40,7 +40,7 @@ const project = (number: number) => uuid('c', number);
 const rowsPerBlock = 3;
 const writerOf = (through = client) => writeApi(through, tables, { rowsPerBlock });
 const batchesOf = (userId: string, parameters: object, through = client) =>
-  listBatches(through, tables, { rowsPerBlock })(userId, BatchListQuery.parse(parameters));
+  listBatches(through, tables, ownerLists(rowsPerBlock))(userId, BatchListQuery.parse(parameters));
 const isReadOfTexts = ({ name, input }: Call) =>
   name === 'QueryCommand' && JSON.stringify(input.ExpressionAttributeValues).includes('#texts#');
 
@@ -59,11 +59,11 @@ async function expectSound(userId: string) {
   for (const { project_id, device_type } of batches) {
     for (const parameters of [{ project_id: [project_id] }, { device_type: [device_type] }]) {
       const query = BatchListQuery.parse(parameters);
-      const { items, total } = await listBatches(client, tables, { rowsPerBlock })(userId, query);
+      const { items, total } = await listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query);
       expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
     }
     const query = JobListQuery.parse({ project_id: [project_id] });
-    const { items, total } = await listJobs(client, tables, { rowsPerBlock })(userId, query);
+    const { items, total } = await listJobs(client, tables, ownerLists(rowsPerBlock))(userId, query);
     expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(jobs, query as never));
   }
 }

@@ -9,6 +9,7 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { pagedClient } from '../support/paged-client.ts';
 import { startResultsStore } from '../support/results-store.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -257,7 +258,7 @@ describe('listResultsKeys', () => {
 
   it('follows the index from page to page', async () => {
     await createBatchOf([undefined, undefined, undefined, null, undefined]);
-    const keys = await listResultsKeys(client, names, { pageLimit: 2 })(userId, batchId);
+    const keys = await listResultsKeys(pagedClient(client, 2), names)(userId, batchId);
     expect([...(keys?.keys() ?? [])]).toEqual([0, 1, 2, 4].map(jobId));
   });
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { setPrefix } from '../../functions/data/columns/column-items.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { batchList, jobList, ownerLists } from '../../functions/data/columns/lists.ts';
 import { packedCount, packIntegers, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { withPosition } from '../../functions/data/columns/position-set.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
@@ -43,7 +43,7 @@ const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Items
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 
 const listThrough = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  listBatches(interceptedClient(client, intercept), tables, { rowsPerBlock });
+  listBatches(interceptedClient(client, intercept), tables, ownerLists(rowsPerBlock));
 const answer = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
   ids: items.map((item) => item.id),
   total,
@@ -99,7 +99,7 @@ describe('a list read while an index lags', () => {
         isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
       ),
       tables,
-      { rowsPerBlock },
+      ownerLists(rowsPerBlock),
     );
     const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
     expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
@@ -178,7 +178,7 @@ describe('the jobs of a new batch', () => {
         return call.name === 'GetCommand' && call.input.ConsistentRead !== true ? {} : call.send();
       }),
       tables,
-      { rowsPerBlock },
+      ownerLists(rowsPerBlock),
     );
     expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
   });

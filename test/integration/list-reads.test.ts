@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { batchList, jobList, ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
 import type { Page } from '../../functions/data/lists/query.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
@@ -198,13 +198,14 @@ describe('a list of batches', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock })(user, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, ownerLists(rowsPerBlock))(user, query));
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 
   it('reads the columns of segments that are not sealed', async () => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('unsealed', query);
+    const list = (recorded: typeof client) =>
+      listBatches(recorded, tables, ownerLists(rowsPerBlock))('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
     expect(reads).toEqual([
@@ -219,7 +220,8 @@ describe('a list of batches', () => {
 
   it('reads what such a segment hides and the rows of a page that comes before it at once', async () => {
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['2'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('unsealed', query);
+    const list = (recorded: typeof client) =>
+      listBatches(recorded, tables, ownerLists(rowsPerBlock))('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
     expect(reads).toEqual([
@@ -242,7 +244,7 @@ describe('a list of batches', () => {
     });
     // Blocks 3 to 5 are the newest, and the segments 0 and 1 are sealed: blocks 0 to 3.
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['40'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, { rowsPerBlock })('divided', query);
+    const list = (recorded: typeof client) => listBatches(recorded, tables, ownerLists(rowsPerBlock))('divided', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(rows, query as never));
     expect(reads).toEqual([
@@ -277,7 +279,7 @@ describe('a list of jobs', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = JobListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listJobs(recorded, tables, { rowsPerBlock })(user, query));
+    const found = await readsOf((recorded) => listJobs(recorded, tables, ownerLists(rowsPerBlock))(user, query));
     expect(found).toEqual({ answer: listOf(jobs, query as never), reads: reads.sort(), steps });
   });
 });
@@ -314,9 +316,37 @@ describe('a list of batches that lie far apart', () => {
     ],
   ])('reads %s', async (_, order_by, ofColumns, steps) => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'], order_by: [order_by] });
-    const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock: 2 })(scattered, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, ownerLists(2))(scattered, query));
     const reads = ['Batches 9 keys', 'Columns b#head', ...ofColumns].sort();
     expect(found).toEqual({ answer: listOf(rows, query as never), reads, steps });
+  });
+});
+
+describe('a list of batches whose page is all over old and new rows', () => {
+  const spread = 'auth0|spread';
+  const rows = batches.map((batch) => ({
+    ...batch,
+    user_id: spread,
+    queue_priority: batch.seq % 12 === 0 ? ('CRITICAL' as const) : ('LOW' as const),
+  }));
+  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  beforeAll(() => loadList(client, tables, { list, userId: spread, rows, sealed: () => true }));
+
+  it('reads all ids beside the old blocks, as a look-up of those on the page would', async () => {
+    const query = BatchListQuery.parse({ order_by: ['queue_priority'], order_by_direction: ['ASC'], limit: ['9'] });
+    const read = (recorded: typeof client) => listBatches(recorded, tables, ownerLists(rowsPerBlock))(spread, query);
+    expect(await readsOf(read)).toEqual({
+      answer: listOf(rows, query as never),
+      reads: [
+        'Batches 9 keys',
+        'Columns b#f#0..b#f#3',
+        'Columns b#f#0..b#f#9999999 limit 3',
+        'Columns b#f#s#0..b#f#s#9999999',
+        'Columns b#head',
+        'Columns b#i#0..b#i#6',
+      ],
+      steps: 3,
+    });
   });
 });
 
@@ -344,7 +374,7 @@ describe('a list of batches of many projects', () => {
     ],
   ])('reads %s', async (_, parameters, reads) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, { rowsPerBlock })(manager, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, ownerLists(rowsPerBlock))(manager, query));
     expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
   });
 });

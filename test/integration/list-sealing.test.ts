@@ -102,7 +102,7 @@ describe('a list of rows of which some are sealed', () => {
         }
         return send();
       });
-      const { items, total } = await listBatches(reader, tables, { rowsPerBlock })(userId, query);
+      const { items, total } = await listBatches(reader, tables, ownerLists(rowsPerBlock))(userId, query);
       const after = listOf((await ownerRows(client, tables, userId)).batches, query as never);
       const answer = { ids: items.map(({ id }) => id), total };
       if (calls > call) during++;
@@ -110,7 +110,7 @@ describe('a list of rows of which some are sealed', () => {
       expect([before, after], `seed ${seed}: ${JSON.stringify({ parameters, change, call, sealed })}`).toContainEqual(
         answer,
       );
-      const quiet = await listBatches(client, tables, { rowsPerBlock })(userId, query);
+      const quiet = await listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query);
       expect({ ids: quiet.items.map(({ id }) => id), total: quiet.total }).toEqual(after);
     }
     expect(during).toBeGreaterThan(scenes / 6);

@@ -5,6 +5,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
+import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
@@ -88,7 +89,7 @@ describe('a list read while the tail moves to the blocks', () => {
           return call.send();
         }),
         tables,
-        { rowsPerBlock },
+        ownerLists(rowsPerBlock),
       );
       expect(answerOf(await list(userId, query))).toEqual(listOf(await rowsOf(userId), query as never));
       expect(isMoved).toBe(true);
@@ -116,7 +117,7 @@ describe('a list read while the tail moves to the blocks', () => {
           return answer;
         }),
         tables,
-        { rowsPerBlock },
+        ownerLists(rowsPerBlock),
       );
       const answer = answerOf(await list(userId, query));
       const after = await rowsOf(userId);
@@ -138,11 +139,11 @@ describe('a list read while the tail moves to the blocks', () => {
         return call.send();
       }),
       tables,
-      { rowsPerBlock },
+      ownerLists(rowsPerBlock),
     );
     const found = await list(userId, newBatch(0).id);
     expect([ids, [...ids, ...more]].map((jobs) => jobs.map(({ id }) => id))).toContainEqual(found);
-    const all = await listJobIds(client, tables, { rowsPerBlock })(userId, newBatch(0).id);
+    const all = await listJobIds(client, tables, ownerLists(rowsPerBlock))(userId, newBatch(0).id);
     expect(all).toEqual([...ids, ...more].map(({ id }) => id));
   });
 });
@@ -214,8 +215,8 @@ describe('lists while rows are created and change', () => {
       const lists = [first, second].map((query) => BatchListQuery.parse(asParameters(query)));
       const jobQuery = JobListQuery.parse(asParameters(ofJobs));
       const [answers, jobAnswer] = await Promise.all([
-        Promise.all(lists.map((query) => listBatches(client, tables, { rowsPerBlock })(userId, query))),
-        listJobs(client, tables, { rowsPerBlock })(userId, jobQuery),
+        Promise.all(lists.map((query) => listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query))),
+        listJobs(client, tables, ownerLists(rowsPerBlock))(userId, jobQuery),
         perform(number, write),
       ]);
       const after = await ownerRows(client, tables, userId);

@@ -347,7 +347,7 @@ describe('repairUser, interrupted at any write,', () => {
       const outcome = await repairOf(userId, true, interruptedClient(client, writes)).catch((error) => error);
       if (!(outcome instanceof Error)) break;
       for (const { project_id } of batches.slice(0, 3)) {
-        const list = listBatches(client, tables, { rowsPerBlock })(userId, query(project_id));
+        const list = listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query(project_id));
         const answer = await list.then(({ items }) => items.map(({ id }) => id), nameOfError);
         outcomes.push(String(answer));
         if (!refusals.includes(String(answer))) {

@@ -21,7 +21,7 @@ export interface Cell {
 }
 
 /** With more different values a summary would cost as much to read as the values themselves. */
-const mostCells = 1_024;
+const maxCells = 1_024;
 
 /**
  * The cells of a segment's values (NaN for null), ascending, those of null last; together they
@@ -37,7 +37,7 @@ export function summarize({ kind }: Column, values: Float64Array): Cell[] {
   }
   const cells = Array.from(counts, ([value, count]): Cell => ({ low: value, high: value, count }));
   cells.sort((a, b) => Number(a.low) - Number(b.low));
-  const valued = kind === 'time' || cells.length > mostCells ? join(cells) : cells;
+  const valued = kind === 'time' || cells.length > maxCells ? join(cells) : cells;
   return nulls === 0 ? valued : [...valued, { low: null, high: null, count: nulls }];
 }
 

@@ -48,7 +48,7 @@ export function cancelBatch(
 ): (userId: string, batchId: string, hasTime?: () => boolean) => Promise<BatchRow> {
   const lists = ownerLists(rowsPerBlock);
   const announce = async (userId: string, batchId: string) => beforeMultiTransaction?.(userId, batchId);
-  const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
+  const jobIdsOf = listJobIds(client, tables, lists);
   return async (userId, batchId, hasTime) => {
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const jobIds = await jobIdsOf(userId, batchId);

@@ -83,7 +83,7 @@ export function lifecycle(
   { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock), beforeMultiTransaction }: LifecycleOptions = {},
 ) {
   const ownerOf = (userId: string): Owner => ({ userId, lists });
-  const jobIdsOf = listJobIds(client, tables, rowsPerBlock === undefined ? {} : { rowsPerBlock });
+  const jobIdsOf = listJobIds(client, tables, lists);
 
   return {
     /**

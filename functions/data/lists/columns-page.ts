@@ -5,14 +5,16 @@ import type { Column, ListDescription, PositionSets } from '../columns/list-desc
 import { uuidAt } from '../columns/packed-uuids.ts';
 import { sealableSegments } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
+import { dictionariesOf, openColumns, readSets, readSummaries, type SegmentSummaries } from './column-reads.ts';
 import { summaryEvaluator } from './evaluate-summaries.ts';
 import { StaleRead } from './join-blocks.ts';
 import { type ColumnData, matchingRows, type Span } from './matching-rows.ts';
 import type { OpenColumns } from './open-columns.ts';
-import type { OwnerReads, SegmentSummaries } from './owner-reads.ts';
+import { columnsHead, type OwnerReads } from './owner-reads.ts';
 import type { SummarizedRows } from './page-bounds.ts';
-import { type ColumnsPlan, isInKeyOrder } from './plan.ts';
+import { type ColumnsPlan, isInKeyOrder, planEarlyIds } from './plan.ts';
 import type { Condition, ListQuery, Page } from './query.ts';
+import { readIdsEarly, rowsAt } from './row-reads.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 import { type Selection, select } from './select.ts';
 
@@ -34,14 +36,17 @@ interface Search {
  * may hold the page.
  */
 export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
+  const { list } = reads;
   let search = await startSearch(reads, query, plan);
   let early: EarlyPage | undefined;
   if (search.open.length > 0) ({ search, early } = await readOpenSegments(reads, query, search));
   for (;;) {
     const { data, summarized } = search;
-    const selection = select(reads.list, query, data, summarized);
+    const selection = select(list, query, data, summarized);
     if (selection.wanted.length === 0) return fetchPage(reads, { query, plan, data, selection, early });
-    search = await readFurther(search, selection.wanted);
+    const ids = planEarlyIds(list, query, { ...selection, rowsInBlocks: tailStart(list, search.head) });
+    const rows = selection.wanted.map((each) => each.rows);
+    [search] = await Promise.all([readFurther(search, rows), ids && readIdsEarly(reads, ids)]);
   }
 }
 
@@ -49,14 +54,14 @@ export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan:
 async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Search> {
   const { list } = reads;
   const { conditions } = query;
-  const columns = reads.openColumns(plan.names);
+  const columns = openColumns(reads, plan.names);
   const isNarrow = namesSmallSets(list, conditions);
   const hasSummaries = !isNarrow && plan.summaries.length > 0;
   const [head, sets, dictionaries, summaries] = await Promise.all([
-    reads.columnsHead(),
-    reads.readSets(conditions),
-    reads.dictionariesOf(plan.names),
-    hasSummaries ? reads.readSummaries(plan.summaries) : undefined,
+    columnsHead(reads),
+    readSets(reads, conditions),
+    dictionariesOf(reads, plan.names),
+    hasSummaries ? readSummaries(reads, plan.summaries) : undefined,
     isNarrow ? undefined : hasSummaries ? columns.readNewest() : columns.readWhole(),
   ]);
   const data = { rowCount: head.next_seq, read: [], dictionaries, sets, numbers: new Map(), uuids: new Map() };
@@ -147,8 +152,8 @@ async function readOpenSegments(
 ): Promise<{ search: Search; early: EarlyPage | undefined }> {
   const { wanted, sequence } = selectBeforeOpen(reads.list, query, search);
   const [further, items] = await Promise.all([
-    readFurther({ ...search, open: [] }, [...search.open, ...wanted]),
-    reads.rowsAt(sequence, { ids: undefined, inKeyOrder: false }),
+    readFurther({ ...search, open: [] }, [...search.open, ...wanted.map(({ rows }) => rows)]),
+    rowsAt(reads, sequence, { ids: undefined, inKeyOrder: false }),
   ]);
   return { search: further, early: { sequence, items } };
 }
@@ -169,7 +174,7 @@ function selectBeforeOpen(
   const ascending = [...summarized, ...all].sort((a, b) => a.rows.from - b.rows.from);
   const { wanted, sequence } = select(list, query, data, ascending);
   const isCertain = sequence.every((row) => isBefore({ from: row, to: row }));
-  return { wanted: wanted.filter(isBefore), sequence: isCertain ? sequence : [] };
+  return { wanted: wanted.filter(({ rows }) => isBefore(rows)), sequence: isCertain ? sequence : [] };
 }
 
 /** The search with the columns of these rows as well. Reads those blocks that are not there yet. */
@@ -199,7 +204,7 @@ async function fetchPage(reads: OwnerReads, { query, plan, data, selection, earl
   const isEarly = early !== undefined && early.sequence.join() === sequence.join();
   const items = isEarly
     ? early.items
-    : await reads.rowsAt(sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
+    : await rowsAt(reads, sequence, { ids: data.uuids.get('id'), inKeyOrder: isInKeyOrder(query) });
   const described = plan.names.map((name) => [name, list.columns[name] as Column] as const);
   for (const row of items) {
     requireColumns(row, described, data);

@@ -15,7 +15,7 @@ interface BlockReads {
 }
 
 /** A function opens 50 connections at most, and most lists name one to three columns. */
-const mostRuns = 16;
+const maxRuns = 16;
 
 /** The columns of one answer. Their blocks are read as they are needed. */
 export interface OpenColumns {
@@ -101,15 +101,15 @@ export function openColumnsOf(
 
 /**
  * These runs, which ascend, joined across the narrowest gaps wherever they are more than
- * `mostRuns`.
+ * `maxRuns`.
  */
 function joinRuns(runs: readonly Span[]): readonly Span[] {
-  if (runs.length <= mostRuns) return runs;
+  if (runs.length <= maxRuns) return runs;
   const gapBefore = (at: number) => (runs[at] as Span).from - (runs[at - 1] as Span).to;
   const byGap = Array.from(runs.keys())
     .slice(1)
     .sort((a, b) => gapBefore(b) - gapBefore(a));
-  const starts = [0, ...byGap.slice(0, mostRuns - 1).sort((a, b) => a - b)];
+  const starts = [0, ...byGap.slice(0, maxRuns - 1).sort((a, b) => a - b)];
   return starts.map((start, at) => ({
     from: (runs[start] as Span).from,
     to: (runs[(starts[at + 1] ?? runs.length) - 1] as Span).to,

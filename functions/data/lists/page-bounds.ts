@@ -31,10 +31,16 @@ const firstPlace = ({ low, rows }: SummarizedRows): Place => ({ value: low ?? 0,
 const lastPlace = ({ high, rows }: SummarizedRows): Place => ({ value: high ?? 0, row: rows.to });
 
 /**
- * How many summarized rows come before these ranks of the section, and the spans of rows that may
- * be at them. If there are any, `before` means nothing: read them first.
+ * How many summarized rows come before these ranks of the section, and which may be at
+ * them. If there are any, `before` means nothing: read them first.
  */
-export function locateSummarized(section: Section, { from, to }: Window): { before: number; wanted: Span[] } {
+export function locateSummarized(
+  section: Section,
+  { from, to }: Window,
+): {
+  before: number;
+  wanted: SummarizedRows[];
+} {
   const { summarized } = section;
   if (summarized.length === 0) return { before: 0, wanted: [] };
   // The row at rank `from` if each summarized row had its first possible place. In truth it is here
@@ -45,7 +51,7 @@ export function locateSummarized(section: Section, { from, to }: Window): { befo
   const later = summarized.filter((each) => comparePlaces(lastPlace(each), first) >= 0);
   const before =
     summarized.reduce((sum, { count }) => sum + count, 0) - later.reduce((sum, { count }) => sum + count, 0);
-  return { before, wanted: later.filter((each) => comparePlaces(firstPlace(each), last) <= 0).map(({ rows }) => rows) };
+  return { before, wanted: later.filter((each) => comparePlaces(firstPlace(each), last) <= 0) };
 }
 
 /** The place at this rank, if all summarized rows were where `placeOfSummarized` says. */

@@ -2,6 +2,8 @@
 
 import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';
+import type { Span } from './matching-rows.ts';
+import type { SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
 
 export type Plan =
@@ -45,7 +47,7 @@ export interface ColumnsPlan {
 const selectivePrefix = 2;
 
 /** Reading so many rows in vain costs no more than the ids of 50,000 rows. */
-const mostRowsInIdOrder = 1_000;
+const maxRowsInIdOrder = 1_000;
 
 /** The cheapest reads that answer the query. */
 export function planQuery(list: ListDescription, query: ListQuery): Plan {
@@ -55,7 +57,7 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
   const prefix = conditions.find((condition) => condition.kind === 'idPrefix')?.prefix;
   if (prefix !== undefined && prefix.replaceAll('-', '').length >= selectivePrefix) return { kind: 'idPrefix', prefix };
   if (conditions.length === 0 && order.kind === 'creation') return { kind: 'sequence' };
-  if (conditions.length === 0 && isOrderById(order) && query.offset + query.limit <= mostRowsInIdOrder) {
+  if (conditions.length === 0 && isOrderById(order) && query.offset + query.limit <= maxRowsInIdOrder) {
     return { kind: 'idOrder' };
   }
   const [only] = conditions;
@@ -124,7 +126,7 @@ export type RowReads =
 const rangeCostPerRow = 0.1;
 const rangeCostPerBlock = 0.125;
 const keyCost = 0.5;
-const mostRanges = 8;
+const maxRanges = 8;
 /** Reading up to this many unwanted rows costs no more than starting another range. */
 const bridgedGap = 8;
 
@@ -141,7 +143,7 @@ export function planRowReads(sequence: readonly number[], idsPerBlock: number): 
   const first = sorted[0] ?? 0;
   const whole = { from: first, to: sorted.at(-1) ?? first };
   const wholeCost = rangeCost(whole);
-  const splitCost = ranges.length <= mostRanges ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
+  const splitCost = ranges.length <= maxRanges ? ranges.reduce((sum, range) => sum + rangeCost(range), 0) : Infinity;
   if (Math.min(wholeCost, splitCost) > costById) return { kind: 'ids' };
   return { kind: 'ranges', ranges: splitCost < wholeCost ? ranges : [whole] };
 }
@@ -157,6 +159,43 @@ export function planIdBlockReads(sorted: readonly number[], idsPerBlock: number)
   const rangeCost = (to - from + 1) * rangeCostPerBlock;
   const keysCost = numbers.length * keyCost;
   return { numbers, from, to, asRange: rangeCost <= keysCost, cost: Math.min(rangeCost, keysCost) };
+}
+
+/** Rows further apart than this are fetched by their ids rather than in ranges. */
+const sparseRows = keyCost / rangeCostPerRow + 1;
+
+interface WantedRows {
+  /** Summarized rows that may be on the page. Their segments are about to be read. */
+  readonly wanted: readonly SummarizedRows[];
+  /** How many rows match. */
+  readonly total: number;
+  readonly rowsInBlocks: number;
+}
+
+/**
+ * The rows whose ids to read together with the wanted segments, where the ids of the page's rows
+ * alone would hardly cost less afterwards: they lie far apart, and all over the rows from the first
+ * wanted one on. That saves a step up to some 20,000 rows.
+ */
+export function planEarlyIds(
+  list: ListDescription,
+  { order, offset, limit }: ListQuery,
+  { wanted, total, rowsInBlocks }: WantedRows,
+): Span | undefined {
+  const from = Math.min(...wanted.map(({ rows }) => rows.from));
+  const length = rowsInBlocks - from;
+  const rowsOfSegments = new Map(wanted.map(({ rows }) => [rows.from, rows.to - rows.from + 1]));
+  const distance = sum(rowsOfSegments.values()) / sum(wanted.map(({ count }) => count));
+  const rowsOnPage = Math.min(limit, total - offset);
+  const isSpread = order.kind !== 'creation' || rowsOnPage * distance > length;
+  const cost = (length / (list.columns.id?.rowsPerBlock ?? 1)) * rangeCostPerBlock;
+  return rowsOnPage > maxRanges && distance > sparseRows && isSpread && cost <= rowsOnPage * keyCost
+    ? { from, to: rowsInBlocks - 1 }
+    : undefined;
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
 }
 
 function rangeCost(range: { from: number; to: number }): number {

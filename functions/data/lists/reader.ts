@@ -1,19 +1,21 @@
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { Row } from '../columns/column-items.ts';
-import { withRowsPerBlock } from '../columns/list-description.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { readColumnsPage } from './columns-page.ts';
 import { StaleRead } from './join-blocks.ts';
-import { type ListSource, type OwnerReads, ownerReads, type PlacedRows } from './owner-reads.ts';
+import { type ListSource, type OwnerReads, ownerReads } from './owner-reads.ts';
 import { pageOfRows } from './page-of-rows.ts';
 import { type Plan, planColumns, planQuery } from './plan.ts';
 import type { ListQuery, Page } from './query.ts';
-
-/** Tests force many small blocks and many pages of few items. */
-export interface ListOptions {
-  readonly rowsPerBlock?: number;
-  readonly pageLimit?: number;
-}
+import {
+  allRows,
+  newestIds,
+  type PlacedRows,
+  rowsInIdOrder,
+  rowsOfSet,
+  rowsWithIdPrefix,
+  rowsWithIds,
+} from './row-reads.ts';
 
 /**
  * The one engine of both lists: answers any query about an owner's rows with the page and the exact
@@ -49,12 +51,8 @@ export interface ListOptions {
  * that lie far apart; for the rows. One more where a column takes more than 1 MB, and one more for
  * such texts.
  */
-export function listReader(
-  { client, tables, list: described }: Omit<ListSource, 'pageLimit'>,
-  { rowsPerBlock, pageLimit }: ListOptions = {},
-): (userId: string, query: ListQuery) => Promise<Page<Row>> {
-  const list = rowsPerBlock === undefined ? described : withRowsPerBlock(described, rowsPerBlock);
-  const source = { client, tables, list, pageLimit };
+export function listReader(source: ListSource): (userId: string, query: ListQuery) => Promise<Page<Row>> {
+  const { list } = source;
   return async (userId, query) => {
     const plan = planQuery(list, query);
     addToRequestLog({ plan: plan.kind });
@@ -86,18 +84,18 @@ async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promis
   const { list } = reads;
   switch (plan.kind) {
     case 'ids':
-      return pageOfRows(list, query, await reads.rowsWithIds(plan.ids));
+      return pageOfRows(list, query, await rowsWithIds(reads, plan.ids));
     case 'idPrefix': {
-      const { rows, more } = await reads.rowsWithIdPrefix(plan.prefix);
+      const { rows, more } = await rowsWithIdPrefix(reads, plan.prefix);
       if (more) return readColumnsPage(reads, query, planColumns(list, query));
       return pageOfRows(list, query, rows);
     }
     case 'idOrder':
       return readIdOrderPage(reads, query);
     case 'sequence':
-      return readPlacesPage(query, reads.allRows());
+      return readPlacesPage(query, allRows(reads));
     case 'members':
-      return readPlacesPage(query, reads.rowsOfSet(plan.sets, plan.members, plan.value));
+      return readPlacesPage(query, rowsOfSet(reads, plan.sets, plan.members, plan.value));
     case 'columns':
       return readColumnsPage(reads, query, plan);
   }
@@ -135,16 +133,16 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
  * rows tell whether the table's answer lags.
  */
 async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: ListQuery): Promise<Page<Row>> {
-  const total = await reads.allRows().count();
+  const total = await allRows(reads).count();
   const end = Math.min(offset + limit, total);
   if (offset >= end) return { items: [], total };
-  const rows = await reads.rowsInIdOrder(direction, end);
+  const rows = await rowsInIdOrder(reads, direction, end);
   const counted = rows.filter((row) => row.seq < total);
   if (counted.length < end) throw new StaleRead('A row of the page is missing.');
   const found = new Set(rows.map(({ id }) => id));
   const last = String(counted.at(-1)?.id);
   const isPassed = (id: string) => (direction === 'ASC' ? id < last : id > last);
-  if ((await reads.newestIds()).some((id) => isPassed(id) && !found.has(id)))
+  if ((await newestIds(reads)).some((id) => isPassed(id) && !found.has(id)))
     throw new StaleRead('A new row is missing.');
   return { items: counted.slice(offset), total };
 }

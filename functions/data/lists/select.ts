@@ -12,7 +12,6 @@ import {
   highBits,
   matchingRows,
   numbersOf,
-  type Span,
   tabulate,
   uuidsOf,
 } from './matching-rows.ts';
@@ -26,9 +25,9 @@ export interface Selection {
   /** The exact number of all rows that match. */
   readonly total: number;
   /**
-   * Where summarized rows may be on the page: read these, and make the selection again.
+   * What may be on the page of the summarized rows: read it, and make the selection again.
    */
-  readonly wanted: readonly Span[];
+  readonly wanted: readonly SummarizedRows[];
 }
 
 /** `summarized` are the matching rows outside of those that were read, ascending. */

@@ -68,7 +68,7 @@ describe('locateSummarized', () => {
           (each) => ascending(lastOf(each), first) >= 0 && ascending(firstOf(each), last) <= 0,
         );
         const found = locateSummarized({ ...values, summarized }, { from, to });
-        expect(found.wanted).toEqual(wanted.map(({ rows }) => rows));
+        expect(found.wanted).toEqual(wanted);
         if (wanted.length > 0) {
           asked++;
           return;
@@ -88,7 +88,7 @@ describe('locateSummarized', () => {
       (from): SummarizedRows => ({ rows: { from, to: from + 9 }, low: null, high: null, count: 2 }),
     );
     const section = { rows: Int32Array.of(30, 31), values: new Float64Array(2), summarized };
-    expect(locateSummarized(section, { from: 2, to: 4 })).toMatchObject({ wanted: [{ from: 10, to: 19 }] });
+    expect(locateSummarized(section, { from: 2, to: 4 })).toMatchObject({ wanted: [{ rows: { from: 10, to: 19 } }] });
     expect(locateSummarized(section, { from: 6, to: 8 })).toEqual({ before: 6, wanted: [] });
   });
 

@@ -240,7 +240,7 @@ describe('select', () => {
             }
             asked++;
             expect(found.sequence).toEqual([]);
-            const { wanted } = found;
+            const wanted = found.wanted.map(({ rows }) => rows);
             expect(wanted.every(({ from }) => !read.some((span) => span.from === from))).toBe(true);
             const segments = new Set(wanted.map(({ from }) => from));
             summarized = summarized.filter(({ rows: { from } }) => !segments.has(from));
