@@ -51,6 +51,21 @@ export function escapedBytes(value: unknown): number {
   return typeof value === 'string' ? bytes - 4 : bytes;
 }
 
+/** The value of a text; undefined when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a parsed value is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether this text, which is JSON, is an object's. */
 export function isJsonObject(text: string): boolean {
   return text[skipSpace(text, 0)] === '{';
 }

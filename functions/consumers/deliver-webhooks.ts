@@ -7,6 +7,7 @@ import { getLastAttempt, putWebhookAttempt } from '../data/webhook-attempts.ts';
 import { getWebhookKeys } from '../data/webhook-keys.ts';
 import { queueUrl, requiredEnv, tableNames, webhookReach } from '../env.ts';
 import { CorruptData } from '../errors.ts';
+import { parseJson } from '../json-text.ts';
 import { addToRequestLog, describeError } from '../request-log.ts';
 import type { WebhookAttempt } from '../schemas/webhook.ts';
 import { WebhookMessage } from '../schemas/webhook-message.ts';
@@ -56,7 +57,7 @@ export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBat
 }
 
 async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): Promise<Outcome> {
-  const message = readMessage(body);
+  const message = WebhookMessage.safeParse(parseJson(body)).data;
   if (message === undefined) return giveUp(body, messageId, 'The message cannot be read.');
   if (message.wait_seconds > 0) {
     await sendLater(message, message.wait_seconds);
@@ -70,14 +71,6 @@ async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): 
   if ('refusal' in target) return 'dropped';
   const result = await attempt(message, target.url, timeLeft);
   return recordOutcome(message, nextStep(message.attempts + 1, result), messageId);
-}
-
-function readMessage(body: string): WebhookMessage | undefined {
-  try {
-    return WebhookMessage.safeParse(JSON.parse(body)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The answer, or why there was none. Throws what is not the receiver's fault. */

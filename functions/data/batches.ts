@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod/mini';
+import type { Page } from '../page.ts';
 import { type Batch, BatchProjection, batchRowDefaults } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
 import type { TableNames } from '../tables.ts';
@@ -20,7 +21,6 @@ import {
   notAfter,
   notBefore,
 } from './lists/filters.ts';
-import type { Page } from './lists/query.ts';
 import { listReader } from './lists/reader.ts';
 
 const parameters: ListParameters<BatchListQuery> = {

@@ -1,4 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Page } from '../page.ts';
 import { type Job, JobProjection, jobRowDefaults } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { TableNames } from '../tables.ts';
@@ -21,7 +22,6 @@ import {
   notBefore,
 } from './lists/filters.ts';
 import { columnsHead, ownerReads } from './lists/owner-reads.ts';
-import type { Page } from './lists/query.ts';
 import { listReader } from './lists/reader.ts';
 import { idsAt } from './lists/row-reads.ts';
 import { emptyRowSet, rowsOf } from './lists/row-set.ts';

@@ -1,22 +1,16 @@
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
 import { CorruptData } from '../errors.ts';
-import type { QuizSubmission } from '../schemas/quiz.ts';
+import { QuizRow, type QuizSubmission } from '../schemas/quiz.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
 import { isConflict, TransactionCanceled, translateErrors } from './dynamodb/aws-errors.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { retry } from './dynamodb/retry.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
 
-/** A stored submission. `data` is the JSON text that was sent. */
-export interface QuizRecord {
-  readonly id: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly user_id: string;
-  readonly cms_quiz_id: string;
-  readonly data: string;
-}
+const CreationTime = z.pick(QuizRow, { id: true, created_at: true });
 
 interface IdentifiedSubmission {
   readonly id: string;
@@ -36,7 +30,7 @@ export function submitQuizzes(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Quizzes'>,
   now = Date.now,
-): (userId: string, submissions: readonly QuizSubmission[]) => Promise<QuizRecord[]> {
+): (userId: string, submissions: readonly QuizSubmission[]) => Promise<QuizRow[]> {
   const table = tables.Quizzes;
 
   return async (userId, submissions) => {
@@ -107,7 +101,8 @@ export function submitQuizzes(
   async function readCreationTimes(userId: string, ids: readonly string[]): Promise<Map<string, string>> {
     const keys = ids.map((id) => ({ user_id: userId, id }));
     const items = await batchGet(client, { table, keys, consistent: true, attributes: ['id', 'created_at'] });
-    return new Map(items.map((item) => [item.id, item.created_at]));
+    const rows = items.map((item) => storedRow(CreationTime, item));
+    return new Map(rows.map(({ id, created_at }) => [id, created_at]));
   }
 }
 

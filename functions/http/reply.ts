@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { Page } from '../data/lists/query.ts';
 import { InvalidInput } from '../errors.ts';
 import { type SuccessStatus, successNames } from '../http-statuses.ts';
+import type { Page } from '../page.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -39,9 +39,13 @@ export function firstThatFits(...values: readonly unknown[]): Reply {
   return reply;
 }
 
-/** A list, of the JSON text of each item. */
-export function successList(items: readonly string[], pagination: Pagination): Reply {
-  return { data: `[${items.join()}]`, pagination };
+/** A list. `write` gives the JSON of an item. */
+export function successList<Item>(
+  items: readonly Item[],
+  pagination: Pagination,
+  write: (item: Item) => string = (item) => JSON.stringify(item),
+): Reply {
+  return { data: `[${items.map((item) => write(item)).join()}]`, pagination };
 }
 
 /** A reply in the envelope of its status, unless it brings a whole body. */
@@ -77,7 +81,7 @@ export function proxyResult({ status, headers, body }: HttpReply, requestId: str
  * Lambda returns at most 6 MB, in which the body is a JSON string; the rest is left for the
  * headers.
  */
-export const maximumBodyBytes = 6 * 1024 * 1024 - 16 * 1024;
+export const maxBodyBytes = 6 * 1024 * 1024 - 16 * 1024;
 
 /** Whether Lambda can return this reply. */
 export function fitsOneAnswer(reply: Reply): boolean {
@@ -88,22 +92,22 @@ export function fitsOneAnswer(reply: Reply): boolean {
 export function fitsLambdaResponse(body: string): boolean {
   // A UTF-16 unit of well-formed text takes at most three bytes: three of UTF-8, or an escape of
   // two.
-  return body.length * 3 <= maximumBodyBytes || Buffer.byteLength(JSON.stringify(body)) <= maximumBodyBytes;
+  return body.length * 3 <= maxBodyBytes || Buffer.byteLength(JSON.stringify(body)) <= maxBodyBytes;
 }
 
 /**
- * A page of a list. `start` and `end` are 0-based, `end` exclusive: the next offset.
- * `Content-Range` counts from 1 and includes both ends, as pages did before the envelope had a
- * pagination. Throws InvalidInput for a page of more bytes than one response holds: a smaller
- * `limit` gets it.
+ * A page of any list; `write` gives the JSON of an item. `start` and `end` are 0-based, `end`
+ * exclusive: the next offset. `Content-Range` counts from 1 and includes both ends, as pages did
+ * before the envelope had a pagination. Throws InvalidInput for a page of more bytes than one
+ * response holds: a smaller `limit` gets it.
  */
-export function pageReply(query: { offset: number; limit: number }, { items, total }: Page<unknown>): Reply {
-  const { offset, limit } = query;
+export function pageReply<Item>(
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+  { items, total }: Page<Item>,
+  write?: (item: Item) => string,
+): Reply {
   const end = Math.max(offset, Math.min(offset + limit, total));
-  const reply = successList(
-    items.map((item) => JSON.stringify(item)),
-    { total, start: offset, end },
-  );
+  const reply = successList(items, { total, start: offset, end }, write);
   if (!fitsOneAnswer(reply)) {
     const msg = 'The page is larger than a response may be: ask for fewer items';
     throw new InvalidInput([{ loc: ['query', 'limit'], msg, type: 'page_too_large' }]);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { hasDuplicateMembers, isJsonObject } from '../json-text.ts';
+import { hasDuplicateMembers, isJsonObject, parseJson } from '../json-text.ts';
 
 /** A token that is refused. The message says why, for the log only: callers do not learn it. */
 export class TokenRefused extends Error {
@@ -55,15 +55,6 @@ export function readJsonObject(bytes: Buffer): Record<string, unknown> {
   if (value === undefined || !isJsonObject(text)) throw new TokenRefused('not JSON objects');
   if (hasDuplicateMembers(text)) throw new TokenRefused('a member given twice');
   return value as Record<string, unknown>;
-}
-
-/** Undefined when the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   TextFilter,
   TextsFilter,
   TimeFilter,
-} from './query-values.ts';
+} from './query-parameters.ts';
 import { BatchStatus, QueuePriority } from './values.ts';
 
 /** What a batch list sorts by. */

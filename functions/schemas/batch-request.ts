@@ -4,17 +4,15 @@
  */
 
 import * as z from 'zod/mini';
-import { boundedText, jsonObject, orNull, Tags } from './body-values.ts';
-import { UuidText } from './query-values.ts';
+import { isObject } from '../json-text.ts';
+import { type Fault, maxFaults, printable, reportFault } from './faults.ts';
+import { UuidText } from './query-parameters.ts';
+import { boundedText, jsonObject, orNull, Tags } from './sent-values.ts';
 import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
 import { QueuePriority } from './values.ts';
 
 const maxJobs = 5_000;
 const maxBatches = 100;
-
-/** Faults reported between the jobs and sequences of one body: 5,000 jobs can have a million. */
-const maxFaults = 100;
-const longestName = 256;
 
 /** A job to be created. Emulators choose a number of runs themselves where none is given. */
 export const JobRequest = z
@@ -108,12 +106,6 @@ export const CancelBatchesRequest = z.object({
 /** The tags that a batch is to have from now on. */
 export const TagsRequest = Tags;
 
-interface Fault {
-  readonly type: string;
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
 /**
  * What is wrong between jobs and their sequences. `sequence` is the batch's: null when it has none;
  * undefined when it is not known yet, and then nothing is said that depends on it. Parts that have
@@ -151,9 +143,9 @@ function tooFew(path: Fault['path']): Fault {
 function whole<Value>(faults: (value: unknown) => Iterable<Fault>) {
   const check = z.check<Value>((payload) => {
     let found = 0;
-    for (const { type, path, message } of faults(payload.value)) {
+    for (const fault of faults(payload.value)) {
       if (++found > maxFaults) return;
-      payload.issues.push({ code: 'custom', params: { type }, path: [...path], message, input: undefined });
+      reportFault(payload, fault);
     }
   });
   check._zod.def.when = () => true;
@@ -167,15 +159,6 @@ function orEmpty<Item>(list: z.ZodMiniType<Item[], unknown>) {
   );
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isSequence(value: unknown): value is SequenceFacts {
   return isObject(value) && value.variables instanceof Set;
-}
-
-/** A name as a fault shows it: never so long that the answer to a large body is a larger one. */
-function printable(name: string): string {
-  return name.slice(0, longestName).toWellFormed();
 }

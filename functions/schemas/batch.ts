@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { boundedText, jsonObject, jsonText, orNull, Tags } from './body-values.ts';
 import { Job, NewJobs } from './job.ts';
-import { idSpelling, UuidText } from './query-values.ts';
-import { JsonText, WrittenAt } from './row-values.ts';
+import { idSpelling, UuidText } from './query-parameters.ts';
+import { boundedText, jsonObject, jsonText, orNull, Tags } from './sent-values.ts';
+import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   BatchStatus,
   Count,

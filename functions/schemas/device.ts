@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { escapedBytes } from '../json-text.ts';
-import { boundedText } from './body-values.ts';
-import { TextsFilter } from './query-values.ts';
+import { escapedBytes, isObject, parseJson } from '../json-text.ts';
+import { TextsFilter } from './query-parameters.ts';
+import { boundedText } from './sent-values.ts';
 import { Count, Timestamp } from './values.ts';
 
 /** Whether a device takes work. */
@@ -96,10 +96,6 @@ export type AnnounceRequest = z.output<typeof AnnounceRequest>;
 
 /** The name that a specification gives its device; undefined when it gives none. */
 export function specificationName(specs: string): string | undefined {
-  try {
-    const { name } = JSON.parse(specs);
-    return boundedText(128).safeParse(name).data;
-  } catch {
-    return undefined;
-  }
+  const content = parseJson(specs);
+  return isObject(content) ? boundedText(128).safeParse(content.name).data : undefined;
 }

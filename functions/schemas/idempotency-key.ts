@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { boundedText } from './body-values.ts';
+import { boundedText } from './sent-values.ts';
 
 /** The header by which a call may be sent again without being carried out again. */
 export const IdempotencyKeyHeader = z

@@ -10,7 +10,7 @@ import {
   orderAndPageFields,
   TextsFilter,
   TimeFilter,
-} from './query-values.ts';
+} from './query-parameters.ts';
 import { JobOrigin, JobStatus } from './values.ts';
 
 /** What a job list sorts by. */

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { IdsFilter, IntegerFilter, many, TimeFilter } from './query-values.ts';
+import { IdsFilter, IntegerFilter, many, TimeFilter } from './query-parameters.ts';
 import { JobStatus } from './values.ts';
 
 const selection = {

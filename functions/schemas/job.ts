@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { distinctItems, jsonObject, orNull } from './body-values.ts';
-import { idSpelling, UuidText } from './query-values.ts';
-import { JsonText, WrittenAt } from './row-values.ts';
+import { idSpelling, UuidText } from './query-parameters.ts';
+import { distinctItems, jsonObject, orNull } from './sent-values.ts';
+import { JsonText, WrittenAt } from './stored-values.ts';
 import {
   Count,
   JobOrigin,

@@ -8,11 +8,12 @@
  * - If an object names a member twice, the last value counts, as in JSON.parse.
  * - `__proto__` is a member like any other.
  *
- * Whoever receives the text bounds its size.
+ * The receiver of the text bounds its size.
  */
 
 import * as z from 'zod/mini';
 import { jsonDepth } from '../json-text.ts';
+import { reportFault } from './faults.ts';
 
 export const maxJsonDepth = 100;
 
@@ -20,11 +21,13 @@ export const maxJsonDepth = 100;
 export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
   return z.pipe(
     z.transform((text, context): unknown => {
-      const json = parseJson(text, context);
+      const json = readJson(text, context);
       if (json === undefined) return z.NEVER;
       if (jsonDepth(json.text) <= maxJsonDepth) return json.value;
-      addFault(context, 'too_deep', `The body should be nested at most ${maxJsonDepth} levels deep`);
-      return z.NEVER;
+      return reportFault(context, {
+        type: 'too_deep',
+        message: `The body should be nested at most ${maxJsonDepth} levels deep`,
+      });
     }),
     schema,
   );
@@ -36,33 +39,23 @@ export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
  */
 export function jsonTextBody<Output>(read: (text: string, context: z.core.ParsePayload) => Output) {
   return z.transform((text, context): Output => {
-    const json = parseJson(text, context);
+    const json = readJson(text, context);
     return json === undefined ? z.NEVER : read(json.text, context);
   });
 }
 
 /** The text and its value, or undefined and a fault. */
-function parseJson(text: unknown, context: z.core.ParsePayload): { text: string; value: unknown } | undefined {
+function readJson(text: unknown, context: z.core.ParsePayload): { text: string; value: unknown } | undefined {
   if (typeof text !== 'string') {
-    addFault(context, 'missing', 'Field required');
+    reportFault(context, { type: 'missing', message: 'Field required' });
     return undefined;
   }
   try {
     return { text, value: JSON.parse(text) };
   } catch (error) {
-    addFault(context, 'json_invalid', `JSON decode error: ${reasonOf(error as SyntaxError)}`);
+    // Without the excerpt of the text that JSON.parse may add.
+    const [reason] = (error as SyntaxError).message.split(', ', 1);
+    reportFault(context, { type: 'json_invalid', message: `JSON decode error: ${reason}` });
     return undefined;
   }
-}
-
-/**
- * What JSON.parse says is wrong, such as `Unexpected token 'N'` for a NaN, without the excerpt of
- * the text that it may add.
- */
-function reasonOf({ message }: SyntaxError): string {
-  return message.split(', ', 1).join();
-}
-
-function addFault(context: z.core.ParsePayload, type: string, message: string) {
-  context.issues.push({ code: 'custom', params: { type }, message, input: context.value });
 }

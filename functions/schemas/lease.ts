@@ -1,14 +1,17 @@
 /** What devices send and get: leases, and the work under them. */
 
 import * as z from 'zod/mini';
+import { parseJson } from '../json-text.ts';
+import { queueKeyPattern } from '../queue-key-pattern.ts';
 import { isUserId } from '../user-id.ts';
 import { BatchProjection } from './batch.ts';
-import { boundedText, ErrorTexts, orNull, Time } from './body-values.ts';
+import { reportFault } from './faults.ts';
 import { JobProjection } from './job.ts';
-import { UuidText } from './query-values.ts';
+import { UuidText } from './query-parameters.ts';
+import { boundedText, ErrorTexts, orNull, Time } from './sent-values.ts';
 import { Count, JsonObject, Timestamp } from './values.ts';
 
-/** Names a lease: whoever holds it shows it with each call. It proves nothing by itself. */
+/** Names a lease: its worker sends it with each call. It proves nothing by itself. */
 export interface LeaseReference {
   readonly deviceType: string;
   /** Of the batch in the device's queue. */
@@ -19,10 +22,6 @@ export interface LeaseReference {
   readonly userId: string;
 }
 
-/** A place in the queue as a text: tag, priority, time of creation, batch. */
-const queueKeyPattern =
-  /^\d{16}\.[0-4]\.\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 const Members = z.tuple([
   boundedText(128),
   z.string().check(z.regex(queueKeyPattern)),
@@ -31,7 +30,7 @@ const Members = z.tuple([
   z.string().check(z.refine(isUserId)),
 ]);
 
-/** The lease as a text for paths, which says nothing to whoever holds it. */
+/** The lease as a text for paths, which says nothing to its holder. */
 export function leaseText({ deviceType, key, fence, userId }: LeaseReference): string {
   return Buffer.from(JSON.stringify([deviceType, key, fence, userId])).toString('base64url');
 }
@@ -52,23 +51,9 @@ const LeaseText = z.pipe(
       const [deviceType, key, fence, userId] = members.data;
       return { deviceType, key, fence, userId };
     }
-    context.issues.push({
-      code: 'custom',
-      params: { type: 'value_error' },
-      message: 'Input should be a lease',
-      input: value,
-    });
-    return z.NEVER;
+    return reportFault(context, { type: 'value_error', message: 'Input should be a lease' });
   }),
 );
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
-}
 
 const pathFields = { lease: 'The lease, as the claim answered it.', job_id: 'Id of the job.' };
 

@@ -3,9 +3,9 @@
 import * as z from 'zod/mini';
 import { isUserId } from '../user-id.ts';
 import { NewBatch } from './batch.ts';
-import { boundedText, ErrorTexts, Tags, Time } from './body-values.ts';
 import { NewJobs } from './job.ts';
-import { UuidText } from './query-values.ts';
+import { UuidText } from './query-parameters.ts';
+import { boundedText, ErrorTexts, Tags, Time } from './sent-values.ts';
 import { BatchStatus, JobStatus } from './values.ts';
 
 export const UserId = z

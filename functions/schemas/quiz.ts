@@ -1,14 +1,12 @@
 import * as z from 'zod/mini';
-import { isJsonArray, isJsonObject, jsonDepth, jsonElements, jsonMembers } from '../json-text.ts';
+import { isJsonArray, isJsonObject, isObject, jsonDepth, jsonElements, jsonMembers, parseJson } from '../json-text.ts';
+import { type Fault, maxFaults, printable, reportFault } from './faults.ts';
 import { jsonTextBody, maxJsonDepth } from './json-body.ts';
 import { JsonObject, Timestamp, Uuid } from './values.ts';
 
 export const maxQuizIdCharacters = 256;
 const maxSubmissions = 100;
 const maxSubmissionBytes = 350 * 1024;
-
-/** Faults reported of one body: a body of 3 MB can have a million. */
-const maxFaults = 100;
 
 /** A stored quiz submission as it is answered. */
 export const Quiz = z
@@ -42,6 +40,18 @@ export const Quiz = z
     ],
   });
 
+/** Reads from a row what a Quiz shows of it; `data` stays the text that was sent. */
+export const QuizRow = z.object({
+  ...Quiz.shape,
+  data: z.string().check(z.refine((text) => isObject(parseJson(text)))),
+});
+export type QuizRow = z.infer<typeof QuizRow>;
+
+/** The JSON of a Quiz: parsing `data` would alter numbers and the order of keys. */
+export function quizText({ data, ...record }: QuizRow): string {
+  return `${JSON.stringify(record).slice(0, -1)},"data":${data}}`;
+}
+
 /**
  * One submission: the answer to a quiz of the content-management system, and its place among the
  * submissions to that quiz.
@@ -58,23 +68,16 @@ export const QuizSubmissions = jsonTextBody((text, context): QuizSubmission[] =>
   const submissions: QuizSubmission[] = [];
   for (const part of readBody(text)) {
     if ('type' in part) {
-      const { type, path, message } = part;
-      context.issues.push({ code: 'custom', params: { type }, path: [...path], message, input: text });
+      reportFault(context, part);
       if (context.issues.length === maxFaults) break;
     } else if (submissions.push(part) > maxSubmissions) {
       const message = `A call takes at most ${maxSubmissions} submissions`;
-      context.issues.push({ code: 'custom', params: { type: 'too_long' }, path: ['data'], message, input: text });
+      reportFault(context, { type: 'too_long', path: ['data'], message });
       break;
     }
   }
   return submissions;
 });
-
-interface Fault {
-  readonly type: string;
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
 
 type Parts = Generator<QuizSubmission | Fault>;
 
@@ -117,9 +120,4 @@ function quizIdFault(quizId: string): Omit<Fault, 'path'> | undefined {
 
 function notAnObject(path: Fault['path']): Fault {
   return { type: 'dict_type', path, message: 'Input should be a valid dictionary' };
-}
-
-/** A key as a fault names it, shortened so that the answer to a large body is not a larger one. */
-function printable(key: string): string {
-  return key.slice(0, maxQuizIdCharacters).toWellFormed();
 }

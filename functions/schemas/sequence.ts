@@ -6,6 +6,8 @@
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
+import { isObject, parseJson } from '../json-text.ts';
+import { reportFault } from './faults.ts';
 
 /** As it is stored: gzipped, in an item of at most 400 KB. */
 const maxGzippedBytes = 350 * 1024;
@@ -31,15 +33,14 @@ export interface Sequence extends SequenceFacts {
 export const SequenceText = z.pipe(
   z.string().register(z.globalRegistry, { description: 'A Pulser sequence in its abstract representation.' }),
   z.transform((text, context): Sequence => {
-    const fault = (type: string, message: string): never => {
-      context.issues.push({ code: 'custom', params: { type }, message, input: undefined });
-      return z.NEVER;
-    };
     const content = text.isWellFormed() ? jsonObject(text) : undefined;
-    if (content === undefined) return fault('json_invalid', 'A sequence should be the JSON of an object');
+    if (content === undefined) {
+      return reportFault(context, { type: 'json_invalid', message: 'A sequence should be the JSON of an object' });
+    }
     const gzipped = gzipSync(text);
     if (gzipped.length > maxGzippedBytes) {
-      return fault('bytes_too_long', `A sequence should have at most ${maxGzippedBytes} bytes once gzipped`);
+      const message = `A sequence should have at most ${maxGzippedBytes} bytes once gzipped`;
+      return reportFault(context, { type: 'bytes_too_long', message });
     }
     return { text, gzipped, ...factsOf(content) };
   }),
@@ -76,14 +77,6 @@ function factsOf(content: Readonly<Record<string, unknown>>): SequenceFacts {
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const content: unknown = JSON.parse(text);
-    return isObject(content) ? content : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const content = parseJson(text);
+  return isObject(content) ? content : undefined;
 }

@@ -45,7 +45,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'functions/http',
     holds: 'Request to input, result to response, anything thrown to an error body',
-    imports: ['functions', 'functions/schemas', `${data}/lists/query.ts`],
+    imports: ['functions', 'functions/schemas'],
     packages: ['zod', 'aws-lambda', '@middy/core'],
   },
   {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listBatches } from '../../functions/data/batches.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
-import type { Page } from '../../functions/data/lists/query.ts';
+import type { Page } from '../../functions/page.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { ListFigure } from '../../infra/docs/performance.ts';

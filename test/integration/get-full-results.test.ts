@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listResultsKeys } from '../../functions/data/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
-import { maximumBodyBytes } from '../../functions/http/reply.ts';
+import { maxBodyBytes } from '../../functions/http/reply.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -174,7 +174,7 @@ describe('results that exceed one answer', () => {
   it('are refused before they are read', async () => {
     await createBatchOf([undefined]);
     store.handle = async ({ response }) => {
-      response.writeHead(200, { 'Content-Length': String(maximumBodyBytes + 1) }).write('{');
+      response.writeHead(200, { 'Content-Length': String(maxBodyBytes + 1) }).write('{');
     };
     await expectRefusal();
   });
@@ -186,7 +186,7 @@ describe('results that exceed one answer', () => {
 
   it('are answered up to the last byte that fits', async () => {
     const frame = { status: 'success', message: 'OK.', code: '200', data: { [jobId(0)]: { raw: '' } } };
-    const length = maximumBodyBytes - JSON.stringify(JSON.stringify(frame)).length + '{"raw":""}'.length;
+    const length = maxBodyBytes - JSON.stringify(JSON.stringify(frame)).length + '{"raw":""}'.length;
     await createBatchOf([ofLength(length)]);
     expect((await dataOf(ask()))[jobId(0)].raw).toHaveLength(length - '{"raw":""}'.length);
     await store.put(keyOf(jobId(0)), ofLength(length + 1));

@@ -9,7 +9,7 @@ import { listBatches } from '../../functions/data/batches.ts';
 import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
 import { batchList, jobList, ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
-import type { Page } from '../../functions/data/lists/query.ts';
+import type { Page } from '../../functions/page.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import type { TableNames } from '../../functions/tables.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { quizRecordId, submitQuizzes } from '../../functions/data/quizzes.ts';
-import { TimedOut, TooBusy } from '../../functions/errors.ts';
+import { CorruptData, TimedOut, TooBusy } from '../../functions/errors.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -144,6 +144,18 @@ describe('submitQuizzes', () => {
     });
     await submit();
     expect(inputs).toMatchObject([{ [names.Quizzes]: { ConsistentRead: true } }]);
+  });
+});
+
+describe('a stored record', () => {
+  it('is CorruptData when it breaks its schema', async () => {
+    const { submit } = setUp(async (call) => {
+      const output = await call.send();
+      const rows = (output as { Responses?: Record<string, Record<string, unknown>[]> }).Responses?.[names.Quizzes];
+      for (const row of rows ?? []) row.created_at = 'yesterday';
+      return output;
+    });
+    await expect(submit()).rejects.toThrow(CorruptData);
   });
 });
 

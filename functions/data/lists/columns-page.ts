@@ -1,3 +1,4 @@
+import type { Page } from '../../page.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import type { Dictionaries } from '../columns/facets.ts';
 import type { StoredHead } from '../columns/head.ts';
@@ -13,7 +14,7 @@ import type { OpenColumns } from './open-columns.ts';
 import { columnsHead, type OwnerReads } from './owner-reads.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import { type ColumnsPlan, isInKeyOrder, planEarlyIds } from './plan.ts';
-import type { Condition, ListQuery, Page } from './query.ts';
+import type { Condition, ListQuery } from './query.ts';
 import { readIdsEarly, rowsAt } from './row-reads.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 import { type Selection, select } from './select.ts';

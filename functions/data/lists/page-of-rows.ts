@@ -1,9 +1,10 @@
+import type { Page } from '../../page.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../columns/facets.ts';
 import type { Column, ListDescription, PositionSets } from '../columns/list-description.ts';
 import { type ColumnValues, splitByKind } from './join-blocks.ts';
 import { planColumns } from './plan.ts';
-import type { ListQuery, Page } from './query.ts';
+import type { ListQuery } from './query.ts';
 import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
 import { select } from './select.ts';
 

@@ -32,9 +32,3 @@ export interface ListQuery {
   readonly offset: number;
   readonly limit: number;
 }
-
-/** One page of a list: the rows from `offset` on, and how many rows match in all. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly total: number;
-}

@@ -1,3 +1,4 @@
+import type { Page } from '../../page.ts';
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { Row } from '../columns/column-items.ts';
 import { retry } from '../dynamodb/retry.ts';
@@ -6,7 +7,7 @@ import { StaleRead } from './join-blocks.ts';
 import { type ListSource, type OwnerReads, ownerReads } from './owner-reads.ts';
 import { pageOfRows } from './page-of-rows.ts';
 import { type Plan, planColumns, planQuery } from './plan.ts';
-import type { ListQuery, Page } from './query.ts';
+import type { ListQuery } from './query.ts';
 import {
   allRows,
   newestIds,

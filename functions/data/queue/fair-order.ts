@@ -9,6 +9,7 @@
  * whole numbers, so that sums are exact.
  */
 
+import { queueKeyPattern } from '../../queue-key-pattern.ts';
 import { QueuePriority } from '../../schemas/values.ts';
 
 /**
@@ -92,7 +93,7 @@ export function queueKey({ tag, priority, created_at, batchId }: QueuePlace): st
 
 /** The place that a key says. Throws RangeError for a text that is no key. */
 export function placeOfKey(key: string): QueuePlace {
-  const match = /^(\d{16})\.([0-4])\.(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.([0-9a-f-]{36})$/.exec(key);
+  const match = queueKeyPattern.exec(key);
   if (match === null) throw new RangeError(`${key} is no key of the queue.`);
   const [, tag, priority, created_at = '', batchId = ''] = match;
   return { tag: Number(tag), priority: QueuePriority.options[Number(priority)] as QueuePriority, created_at, batchId };

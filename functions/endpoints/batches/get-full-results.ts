@@ -3,7 +3,7 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { requiredEnv, tableNames } from '../../env.ts';
 import { InvalidInput, NotFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { fitsOneAnswer, maximumBodyBytes, type Reply } from '../../http/reply.ts';
+import { fitsOneAnswer, maxBodyBytes, type Reply } from '../../http/reply.ts';
 import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-full-results.operation.ts';
@@ -17,7 +17,7 @@ const mostJobsNamed = 20;
 export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path }) => {
   const keys = await keysOf(userId, path.batch_id);
   if (keys === undefined) throw new NotFound('There is no such batch.');
-  const { documents, missing, unreadable } = (await read(userId, keys, maximumBodyBytes)) ?? refuseSize();
+  const { documents, missing, unreadable } = (await read(userId, keys, maxBodyBytes)) ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
   if (unreadable.length > 0) {
     addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, mostJobsNamed) });

@@ -1,7 +1,7 @@
 import type { Operation } from '../../http/operation.ts';
 import { Batch } from '../../schemas/batch.ts';
 import { BatchListQuery } from '../../schemas/batch-list-query.ts';
-import { listRules } from '../../schemas/query-values.ts';
+import { listRules } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'Batches',

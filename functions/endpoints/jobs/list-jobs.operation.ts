@@ -1,7 +1,7 @@
 import type { Operation } from '../../http/operation.ts';
 import { Job } from '../../schemas/job.ts';
 import { JobListQuery } from '../../schemas/job-list-query.ts';
-import { listRules } from '../../schemas/query-values.ts';
+import { listRules } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'Jobs',

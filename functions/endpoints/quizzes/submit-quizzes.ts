@@ -1,9 +1,10 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { type QuizRecord, submitQuizzes } from '../../data/quizzes.ts';
+import { submitQuizzes } from '../../data/quizzes.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { successList } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { quizText } from '../../schemas/quiz.ts';
 import { operation } from './submit-quizzes.operation.ts';
 
 /**
@@ -14,9 +15,5 @@ const submit = submitQuizzes(documentClient(2_000), tableNames('Quizzes'));
 
 export const handler = endpoint(routes.submitQuizzes, operation, async ({ userId, body }) => {
   const records = await submit(userId, body);
-  return successList(records.map(recordText), { total: records.length, start: 0, end: records.length });
+  return successList(records, { total: records.length, start: 0, end: records.length }, quizText);
 });
-
-function recordText({ data, ...record }: QuizRecord): string {
-  return `${JSON.stringify(record).slice(0, -1)},"data":${data}}`;
-}

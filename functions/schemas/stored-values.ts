@@ -1,7 +1,8 @@
 /** The values of stored rows that no answer shows in this form. */
 
 import * as z from 'zod/mini';
-import { isJsonObject } from '../json-text.ts';
+import { isObject, parseJson } from '../json-text.ts';
+import { reportFault } from './faults.ts';
 
 /**
  * A JSON object, stored as its text: a DynamoDB map would refuse numbers beyond 38 digits or 1e126
@@ -10,13 +11,9 @@ import { isJsonObject } from '../json-text.ts';
 export const JsonText = z.pipe(
   z.string(),
   z.transform((text, context): Readonly<Record<string, unknown>> => {
-    try {
-      if (isJsonObject(text)) return JSON.parse(text);
-    } catch {
-      // Reported below.
-    }
-    context.issues.push({ code: 'custom', message: 'Not the JSON of an object.', input: text });
-    return z.NEVER;
+    const value = parseJson(text);
+    if (isObject(value)) return value;
+    return reportFault(context, { type: 'json_invalid', message: 'Not the JSON of an object.' });
   }),
 );
 

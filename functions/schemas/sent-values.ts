@@ -7,9 +7,9 @@
  */
 
 import * as z from 'zod/mini';
-import { escapedBytes } from '../json-text.ts';
+import { escapedBytes, isObject } from '../json-text.ts';
 import { toMicroseconds } from '../timestamp.ts';
-import { TimestampText } from './query-values.ts';
+import { TimestampText } from './query-parameters.ts';
 
 /** A text of 1 to `most` characters, and of at most three bytes of escaped JSON for each. */
 export function boundedText(most: number) {
@@ -35,10 +35,10 @@ export const Time = TimestampText.check(
  */
 export function jsonObject(most: number) {
   return z
-    .custom<Readonly<Record<string, unknown>>>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-      { message: 'Input should be a valid dictionary', params: { type: 'dict_type' } },
-    )
+    .custom<Readonly<Record<string, unknown>>>(isObject, {
+      message: 'Input should be a valid dictionary',
+      params: { type: 'dict_type' },
+    })
     .check(atMostBytes(most))
     .register(z.globalRegistry, { type: 'object' });
 }

@@ -7,6 +7,7 @@
 import * as z from 'zod/mini';
 import { parseTimestamp } from '../timestamp.ts';
 import { parseUuid, uuidPattern } from '../uuid.ts';
+import { reportFault } from './faults.ts';
 
 const maxValues = 100;
 const maxCharacters = 256;
@@ -41,7 +42,10 @@ function integer(...bounds: z.core.$ZodCheck<number>[]) {
     z.transform((text: string, context) => {
       const digits = text.trim();
       if (!/^[+-]?\d+$/.test(digits)) {
-        return fault(context, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer');
+        return reportFault(context, {
+          type: 'int_parsing',
+          message: 'Input should be a valid integer, unable to parse string as an integer',
+        });
       }
       return Number(digits) + 0; // no negative zero
     }),
@@ -60,7 +64,10 @@ export const BooleanText = z.pipe(
     const word = text.toLowerCase();
     if (trueWords.has(word)) return true;
     if (falseWords.has(word)) return false;
-    return fault(context, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input');
+    return reportFault(context, {
+      type: 'bool_parsing',
+      message: 'Input should be a valid boolean, unable to interpret input',
+    });
   }),
   z.boolean(),
 );
@@ -68,14 +75,19 @@ export const BooleanText = z.pipe(
 /** A UUID in any of its spellings; the value is canonical. */
 export const UuidText = z.pipe(
   z.string().register(z.globalRegistry, { pattern: uuidPattern, examples: ['5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a'] }),
-  z.transform((text, context) => parseUuid(text) ?? fault(context, 'uuid_parsing', 'Input should be a valid UUID')),
+  z.transform(
+    (text, context) =>
+      parseUuid(text) ?? reportFault(context, { type: 'uuid_parsing', message: 'Input should be a valid UUID' }),
+  ),
 );
 
 /** An ISO 8601 time; the value is canonical. */
 export const TimestampText = z.pipe(
   z.string().register(z.globalRegistry, { format: 'date-time', examples: ['2026-11-21T02:59:36Z'] }),
   z.transform(
-    (text, context) => parseTimestamp(text) ?? fault(context, 'datetime_parsing', 'Input should be a valid datetime'),
+    (text, context) =>
+      parseTimestamp(text) ??
+      reportFault(context, { type: 'datetime_parsing', message: 'Input should be a valid datetime' }),
   ),
 );
 
@@ -134,10 +146,8 @@ function readText(value: unknown, context: z.core.ParsePayload) {
   const text = String(value);
   // Code points, as JSON Schema counts; a string has at most two units for each.
   if (text.length <= maxCharacters || [...text].length <= maxCharacters) return text;
-  return fault(context, 'string_too_long', `String should have at most ${maxCharacters} characters`);
-}
-
-function fault(context: z.core.ParsePayload, type: string, message: string): never {
-  context.issues.push({ code: 'custom', params: { type }, message, input: context.value });
-  return z.NEVER;
+  return reportFault(context, {
+    type: 'string_too_long',
+    message: `String should have at most ${maxCharacters} characters`,
+  });
 }

@@ -1,0 +1,29 @@
+/** Faults that schemas report in pydantic's words. */
+
+import * as z from 'zod/mini';
+
+export interface Fault {
+  readonly type: string;
+  readonly message: string;
+  /** From the value that the schema reads. */
+  readonly path: readonly (string | number)[];
+}
+
+/** Faults reported of one body: a body of 3 MB can have a million. */
+export const maxFaults = 100;
+
+const maxNameCharacters = 256;
+
+/** A name as a fault shows it, shortened: the answer to a large body must not be a larger one. */
+export function printable(name: string): string {
+  return name.slice(0, maxNameCharacters).toWellFormed();
+}
+
+/** Reports a fault, for a transformation that then has no value. */
+export function reportFault(
+  context: z.core.ParsePayload,
+  { type, message, path = [] }: Omit<Fault, 'path'> & Partial<Fault>,
+): never {
+  context.issues.push({ code: 'custom', params: { type }, path: [...path], message, input: undefined });
+  return z.NEVER;
+}
