@@ -6,29 +6,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { queues } from '../../functions/queues.ts';
-import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
-import { createTables } from '../support/create-tables.ts';
 import { trials } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type FaultProxy, failures, type Strike, silence, startFaultProxy, throttles } from '../support/fault-proxy.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
+const { client, tables } = await ownTables();
 let sink: Awaited<ReturnType<typeof startMessageSink>>;
 let proxy: FaultProxy;
 let handler: typeof Handler;
 let waitingHandler: typeof Handler;
 
 beforeAll(async () => {
-  tables = await createTables(client, `events-${randomUUID()}-`);
   sink = await startMessageSink();
   proxy = await startFaultProxy(dynamodbEndpoint);
   Object.assign(process.env, {

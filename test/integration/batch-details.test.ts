@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,30 +5,27 @@ import { getBatchDetails } from '../../functions/data/batch-details.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobIds } from '../../functions/data/jobs.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { pagedClient } from '../support/paged-client.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const user = 'auth0|alice';
 const rowsPerBlock = 16;
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
-let tables: TableNames;
 
 /**
  * Batch 1 has 3 jobs and a sequence, batch 2 has 100 jobs, batch 3 has 130 of which 30 came later,
  * batch 4 none.
  */
 beforeAll(async () => {
-  tables = await createTables(client, `batch-details-${randomUUID()}-`);
   const { createBatches, addJobs, recordJobStatus } = writeApi(client, tables, { rowsPerBlock });
   await createBatches(user, [
     newBatch(1, { jobs: jobs(0, 3) }),

@@ -1,24 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const rowsPerBlock = 16;
-let tables: TableNames;
-beforeAll(async () => {
-  tables = await createTables(client, `cancel-${randomUUID()}-`);
-});
-
 const writer = (through = client) => writeApi(through, tables, { rowsPerBlock });
 const canceler = (through = client) => cancelBatch(through, tables, { rowsPerBlock });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));

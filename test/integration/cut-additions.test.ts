@@ -1,6 +1,5 @@
 /** Additions of many jobs that are cut short: no device runs a part of one. */
 
-import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { addJobs } from '../../functions/data/new-batches.ts';
@@ -8,16 +7,13 @@ import { recoverBatch } from '../../functions/data/recovery.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { InterruptedCall, RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
-import { createTables } from '../support/create-tables.ts';
 import { dyingClient } from '../support/dying-client.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
-import { testClient } from '../support/test-client.ts';
 import { keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(dynamodbEndpoint);
-const names = await createTables(client, `${randomUUID()}-`);
+const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const now = () => clock.now;
 const stack = workerStack(client, names, clock);

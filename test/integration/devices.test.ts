@@ -1,18 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { getDevice, listDevices, putDevice } from '../../functions/data/devices.ts';
 import type { DeviceRow } from '../../functions/schemas/device.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
-import { testClient } from '../support/test-client.ts';
+import { ownTables } from '../support/own-tables.ts';
 
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-beforeAll(async () => {
-  tables = await createTables(client, `devices-${randomUUID()}-`);
-});
-
+const { client, tables } = await ownTables();
 const device = (device_type: string, content: Partial<DeviceRow> = {}): DeviceRow => ({
   device_type,
   name: device_type,

@@ -13,26 +13,20 @@ import type { NewBatch } from '../../functions/schemas/batch.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { Claims } from '../../functions/schemas/claims.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
-import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
-import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `dictionaries-${Date.now()}-`);
-});
+const { client, tables } = await ownTables();
 
 const project = (number: number) => uuid('c', number);
 

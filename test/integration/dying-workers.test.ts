@@ -3,21 +3,17 @@
  * end, nothing is overwritten.
  */
 
-import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../functions/errors.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
-import { createTables } from '../support/create-tables.ts';
 import { deep } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(dynamodbEndpoint);
-const names = await createTables(client, `${randomUUID()}-`);
+const { client, tables: names } = await ownTables();
 
 /** The same numbers for the same seed. */
 function randomNumbers(start: number): () => number {

@@ -9,21 +9,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
-import { createTables } from '../support/create-tables.ts';
 import { deep, trials } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
-const names = await createTables(client, `${randomUUID()}-`);
+const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const sound = workerStack(client, names, clock);
 

@@ -10,14 +10,11 @@ import { cancelJobs } from '../../functions/data/cancellations.ts';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
-import { testClient } from '../support/test-client.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
-const client = testClient(dynamodbEndpoint);
-const names = await createTables(client, `${randomUUID()}-`);
+const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 const seconds = (number: number) => {

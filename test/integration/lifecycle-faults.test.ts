@@ -1,26 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
 import { rotate } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `lifecycle-faults-${Date.now()}-`);
-});
+const { client, tables } = await ownTables();
 
 type Writer = ReturnType<typeof writeApi>;
 const start = '2026-03-01T00:00:00.000000Z';

@@ -1,23 +1,16 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import { type TableNames, tables as tablesOfService } from '../../functions/tables.ts';
+import { tables as tablesOfService } from '../../functions/tables.ts';
 import { itemBytes } from '../bench/bench-rows.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const now = () => Date.parse('2026-03-01T12:00:00Z');
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `steps-${Date.now()}-`);
-});
 
 const jobs = Array.from({ length: 200 }, (_, number) => newJob(number, { variables: { number } }));
 const batch = newBatch(0, { jobs, tags: ['a'] });

@@ -1,26 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
+import { describe, expect, it } from 'vitest';
 import { trials } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { type Change, emptyModel, type Model, modelOf, modelWriter, operations } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `lifecycle-${randomUUID()}-`);
-});
+const { client, tables } = await ownTables();
 
 interface Real {
   readonly userId: string;

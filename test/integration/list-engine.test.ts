@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
@@ -8,24 +7,21 @@ import { listJobs } from '../../functions/data/jobs.ts';
 import { type BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
 import { cases } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed } from '../support/load-list.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { pagedClient } from '../support/paged-client.ts';
 import { batchRows, deviceTypes, jobRows, projectIds, tags, times } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
-import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const pageLimit = 7;
 const randomQueries = cases(300, 2_000);
 const user = 'auth0|one';
 
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed })[0] as Value;
 const batches = sample(batchRows(user, 230));
 const jobs = sample(
@@ -41,13 +37,11 @@ const counted = batches.map((batch) => ({
   ...(batches.indexOf(batch) < 14 && { jobs_count: jobs.filter((job) => job.batch_id === batch.id).length }),
 }));
 const guests = sample(batchRows('guest', 40));
-let tables: TableNames;
 
 /** Most columns of most old segments are, each segment in another mixture. */
 const sealed: Sealed = (segment, { key }) => (3 * segment + key.charCodeAt(0)) % 5 > 0;
 
 beforeAll(async () => {
-  tables = await createTables(client, `engine-${randomUUID()}-`);
   await loadList(client, tables, {
     list: withRowsPerBlock(batchList, rowsPerBlock),
     userId: user,

@@ -9,18 +9,15 @@ import { withPosition } from '../../functions/data/columns/position-set.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
 import { CorruptData, TooBusy } from '../../functions/errors.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
-import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const user = 'user-1';
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 7 })[0] as Value;
 const plainBatches = sample(batchRows(user, 60));
 const batchId = plainBatches[0]?.id ?? '';
@@ -30,10 +27,8 @@ const batches = plainBatches.map((batch) => ({
   jobs_count: jobs.filter((job) => job.batch_id === batch.id).length,
 }));
 const newest = { order_by: 'created_at', order_by_direction: 'DESC', limit: 20, offset: 0 } as const;
-let tables: TableNames;
 
 beforeAll(async () => {
-  tables = await createTables(client, `list-faults-${Date.now()}-`);
   await loadList(client, tables, { list: withRowsPerBlock(batchList, rowsPerBlock), userId: user, rows: batches });
   await loadList(client, tables, { list: withRowsPerBlock(jobList, rowsPerBlock), userId: user, rows: jobs });
 });

@@ -12,19 +12,16 @@ import { listJobs } from '../../functions/data/jobs.ts';
 import type { Page } from '../../functions/page.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
-import { testClient } from '../support/test-client.ts';
 
 const rowsPerBlock = 16;
 const user = 'auth0|reads';
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
 
 /**
@@ -57,10 +54,8 @@ const jobs = sample(jobRows(user, ['placeholder'], 100)).map((job) => ({
   creation_order: job.seq >= 40 && job.seq < 50 ? job.seq - 40 : job.seq < 40 ? job.seq : job.seq - 10,
   status: 'DONE' as const,
 }));
-let tables: TableNames;
 
 beforeAll(async () => {
-  tables = await createTables(client, `list-reads-${Date.now()}-`);
   const lists = { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
   await loadList(client, tables, { list: lists.batch, userId: user, rows: batches, sealed: () => true });
   await loadList(client, tables, { list: lists.job, userId: user, rows: jobs, sealed: () => true });

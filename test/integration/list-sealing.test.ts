@@ -1,23 +1,19 @@
 /** Lists are read while a writer changes old rows, and while segments are sealed. */
 
-import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
 import { cases } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
 /** Segments of eight rows: seven of them are old. */
@@ -25,12 +21,7 @@ const rowsPerBlock = 4;
 const rowCount = 64;
 const segments = 7;
 const lists = ownerLists(rowsPerBlock);
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `list-sealing-${randomUUID()}-`);
-});
+const { client, tables } = await ownTables();
 
 /** Nothing has begun, so that everything may. */
 async function newUser(userId: string): Promise<string> {

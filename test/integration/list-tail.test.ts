@@ -3,32 +3,24 @@
  */
 
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
 /** Then nine rows fill the tail. */
 const rowsPerBlock = 16;
 const rowsInTail = 9;
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `list-tail-${Date.now()}-`);
-});
+const { client, tables } = await ownTables();
 
 const start = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
 const writerOf = () => writeApi(client, tables, { rowsPerBlock });

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { BatchGetCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { measuredClient } from '../support/measured-client.ts';
-import { testClient } from '../support/test-client.ts';
+import { ownTables } from '../support/own-tables.ts';
 
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const measure = measuredClient(client);
-let tables: TableNames;
 
 const item = (id: string, bytes: number) => ({ user_id: 'ada', id, seq: 0, filler: 'x'.repeat(bytes) });
 const get = (id: string, consistent = false) =>
@@ -17,7 +13,6 @@ const get = (id: string, consistent = false) =>
 const put = (id: string, bytes: number) => ({ TableName: tables.Batches, Item: item(id, bytes) });
 
 beforeAll(async () => {
-  tables = await createTables(client, `measured-${randomUUID()}-`);
   for (const id of ['a', 'b', 'c', 'd']) await client.send(new PutCommand(put(id, 390_000)));
   await client.send(new PutCommand(put('small', 500)));
 });

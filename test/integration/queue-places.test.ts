@@ -3,25 +3,21 @@
  * before a device took them.
  */
 
-import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
 import { tagOfKey } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
-import { createTables } from '../support/create-tables.ts';
 import { trials } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
-import { testClient } from '../support/test-client.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
-const names = await createTables(client, `${randomUUID()}-`);
+const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const stack = workerStack(client, names, clock);
 

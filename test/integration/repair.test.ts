@@ -9,34 +9,30 @@ import { seal } from '../../functions/data/columns/packed-integers.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
-import type { TableNames } from '../../functions/tables.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { writeAll } from '../support/load-list.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
 const lists = ownerLists(rowsPerBlock);
 const updatedAt = lists.job.columns.updated_at!;
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const writer = (through = client) => writeApi(through, tables, { rowsPerBlock });
-let tables: TableNames;
 let template: readonly (readonly [table: string, item: Item])[];
 
 type Item = Record<string, unknown>;
 
 beforeAll(async () => {
-  tables = await createTables(client, `repair-${Date.now()}-`);
   template = await writtenOwner();
 });
 

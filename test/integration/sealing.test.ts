@@ -3,34 +3,25 @@
  * function dies.
  */
 
-import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
 import { trials } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
 /** Segments of four rows, the first of which may be sealed from the seventh row on. */
 const rowsPerBlock = 2;
 const lists = ownerLists(rowsPerBlock);
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-beforeAll(async () => {
-  tables = await createTables(client, `sealing-${randomUUID()}-`);
-});
-
+const { client, tables } = await ownTables();
 type Through = typeof client;
 const writer = (through: Through = client) => writeApi(through, tables, { rowsPerBlock });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));

@@ -1,21 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { getSequence, sequenceItem } from '../../functions/data/sequences.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { sequenceText } from '../support/sequence-text.ts';
-import { testClient } from '../support/test-client.ts';
 
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
+const { client, tables } = await ownTables();
 const id = uuid('b', 1);
 const text = sequenceText({ name: 'Ω' });
 beforeAll(async () => {
-  tables = await createTables(client, `sequences-${randomUUID()}-`);
   for (const [user, bytes] of [
     ['anna', gzipSync(text)],
     ['berta', new Uint8Array([1, 2, 3])],

@@ -5,7 +5,7 @@
 
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StoredHead } from '../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../functions/data/columns/list-description.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
@@ -17,29 +17,21 @@ import { OutdatedColumns } from '../../functions/errors.ts';
 import type { Claims } from '../../functions/schemas/claims.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
-import type { TableNames } from '../../functions/tables.ts';
 import { recount } from '../../infra/repair/recount.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
-import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const client = testClient(dynamodbEndpoint);
+const { client, tables } = await ownTables();
 const before = ownerLists(4);
 const rowCount = 30;
-let tables: TableNames;
-
-beforeAll(async () => {
-  tables = await createTables(client, `stored-format-${Date.now()}-`);
-});
 
 type Row = Record<string, unknown> & { readonly id: string; readonly seq: number };
 

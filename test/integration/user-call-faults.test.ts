@@ -3,31 +3,22 @@
  * succeeds, or its repetition completes it.
  */
 
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
 import { oneOrAll, rotate } from '../support/depth.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf, modelWriter } from '../support/lifecycle-model.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
-import { testClient } from '../support/test-client.ts';
 
 /** So few that 14 new jobs, or 30 that end, take several transactions. */
 const rowsPerBlock = 1;
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-beforeAll(async () => {
-  tables = await createTables(client, `user-call-faults-${randomUUID()}-`);
-});
-
+const { client, tables } = await ownTables();
 const jobs = (from: number, count = 14) => Array.from({ length: count }, (_, at) => newJob(from + at));
 const sequences = new Map([[uuid('a', 100), Buffer.from('a sequence')]]);
 const request = { id: 'request#1', digest: 'digest' };

@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { writerLock } from '../../functions/data/lifecycle/writer-lock.ts';
-import type { TableNames } from '../../functions/tables.ts';
-import { createTables } from '../support/create-tables.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
-import { testClient } from '../support/test-client.ts';
 
-const client = testClient(dynamodbEndpoint);
-let tables: TableNames;
-beforeAll(async () => {
-  tables = await createTables(client, `turns-${randomUUID()}-`);
-});
-
+const { client, tables } = await ownTables();
 let userId: string;
 let time: number;
 beforeEach(() => {
