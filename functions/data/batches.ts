@@ -48,7 +48,7 @@ const parameters: ListParameters<BatchListQuery> = {
 
 /**
  * The function that lists a user's batches: those that match, from `offset` on, and how many match
- * in all. Costs and guarantees are those of listReader.
+ * in all. Costs and guarantees: see listReader.
  */
 export function listBatches(
   client: DynamoDBDocumentClient,

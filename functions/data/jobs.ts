@@ -50,7 +50,7 @@ const parameters: ListParameters<JobListQuery> = {
 
 /**
  * The function that lists a user's jobs without their results: those that match, from `offset` on,
- * and how many match in all. Costs and guarantees are those of listReader.
+ * and how many match in all. Costs and guarantees: see listReader.
  */
 export function listJobs(
   client: DynamoDBDocumentClient,

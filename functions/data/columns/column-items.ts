@@ -143,7 +143,7 @@ export function columnValue(column: Column, row: Row, dictionaries: Dictionaries
   throw new CorruptData(`A row has no valid ${column.attribute}.`);
 }
 
-/** The values under whose sets a row stands. */
+/** The values whose sets hold the row. */
 export function setValues(sets: PositionSets, row: Row | undefined): Set<string> {
   const value = row?.[sets.attribute];
   return new Set(Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : []);

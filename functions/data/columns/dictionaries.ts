@@ -1,5 +1,5 @@
 /**
- * Where the texts of dictionaries are stored. The newest stand in the head. As soon as there are
+ * Where the texts of dictionaries are stored. The head holds the newest. As soon as there are
  * `textsPerBlock`, they leave it for a block, which is never changed again: the Columns table holds
  * it under the dictionary's attribute. So an owner of few texts has them in the head alone, and a
  * head stays small however many they become.
@@ -17,7 +17,7 @@ import type { Dictionaries } from './facets.ts';
 import type { Head, StoredHead } from './head.ts';
 import type { ListDescription } from './list-description.ts';
 
-/** What stands in keys where those of columns and sets have their own `key`. */
+/** The part of their keys where columns and sets have their own `key`. */
 export const dictionariesKey = 'texts';
 
 function dictionariesPrefix(list: ListDescription): string {

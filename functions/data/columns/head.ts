@@ -61,7 +61,7 @@ export function emptyHead(list: ListDescription): Head & StoredHead {
 
 /**
  * The head as it is stored (undefined: there is none), of whatever format. Throws CorruptData when
- * it breaks its schema. Whoever reads or writes columns with it calls requireFormat first.
+ * it breaks its schema. Call requireFormat before reading or writing columns with it.
  */
 export function headOf(list: ListDescription, item: Readonly<Record<string, unknown>> | undefined): StoredHead {
   if (item === undefined) return emptyHead(list);

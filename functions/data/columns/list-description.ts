@@ -100,8 +100,7 @@ export interface ListDescription {
   readonly key: string;
   readonly table: 'Batches' | 'Jobs';
   /**
-   * At most so many of the newest rows stand in the tail (tail.ts): as many as fit into a write
-   * unit with the head.
+   * The tail (tail.ts) holds at most so many rows: as many as fit into a write unit with the head.
    */
   readonly rowsInTail: number;
   /**
@@ -109,9 +108,9 @@ export interface ListDescription {
    */
   readonly textsPerBlock: number;
   /**
-   * Rows that one summary tells about (summary.ts): a multiple of every column's `rowsPerBlock`,
-   * except those of ids, so that no block belongs to two segments; a segment of a column has less
-   * than 100 blocks, so that one transaction can seal it.
+   * Rows that one summary counts (summary.ts): a multiple of every column's `rowsPerBlock`, except
+   * for ids, so that no block belongs to two segments; a segment of a column has less than 100
+   * blocks, so that one transaction can seal it.
    */
   readonly rowsPerSegment: number;
   readonly columns: Readonly<Record<string, Column>>;

@@ -68,7 +68,7 @@ export function unpackIntegers(bytes: Uint8Array, target: Float64Array, at = 0):
   return count;
 }
 
-/** Whether a summary may tell about the block: who changes its values deletes that. */
+/** Whether a summary may count the block. A change of its values deletes the summary. */
 export function isSealed(block: Uint8Array): boolean {
   return (block[2] as number) >> 4 === formats.sealed;
 }

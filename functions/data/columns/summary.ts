@@ -3,9 +3,9 @@
  * cut into segments; for each segment and column of numbers there may be one summary item.
  *
  * The rule that makes a summary right whenever it is there: it is written in one transaction that
- * seals every block of the segment, conditional on the bytes it was made from; and whoever changes
- * a block that is sealed deletes the summary in the same transaction. So a summary says what the
- * blocks say. It may be missing at any time: then the blocks are read.
+ * seals every block of the segment, conditional on the bytes it was made from; and a change of a
+ * sealed block deletes the summary in the same transaction. So a summary says what the blocks say.
+ * It may be missing at any time: then the blocks are read.
  *
  * Part of the stored format: what is written today must be read by every later release.
  */
@@ -24,9 +24,9 @@ export interface Cell {
 const maxCells = 1_024;
 
 /**
- * The cells of a segment's values (NaN for null), ascending, those of null last; together they
- * count each row once. Times have one cell from the least to the greatest; other numbers one for
- * each different value, or one for all where these are too many.
+ * The cells of a segment's values (NaN for null), ascending, nulls last; together they count each
+ * row once. Times have one cell from the least to the greatest; other numbers one for each
+ * different value, or one for all where these are too many.
  */
 export function summarize({ kind }: Column, values: Float64Array): Cell[] {
   const counts = new Map<number, number>();
@@ -112,8 +112,7 @@ export function isSummarized({ kind }: Column): boolean {
 }
 
 /**
- * Begins the keys of a column's summaries, apart from those of its blocks, which go on with a
- * digit.
+ * Begins the keys of a column's summaries, apart from its blocks, whose keys go on with a digit.
  */
 export function summaryPrefix(list: ListDescription, column: Column): string {
   return `${columnPrefix(list, column)}s#`;

@@ -1,8 +1,8 @@
 /**
- * The tail: the values of an owner's newest rows. They stand in the head, which the creation of a
- * row writes anyway, so a new row and the changes that soon follow touch one item instead of a
- * block of every column. When the tail is full, the next row begins a new one, and the rows of the
- * old one go to the blocks together.
+ * The tail: the values of an owner's newest rows. The head holds them, which the creation of a row
+ * writes anyway, so a new row and the changes that soon follow touch one item instead of a block of
+ * every column. When the tail is full, the next row begins a new one, and the rows of the old one
+ * go to the blocks together.
  *
  * The head alone says where a row's values are: in the tail from row `tailStart` on, otherwise in
  * blocks. Blocks hold every row before, and none after. Sets have no tail.
@@ -64,7 +64,7 @@ export function columnChanges(
         for (const edit of columnEdits(list, column, row.seq, [value])) edits.push({ ...edit, ...summary });
       }
     }
-    // No summary tells about blocks that the tail goes to: they are the newest.
+    // No summary counts the blocks that the tail goes to: they are the newest.
     edits.push(...columnEdits(list, column, from, values.slice(0, to - from)));
     const rest = values.slice(to - from);
     if (rest.length > 0) tail[column.key] = packColumn(column, rest);

@@ -71,7 +71,7 @@ export async function readSummaries(reads: OwnerReads, names: readonly string[])
 /** Blocks of ids that certainly fit into one answer (1 MB). They take up to 1 KB each. */
 const uuidBlocksInAnswer = 1_000;
 
-/** All blocks of a column. Those of ids are read in two parts at once: few rows fill an answer. */
+/** All blocks of a column. Ids are read in two parts at once, because few rows fill an answer. */
 async function readWholeColumn(reads: OwnerReads, column: Column): Promise<Item[]> {
   if (column.kind !== 'uuid') return readBlocks(reads, column, { from: 0, to: maxBlockNumber });
   const parts = await Promise.all([

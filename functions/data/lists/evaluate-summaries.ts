@@ -1,4 +1,4 @@
-/** What summaries tell of a query, a segment at a time, without the values themselves. Pure. */
+/** Answers a query from summaries, a segment at a time, without the values themselves. Pure. */
 
 import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
 import type { ListDescription } from '../columns/list-description.ts';
@@ -15,7 +15,7 @@ import { facetRank } from './select.ts';
 export type Summaries = ReadonlyMap<string, readonly Cell[]>;
 
 /**
- * The function that tells how many rows of a segment match, and where in the query's order they
+ * The function that finds how many rows of a segment match, and where in the query's order they
  * lie; undefined where the summaries leave it open: one is missing, or values straddle a bound.
  */
 export function summaryEvaluator(
@@ -39,7 +39,7 @@ export function summaryEvaluator(
       ? summarizeColumn(summaries.get(only), only, rows)
       : summarizeFacets(summaries, rows);
 
-  /** Conditions and order are about one column of numbers: its own cells tell. */
+  /** Conditions and order are about one column of numbers: its cells are enough. */
   function summarizeColumn(cells: readonly Cell[] | undefined, name: string, rows: Span): SummarizedRows[] | undefined {
     const kept: SummarizedRows[] = [];
     if (cells === undefined) return undefined;
@@ -52,9 +52,8 @@ export function summaryEvaluator(
   }
 
   /**
-   * The facets tell how many rows have which combination of values. Of the other columns it must be
-   * known that all their values are in the ranges or none is; which rows have one is told by the
-   * facets again.
+   * The facets count the rows of each combination of values, among them which rows have a time. Of
+   * each other column, either all values must be in its ranges or none.
    */
   function summarizeFacets(summaries: Summaries, rows: Span): SummarizedRows[] | undefined {
     const present: ((code: number) => boolean)[] = [];
@@ -101,7 +100,8 @@ export function summaryEvaluator(
   }
 
   /**
-   * Whether a row has a value in the column, by its facets' code; undefined where they do not tell.
+   * Whether a row has a value in the column, by its facets' code; undefined where the facets do not
+   * say.
    */
   function presence(cells: readonly Cell[], name: string): ((code: number) => boolean) | undefined {
     if (cells.every(({ low }) => low !== null)) return () => true;

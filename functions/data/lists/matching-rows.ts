@@ -17,8 +17,8 @@ export interface Span {
 }
 
 /**
- * What was read for a query. A column has a place for each row, with NaN for null; only those of
- * the rows in `read` are filled. For each set condition there are its rows.
+ * What was read for a query. A column has a place for each row, with NaN for null; only the places
+ * of the rows in `read` are filled. For each set condition there are its rows.
  */
 export interface ColumnData {
   readonly rowCount: number;
@@ -31,8 +31,8 @@ export interface ColumnData {
 }
 
 /**
- * Those of the rows that were read which meet these conditions, ascending. Rows of sets that are
- * newer than the columns are left out.
+ * The rows that were read and meet these conditions, ascending. Rows of sets that are newer than
+ * the columns are left out.
  */
 export function matchingRows(list: ListDescription, conditions: readonly Condition[], data: ColumnData): Int32Array {
   const marks = new Uint8Array(data.rowCount);

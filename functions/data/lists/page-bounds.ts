@@ -20,7 +20,7 @@ export interface Section extends ValuedRows {
   readonly summarized: readonly SummarizedRows[];
 }
 
-/** A place in the order: rows ascend by value, those of one value by sequence number. */
+/** A place in the order: rows ascend by value, and rows of one value by sequence number. */
 interface Place {
   readonly value: number;
   readonly row: number;
@@ -43,8 +43,8 @@ export function locateSummarized(
 } {
   const { summarized } = section;
   if (summarized.length === 0) return { before: 0, wanted: [] };
-  // The row at rank `from` if each summarized row had its first possible place. In truth it is here
-  // or later.
+  // The row at rank `from` if each summarized row had its first possible place. It is here or
+  // later.
   const first = placeOf(from, section, firstPlace);
   // Likewise the last row of the window is here or earlier.
   const last = placeOf(to - 1, section, lastPlace);
@@ -56,8 +56,8 @@ export function locateSummarized(
 
 /** The place at this rank, if all summarized rows were where `placeOfSummarized` says. */
 function placeOf(rank: number, section: Section, placeOfSummarized: (summarized: SummarizedRows) => Place): Place {
-  // Segments may tell of hundreds of thousands of places with few different values: these alone
-  // are sorted.
+  // Segments may name hundreds of thousands of places with few different values: these alone are
+  // sorted.
   const counts = new Map<number, number>();
   for (const each of section.summarized) {
     const { value } = placeOfSummarized(each);

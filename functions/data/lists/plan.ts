@@ -34,7 +34,7 @@ export interface ColumnsPlan {
   readonly kind: 'columns';
   readonly names: readonly string[];
   /**
-   * The columns whose summaries together tell how many rows of a segment match; none where no
+   * The columns whose summaries together say how many rows of a segment match; none where no
    * summary can.
    */
   readonly summaries: readonly string[];
@@ -72,7 +72,7 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
 }
 
 /**
- * Reading columns answers every query. Where several of them are named, the facets tell what they
+ * Reading columns answers every query. Where several of them are named, the facets say what they
  * have in common: their summary counts combinations of values, among them which times a row has.
  */
 export function planColumns(list: ListDescription, { conditions, order }: ListQuery): ColumnsPlan {

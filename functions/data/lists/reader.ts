@@ -129,9 +129,9 @@ async function readPlacesPage({ offset, limit, direction }: ListQuery, rows: Pla
 }
 
 /**
- * The page of all rows by id. The total is read first, so that rows which are newer than it are
- * told by their numbers; read later, it might count rows that the page lacks. The ids of the newest
- * rows tell whether the table's answer lags.
+ * The page of all rows by id. The total is read first, so that newer rows are known by their
+ * numbers; read later, it might count rows that the page lacks. The ids of the newest rows show
+ * whether the table's answer lags.
  */
 async function readIdOrderPage(reads: OwnerReads, { offset, limit, direction }: ListQuery): Promise<Page<Row>> {
   const total = await allRows(reads).count();

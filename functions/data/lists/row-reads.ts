@@ -141,7 +141,7 @@ export async function newestIds(reads: OwnerReads): Promise<string[]> {
   return Array.from({ length: uuidCount(ids) }, (_, index) => uuidAt(ids, index));
 }
 
-/** Those of at most 100 rows that exist, in no order. */
+/** At most 100 rows by their ids, in no order. Ids without a row are left out. */
 export async function rowsWithIds(reads: OwnerReads, ids: readonly string[]): Promise<Row[]> {
   const { client, list, userId, consistent } = reads;
   const keys = ids.map((id) => ({ user_id: userId, id }));

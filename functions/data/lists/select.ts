@@ -70,7 +70,7 @@ function sortKey(list: ListDescription, query: ListQuery, data: ColumnData): Sor
 
 type FacetOrder = Extract<Order, { readonly kind: 'facet' }>;
 
-/** Known values sort as the description lists them, those of a dictionary as texts. */
+/** Known values sort as the description lists them, dictionary values as texts. */
 function facetSortKey(column: FacetColumn, order: FacetOrder, data: ColumnData): SortKey {
   const codes = numbersOf(data, 'facets');
   const rankOf = tabulate(column, data.dictionaries, facetRank(column, order, data.dictionaries));
@@ -78,7 +78,7 @@ function facetSortKey(column: FacetColumn, order: FacetOrder, data: ColumnData):
 }
 
 /**
- * The place of a code's value among those of the facet; NaN for a text that is not in the
+ * The place of a code's value among the facet's values; NaN for a text that is not in the
  * dictionary.
  */
 export function facetRank(
