@@ -45,6 +45,11 @@ export function fromMicroseconds(value: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, -1)}${String(value - milliseconds * 1000).padStart(3, '0')}Z`;
 }
 
+/** Canonical text of milliseconds since 1970, such as `Date.now()`. */
+export function fromMilliseconds(value: number): string {
+  return fromMicroseconds(value * 1000);
+}
+
 /** Microseconds since 1970 of a canonical text. */
 export function toMicroseconds(canonical: string): number {
   return Date.parse(`${canonical.slice(0, 23)}Z`) * 1000 + Number(canonical.slice(23, 26));

@@ -11,7 +11,7 @@ import { parseJson } from '../json-text.ts';
 import { addToRequestLog, describeError } from '../request-log.ts';
 import type { WebhookAttempt } from '../schemas/webhook.ts';
 import { WebhookMessage } from '../schemas/webhook-message.ts';
-import { fromMicroseconds } from '../timestamp.ts';
+import { fromMilliseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
 import { type NextStep, nextStep } from '../webhooks/next-step.ts';
 import { postWebhook, type WebhookAnswer, WebhookUnanswered } from '../webhooks/post-webhook.ts';
@@ -175,5 +175,5 @@ async function recordAttempt({ user_id, batch_id, job, attempts }: WebhookMessag
 }
 
 function timestamp(milliseconds: number): string {
-  return fromMicroseconds(milliseconds * 1000);
+  return fromMilliseconds(milliseconds);
 }

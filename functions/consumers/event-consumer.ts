@@ -5,8 +5,8 @@
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { documentClient } from '../data/dynamodb/client.ts';
+import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
-import { lifecycle } from '../data/lifecycle/lifecycle.ts';
 import { type MessageSender, messageSender } from '../data/message-sender.ts';
 import { scheduleRecovery } from '../data/recovery.ts';
 import { queueUrl, tableNames } from '../env.ts';
@@ -56,7 +56,7 @@ const firstWaitSeconds = 10;
  * that SQS keeps their order. Those of them that were applied change nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
-  const { applyEvents } = lifecycle(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
+  const applyTogether = applyEvents(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
     beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
   });
   const deadLetters = messageSender(queueUrl('Events/dead_letters'));
@@ -115,7 +115,7 @@ export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
     const [first] = events;
     if (first instanceof InvalidInput) return [first];
     try {
-      return await applyEvents(events as readonly LifecycleEvent[]);
+      return await applyTogether(events as readonly LifecycleEvent[]);
     } catch (error) {
       return events.map(() => (error instanceof Error ? error : new Error(String(error))));
     }

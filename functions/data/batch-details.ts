@@ -1,12 +1,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Batch, BatchDetails } from '../schemas/batch.ts';
-import { type Job, JobProjection } from '../schemas/job.ts';
+import type { Job } from '../schemas/job.ts';
 import type { TableNames } from '../tables.ts';
 import { getBatch } from './batches.ts';
 import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { retry } from './dynamodb/retry.ts';
-import { storedRow } from './dynamodb/stored-row.ts';
-import { listJobIds, listJobs } from './jobs.ts';
+import { jobOf, listJobIds, listJobs } from './jobs.ts';
 import { StaleRead } from './lists/join-blocks.ts';
 import { ownerReads } from './lists/owner-reads.ts';
 import { rowsWithIds } from './lists/row-reads.ts';
@@ -66,7 +65,7 @@ export function getBatchDetails(
       reads,
       jobs.map(({ id }) => id),
     );
-    const again = rows.map((row) => storedRow(JobProjection, row));
+    const again = rows.map(jobOf);
     return again.sort((a, b) => a.creation_order - b.creation_order);
   }
 }

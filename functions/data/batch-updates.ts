@@ -4,15 +4,11 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { NotFound } from '../errors.ts';
-import type { Batch } from '../schemas/batch.ts';
+import type { Batch, BatchRow } from '../schemas/batch.ts';
 import type { TableNames } from '../tables.ts';
-import { fromMicroseconds } from '../timestamp.ts';
+import { fromMilliseconds } from '../timestamp.ts';
 import { batchOf } from './batches.ts';
-import { ownerLists } from './columns/lists.ts';
-import { visibleBatch } from './lifecycle/draft.ts';
-import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
-import { requestChange } from './lifecycle/request-change.ts';
+import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { updateBatch } from './lifecycle/update.ts';
 import type { BatchUpdate } from './lifecycle/update-row.ts';
 
@@ -48,16 +44,13 @@ export function setTags(
 function batchUpdate(
   client: DynamoDBDocumentClient,
   tables: Tables & Partial<TableNames<'DeviceQueue'>>,
-  options: LifecycleOptions = {},
+  options?: LifecycleOptions,
 ) {
-  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
   // An update of a batch touches no job.
-  const change = requestChange(client, { Jobs: '', ...tables }, options);
+  const context = writeContext(client, { Jobs: '', ...tables }, options);
   return async (userId: string, batchId: string, update: BatchUpdate): Promise<Batch> => {
-    const present = fromMicroseconds(now() * 1000);
-    const draft = await change(userId, [updateBatch(lists, { id: batchId, update, now: present })]);
-    const batch = visibleBatch(draft, batchId);
-    if (batch === undefined) throw new NotFound('There is no such batch.');
-    return batchOf(batch);
+    const change = updateBatch(context.lists, { id: batchId, update, now: fromMilliseconds(context.now()) });
+    const { batches } = await commitTask({ ...context, userId }, { changes: [change] });
+    return batchOf(batches.get(batchId) as BatchRow);
   };
 }

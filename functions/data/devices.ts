@@ -5,7 +5,7 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
-import { fromMicroseconds } from '../timestamp.ts';
+import { fromMilliseconds } from '../timestamp.ts';
 import { translateErrors } from './dynamodb/aws-errors.ts';
 import { getRow, queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
@@ -84,7 +84,7 @@ export function announceDevice(
             ':status': status,
             ':availability': status === 'UP' ? 'ACTIVE' : 'INACTIVE',
             ':specs': specs,
-            ':now': fromMicroseconds(now() * 1000),
+            ':now': fromMilliseconds(now()),
             ':public': isPublic,
           },
           ReturnValues: 'ALL_NEW',

@@ -61,8 +61,13 @@ export function listJobs(
   return async (userId, query) => {
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
     const { items, total } = await read(userId, makeListQuery(list, parameters, query));
-    return { items: items.map((row) => storedRow(JobProjection, row)), total };
+    return { items: items.map(jobOf), total };
   };
+}
+
+/** The job as users see it. Throws CorruptData when the row breaks its schema. */
+export function jobOf(row: Readonly<Record<string, unknown>>): Job {
+  return storedRow(JobProjection, row);
 }
 
 /**

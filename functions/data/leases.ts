@@ -24,19 +24,18 @@ import {
 } from '../schemas/lease.ts';
 import { countRunnable, isFinalJob, isRunnable } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
-import { fromMicroseconds } from '../timestamp.ts';
-import { ownerLists } from './columns/lists.ts';
+import { fromMilliseconds } from '../timestamp.ts';
 import { getRow, queryFirstPage } from './dynamodb/reads.ts';
-import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
+import type { Change, Draft } from './lifecycle/draft.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
-import { requestChange } from './lifecycle/request-change.ts';
 import {
   type LeasedRequest,
   noSuchJob,
   type Progress,
   progressOf,
-  reportJob as reportOperation,
+  reportJob as reportChange,
   startJob,
 } from './lifecycle/run-jobs.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
@@ -255,10 +254,9 @@ export function reportJob(
   tables: Tables,
   options: ReportOptions,
 ): (lease: LeaseReference, jobId: string, report: ReportRequest) => Promise<NextJob> {
-  const { now = Date.now, rowsPerBlock, hasResults } = options;
-  const lists = ownerLists(rowsPerBlock);
+  const { hasResults } = options;
+  const context = writeContext(client, tables, options);
   const queue = workQueue(client, tables, options);
-  const change = requestChange(client, tables, options);
   const jobOf = getJobRow(client, tables);
   const { advance, findJobs, nextJob } = jobRunner(client, tables, options);
   return async (lease, jobId, report) => {
@@ -276,10 +274,8 @@ export function reportJob(
       if (item === undefined) throw leaseLost();
       if (results && !(await hasResults(key))) throw noSuchResults();
       const found = await findJobs(lease, item.place);
-      const draft = await change(lease.userId, [
-        reportOperation({ lists, lease, now: now(), ...found }, { jobId, update }),
-      ]);
-      const progress = progressOf(draft, lease);
+      const request = { lists: context.lists, lease, now: context.now(), ...found };
+      const progress = await commit(context, request, reportChange(request, { jobId, update }));
       return await nextJob(progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
@@ -359,10 +355,18 @@ export function releaseLease(
   return (lease) => queue.release(lease);
 }
 
+/** Commits the change, and returns what the device does next. */
+async function commit(
+  context: ReturnType<typeof writeContext>,
+  { lease }: LeasedRequest,
+  change: Change,
+): Promise<Progress> {
+  const { last } = await commitTask({ ...context, userId: lease.userId }, { changes: [change] });
+  return progressOf(last as Draft, lease);
+}
+
 function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: LeaseOptions) {
-  const { now = Date.now, rowsPerBlock } = options;
-  const lists = ownerLists(rowsPerBlock);
-  const change = requestChange(client, tables, options);
+  const context = writeContext(client, tables, options);
   const sequenceOf = getSequence(client, tables);
   return { advance, findJobs, nextJob, sequenceOf, leasedJob };
 
@@ -375,8 +379,8 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
     for (let looks = 1; looks <= mostLooks && progress.kind === 'looks'; looks++) {
       if (looks > 2) await delay(50 * 2 ** looks);
       const found = await findJobs(lease, progress.place);
-      const draft = await change(lease.userId, [startJob({ lists, lease, now: now(), ...found })]);
-      progress = progressOf(draft, lease);
+      const request = { lists: context.lists, lease, now: context.now(), ...found };
+      progress = await commit(context, request, startJob(request));
     }
     return progress;
   }
@@ -460,5 +464,5 @@ function getBatchRow(client: DynamoDBDocumentClient, tables: TableNames<'Batches
 }
 
 function timeOf(milliseconds: number): string {
-  return fromMicroseconds(milliseconds * 1000);
+  return fromMilliseconds(milliseconds);
 }

@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
 import type { Claims } from '../schemas/claims.ts';
-import { type Job, JobProjection, type JobRow, type NewJob } from '../schemas/job.ts';
+import type { Job, NewJob } from '../schemas/job.ts';
 import { sequenceFacts } from '../schemas/sequence.ts';
 import { QueuePriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
@@ -15,8 +15,8 @@ import { getBatchDetails, mostJobsShown } from './batch-details.ts';
 import { batchOf } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
 import { listDevices } from './devices.ts';
-import { storedRow } from './dynamodb/stored-row.ts';
-import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
+import { jobOf } from './jobs.ts';
+import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { requestCreation } from './lifecycle/request-creation.ts';
 
 /** Who asks, and by which call where it may be repeated. */
@@ -73,7 +73,7 @@ export function createBatch(
       request: rememberedCall('create', { userId, idempotencyKey }, body),
     });
     const batch = { ...batchOf(rows.batch), sequence_builder: sequence?.text ?? null };
-    return rows.batch.jobs_count > jobs.length ? batch : withJobs(batch, jobsOf(rows.jobs));
+    return rows.batch.jobs_count > jobs.length ? batch : withJobs(batch, rows.jobs.map(jobOf));
   };
 
   async function deviceTypeFor({ sequence_builder, jobs }: CreateBatchRequest): Promise<string> {
@@ -109,7 +109,7 @@ export function addJobs(
     const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
     const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);
     const rows = await create(userId, { batchId, jobs, sequences, request });
-    const added = jobsOf(rows.jobs);
+    const added = rows.jobs.map(jobOf);
     const others = before.jobs?.filter(({ id }) => !added.some((job) => job.id === id));
     const known = others && [...others, ...added].sort((a, b) => a.creation_order - b.creation_order);
     const batch = batchOf(rows.batch);
@@ -117,7 +117,8 @@ export function addJobs(
   };
 }
 
-function requireProject({ projects }: Claims, projectId: string): void {
+/** Throws Forbidden when the token names projects, but not this one. */
+export function requireProject({ projects }: Claims, projectId: string): void {
   if (projects === undefined || projects.some(({ id }) => id === projectId)) return;
   throw new Forbidden('project_not_allowed', 'The token does not name this project.');
 }
@@ -180,10 +181,6 @@ function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }
 function replaceForDigest(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   if (this[name] instanceof Uint8Array) return undefined;
   return value instanceof Set ? [...value] : value;
-}
-
-function jobsOf(rows: readonly JobRow[]): Job[] {
-  return rows.map((row) => storedRow(JobProjection, row));
 }
 
 function withJobs<Shown extends object>(batch: Shown, jobs: Job[]): Shown & { jobs?: Job[] } {

@@ -2,18 +2,10 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import {
-  AlreadyExists,
-  CorruptData,
-  Forbidden,
-  IllegalTransition,
-  InvalidInput,
-  NotFound,
-  ServiceError,
-} from '../errors.ts';
+import { AlreadyExists, CorruptData, IllegalTransition, InvalidInput, NotFound, ServiceError } from '../errors.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
-import { JobProjection, type JobRow, type NewJob } from '../schemas/job.ts';
+import type { JobRow, NewJob } from '../schemas/job.ts';
 import type { RebatchQuery } from '../schemas/job-selection.ts';
 import { sequenceText } from '../schemas/sequence.ts';
 import type { TableNames } from '../tables.ts';
@@ -22,12 +14,12 @@ import { mostJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
 import { batchGet, getItem } from './dynamodb/reads.ts';
-import { storedRow } from './dynamodb/stored-row.ts';
+import { jobOf } from './jobs.ts';
+import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import type { ProcessedCall } from './lifecycle/draft.ts';
-import type { LifecycleOptions } from './lifecycle/lifecycle.ts';
 import { keyUsedBefore, requestCreation } from './lifecycle/request-creation.ts';
 import { processedEventKey } from './lifecycle/transaction.ts';
-import { type CreationCall, lowerPriority } from './new-batches.ts';
+import { type CreationCall, lowerPriority, requireProject } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 
 /** As many jobs as one call creates. */
@@ -60,9 +52,7 @@ export function rebatch(
     const source = await get(userId, sourceId);
     if (source === undefined) throw new NotFound('There is no such batch.');
     if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
-    if (claims.projects?.some(({ id }) => id === source.project_id) === false) {
-      throw new Forbidden('project_not_allowed', 'The token does not name this project.');
-    }
+    requireProject(claims, source.project_id);
     if (idempotencyKey === undefined) {
       const { jobs } = await select(userId, sourceId, query);
       return create(userId, { source, jobs, claims, batchId: randomUUID() });
@@ -185,7 +175,7 @@ interface Repetition {
 function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | undefined): BatchWithJobs {
   const described = { ...batch, sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
   if (jobs.length > mostJobsShown) return described;
-  return { ...described, jobs: jobs.map((row) => storedRow(JobProjection, { ...row })) };
+  return { ...described, jobs: jobs.map(jobOf) };
 }
 
 function repeatJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {

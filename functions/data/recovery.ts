@@ -1,21 +1,21 @@
 /**
- * What becomes of a batch whose creation, cancellation or end died on its way: it is announced on a
- * queue before the first of several transactions. Ten minutes later it is canceled where it is
- * still unfinished, or its jobs are ended where it has ended otherwise.
+ * Recovers batches whose creation, cancellation or end died on its way. A message is queued before
+ * the first of several transactions. Ten minutes later, a batch that is still unfinished is
+ * canceled, and the jobs of a batch that has ended otherwise are ended.
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition } from '../errors.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { InterruptedCall, RecoveryRequest } from '../schemas/recovery-request.ts';
-import { fromMicroseconds } from '../timestamp.ts';
-import { ownerLists } from './columns/lists.ts';
+import { fromMilliseconds } from '../timestamp.ts';
+import { cancelBatch } from './cancellations.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { cancelBatch, cancelJobsOperations } from './lifecycle/cancel.ts';
+import { endJobs } from './lifecycle/apply-events.ts';
+import { cancelJobsChanges } from './lifecycle/cancel.ts';
+import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { hasJobsToEnd } from './lifecycle/derive-status.ts';
-import { type LifecycleOptions, lifecycle } from './lifecycle/lifecycle.ts';
 import { changesOfCall, isPending } from './lifecycle/pending-calls.ts';
-import { requestChange } from './lifecycle/request-change.ts';
 import type { LifecycleTables } from './lifecycle/transaction.ts';
 import type { MessageSender } from './message-sender.ts';
 
@@ -50,24 +50,25 @@ export function recoverBatch(
   tables: LifecycleTables,
   options: LifecycleOptions = {},
 ): (unfinished: RecoveryRequest) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
-  const { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) } = options;
+  const context = writeContext(client, tables, options);
+  const { lists } = context;
   const cancel = cancelBatch(client, tables, options);
-  const change = requestChange(client, tables, options);
-  const { endJobs } = lifecycle(client, tables, options);
+  const end = endJobs(client, tables, options);
   return async ({ user_id: userId, batch_id: batchId, call }) => {
     const key = { user_id: userId, id: batchId };
     const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
     if (batch === undefined) return 'not begun';
     if (call !== undefined) {
       if (!isPending(batch, call.id)) return 'finished';
-      const jobs = { lists, batchId, jobIds: call.job_ids, now: fromMicroseconds(now() * 1000) };
-      const cancelJobs = cancelJobsOperations({ ...jobs, errors: call.errors ?? undefined });
-      await change(userId, changesOfCall(lists, { batchId, callId: call.id }, cancelJobs));
+      const jobs = { lists, batchId, jobIds: call.job_ids, now: fromMilliseconds(context.now()) };
+      const cancelJobs = cancelJobsChanges({ ...jobs, errors: call.errors ?? undefined });
+      const changes = changesOfCall(lists, { batchId, callId: call.id }, cancelJobs);
+      await commitTask({ ...context, userId }, { changes });
       return 'canceled';
     }
     if (batch.creating !== true && batch.canceling !== true) {
       if (!hasJobsToEnd(batch)) return 'finished';
-      await endJobs(userId, batchId);
+      await end(userId, batchId);
       return 'ended';
     }
     try {

@@ -7,9 +7,9 @@
 import { DeleteCommand, type DynamoDBDocumentClient, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
+import { commitTask, writeContext } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { type Change, reportedBatch, withRows } from '../../functions/data/lifecycle/draft.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
-import { requestChange } from '../../functions/data/lifecycle/request-change.ts';
 import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
 import { deviceClockKey, QueueItem } from '../../functions/data/queue/queue-item.ts';
 import { BatchRow, batchRowDefaults } from '../../functions/schemas/batch.ts';
@@ -59,7 +59,7 @@ async function checkBatch(repair: QueueRepair, userId: string, id: string): Prom
   if (reason === undefined) return undefined;
   if (repair.fix) {
     const change = placeAgain(id, item === undefined ? queue_key : undefined);
-    await requestChange(repair.client, repair.tables)(userId, [change]);
+    await commitTask({ ...writeContext(repair.client, repair.tables), userId }, { changes: [change] });
   }
   return { userId, batchId: id, reason };
 }

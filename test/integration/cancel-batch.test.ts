@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { cancelBatch } from '../../functions/data/cancellations.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { cancelBatch } from '../../functions/data/cancellations.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { RouteName } from '../../functions/routes.ts';

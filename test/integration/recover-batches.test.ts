@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
-import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { cancelBatch, cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
 import { addJobs } from '../../functions/data/new-batches.ts';
 import type { ServiceError } from '../../functions/errors.ts';
 import { queues } from '../../functions/queues.ts';

@@ -16,14 +16,14 @@ beforeEach(() => {
 });
 
 /** A writer whose clock goes on by 100 ms with every look. `calls` counts its calls of DynamoDB. */
-function writer(patienceMilliseconds = Number.POSITIVE_INFINITY) {
+function writer(maxWaitMilliseconds = Number.POSITIVE_INFINITY) {
   const count = { calls: 0 };
   const counting = interceptedClient(client, (call) => {
     count.calls += 1;
     time += 100;
     return call.send();
   });
-  return Object.assign(writerLock(counting, tables, { userId, now: () => time, patienceMilliseconds }), {
+  return Object.assign(writerLock(counting, tables, { userId, now: () => time, maxWaitMilliseconds }), {
     callsOf: () => count.calls,
   });
 }
@@ -31,42 +31,42 @@ function writer(patienceMilliseconds = Number.POSITIVE_INFINITY) {
 describe('turns', () => {
   it('cost nothing while nobody is in the way', async () => {
     const one = writer();
-    await one.take();
-    await one.pass();
+    await one.acquire();
+    await one.release();
     expect(one.callsOf()).toBe(0);
   });
 
   it('are for one writer at a time, and for the next once it passes', async () => {
     const [one, other] = [writer(), writer()];
-    one.ask();
-    other.ask();
-    await one.take();
+    one.contended();
+    other.contended();
+    await one.acquire();
     let isTaken = false;
-    const waiting = other.take().then(() => {
+    const waiting = other.acquire().then(() => {
       isTaken = true;
     });
     while (other.callsOf() < 5) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(isTaken).toBe(false);
-    await one.pass();
+    await one.release();
     await waiting;
-    await other.pass();
-    await one.take();
-    await one.pass();
+    await other.release();
+    await one.acquire();
+    await one.release();
   });
 
   it('end after 2 s where nobody passes them, and without them after the patience of a call', async () => {
     const [dead, next, impatient] = [writer(), writer(), writer(500)];
-    for (const each of [dead, next, impatient]) each.ask();
-    await dead.take();
-    await impatient.take();
+    for (const each of [dead, next, impatient]) each.contended();
+    await dead.acquire();
+    await impatient.acquire();
     expect(impatient.callsOf()).toBeLessThan(10);
-    await next.take();
+    await next.acquire();
     expect(next.callsOf()).toBeGreaterThan(5);
     // The dead one's does not end the turn of the next.
-    await dead.pass();
+    await dead.release();
     const last = writer(300);
-    last.ask();
-    await last.take();
+    last.contended();
+    await last.acquire();
     expect(last.callsOf()).toBeGreaterThan(2);
   });
 
@@ -76,22 +76,22 @@ describe('turns', () => {
         ? Promise.reject(new Error('gone'))
         : call.send(),
     );
-    const one = writerLock(failing, tables, { userId, now: () => time, patienceMilliseconds: 0 });
-    one.ask();
-    await one.take();
-    await expect(one.pass()).resolves.toBeUndefined();
+    const one = writerLock(failing, tables, { userId, now: () => time, maxWaitMilliseconds: 0 });
+    one.contended();
+    await one.acquire();
+    await expect(one.release()).resolves.toBeUndefined();
   });
 
   it('are no longer asked for eight transactions after the last writer in the way', async () => {
     const one = writer();
-    one.ask();
+    one.contended();
     for (let transaction = 0; transaction < 8; transaction++) {
-      await one.take();
-      await one.pass();
+      await one.acquire();
+      await one.release();
     }
     const calls = one.callsOf();
-    await one.take();
-    await one.pass();
+    await one.acquire();
+    await one.release();
     expect(one.callsOf()).toBe(calls);
   });
 });

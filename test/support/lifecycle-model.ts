@@ -2,9 +2,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { cancelJobs } from '../../functions/data/cancellations.ts';
-import { cancelJob } from '../../functions/data/job-updates.ts';
-import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
+import { cancelBatch, cancelJob, cancelJobs } from '../../functions/data/cancellations.ts';
 import { rebatch } from '../../functions/data/rebatches.ts';
 import type { BatchRow, NewBatch } from '../../functions/schemas/batch.ts';
 import { Claims } from '../../functions/schemas/claims.ts';

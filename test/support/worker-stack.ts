@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { closeBatch } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
-import { cancelJob } from '../../functions/data/job-updates.ts';
+import { cancelBatch, cancelJob } from '../../functions/data/cancellations.ts';
 import { getJob } from '../../functions/data/jobs.ts';
 import {
   claimBatch,
@@ -18,7 +18,6 @@ import {
   releaseLease,
   reportJob,
 } from '../../functions/data/leases.ts';
-import { cancelBatch } from '../../functions/data/lifecycle/cancel.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';

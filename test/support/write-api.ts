@@ -5,7 +5,8 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type LifecycleOptions, lifecycle } from '../../functions/data/lifecycle/lifecycle.ts';
+import { applyEvents, endJobs } from '../../functions/data/lifecycle/apply-events.ts';
+import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
 import type { LifecycleTables } from '../../functions/data/lifecycle/transaction.ts';
 import type { NewBatch } from '../../functions/schemas/batch.ts';
 import type { NewJob } from '../../functions/schemas/job.ts';
@@ -22,7 +23,7 @@ type Content = { [Type in LifecycleEvent['type']]: { type: Type; data: Data<Type
 
 export function writeApi(client: DynamoDBDocumentClient, tables: LifecycleTables, options: LifecycleOptions = {}) {
   const { now = Date.now } = options;
-  const { applyEvents, endJobs } = lifecycle(client, tables, options);
+  const apply = applyEvents(client, tables, options);
 
   async function send(
     userId: string,
@@ -33,13 +34,13 @@ export function writeApi(client: DynamoDBDocumentClient, tables: LifecycleTables
       ...{ id: randomUUID(), user_id: userId, time: time ?? fromMicroseconds(now() * 1000), ...event },
       ...content,
     }));
-    const error = (await applyEvents(events)).find((each) => each !== undefined);
+    const error = (await apply(events)).find((each) => each !== undefined);
     if (error !== undefined) throw error;
   }
 
   return {
-    applyEvents,
-    endJobs,
+    applyEvents: apply,
+    endJobs: endJobs(client, tables, options),
     createBatch: (userId: string, batch: NewBatch & { created_at?: string }, options?: WriteOptions) =>
       createBatches(userId, [batch], options),
     createBatches,

@@ -17,17 +17,20 @@ export interface Decision<Result> {
   readonly result: Result;
 }
 
-/** Lets writers who got into each other's way write one after the other. */
+/** Lets contending writers write one after the other. */
 export interface WriterLock {
-  /** Ask for a turn before each attempt from now on: another writer was in the way. */
-  ask(): void;
-  /** Waits for a turn, if they are asked for. */
-  take(): Promise<void>;
-  /** Lets the next writer have its turn. */
-  pass(): Promise<void>;
+  /** How often a transaction is tried: some writers go without the lock. */
+  readonly maxAttempts: number;
+  /** Another writer was met: each of the next transactions acquires the lock. */
+  contended(): void;
+  /** Waits for the lock, if writers contended. */
+  acquire(): Promise<void>;
+  release(): Promise<void>;
 }
 
-const mostFailures = 3;
+const maxFailures = 3;
+
+const maxAttempts = 12;
 
 /**
  * Reads, decides and writes as if no other writer could come between. `decide` reads and decides;
@@ -48,12 +51,12 @@ const mostFailures = 3;
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
   decide: () => Promise<Decision<Result>>,
-  { attempts = 12, turns }: { readonly attempts?: number | undefined; readonly turns?: WriterLock | undefined } = {},
+  { lock }: { readonly lock?: WriterLock | undefined } = {},
 ): Promise<Result> {
   let decision: Decision<Result> | undefined;
   let failures = 0;
   const attempt = async () => {
-    if (decision === undefined) await turns?.take();
+    if (decision === undefined) await lock?.acquire();
     decision ??= await decide();
     const { transaction, result } = decision;
     if (isRequestOver()) throw new TimedOut('The request was answered before.');
@@ -61,20 +64,20 @@ export function optimisticTransaction<Result>(
     return result;
   };
   const result = retry(attempt, {
-    attempts,
+    attempts: lock?.maxAttempts ?? maxAttempts,
     firstMilliseconds: 20,
     longestMilliseconds: 500,
     message: 'No consistent write through all attempts.',
     mayPass(error) {
       if (error instanceof TransactionCanceled) {
         decision = undefined;
-        turns?.ask();
+        lock?.contended();
       }
-      if (error instanceof Throttled || isUnclear(error)) return ++failures < mostFailures;
+      if (error instanceof Throttled || isUnclear(error)) return ++failures < maxFailures;
       return error instanceof Contention;
     },
   });
-  return turns === undefined ? result : result.finally(() => turns.pass());
+  return lock === undefined ? result : result.finally(() => lock.release());
 }
 
 /**

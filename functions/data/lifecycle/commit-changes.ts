@@ -1,5 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import {
@@ -17,9 +19,9 @@ import { readClocks } from './queue-writes.ts';
 import { maximumRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
-/** One operation of a task. */
+/** One change of a task. */
 interface Step {
-  readonly operation: Change;
+  readonly change: Change;
   readonly task: number;
 }
 
@@ -56,61 +58,67 @@ interface Memory {
   readonly announced: Set<number>;
 }
 
-export interface CarryOutContext extends Owner {
+/** Whose rows are written, and with what. */
+export interface CommitContext extends Owner {
   readonly client: DynamoDBDocumentClient;
   readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** For calls that many others of the same owner may contend with. */
+  readonly lock?: WriterLock | undefined;
   /**
-   * How often a transaction is tried while other writers are in its way; as optimisticTransaction
-   * by default.
-   */
-  readonly attempts?: number | undefined;
-  /** For calls that others of the same owner are in the way of. */
-  readonly turns?: WriterLock | undefined;
-  /** Called with each draft that is carried out: the rows as they are now. */
-  readonly onCommitted?: ((draft: Draft) => void) | undefined;
-  /**
-   * Asked before each transaction but the first. Once it says no, the tasks that are left get
+   * Asked before each transaction but the first. Once it is false, tasks that are left get
    * OutOfTime.
    */
   readonly hasTime?: (() => boolean) | undefined;
-  /**
-   * Awaited before the first transaction of a task that takes several. What it throws, the task
-   * gets.
-   */
-  readonly beforeMultiTransaction?: ((task: number) => Promise<void>) | undefined;
 }
 
-/**
- * A task was stopped on its way, as the caller wanted: its operations until then are carried out.
- */
+/** Changes that follow each other. */
+interface PlannedTask {
+  readonly changes: readonly Change[];
+  /**
+   * Awaited before the first transaction if the task takes several. What it throws, the task gets.
+   */
+  readonly beforeMultiTransaction?: (() => unknown) | undefined;
+}
+
+/** What was done. */
+export interface Committed {
+  /** For each task the error that stopped it, or undefined. */
+  readonly errors: readonly (Error | undefined)[];
+  /** All rows that were read or changed, as they are now. */
+  readonly batches: ReadonlyMap<string, BatchRow>;
+  readonly jobs: ReadonlyMap<string, JobRow>;
+  /** The draft of the last transaction; undefined when there was none. */
+  readonly last: Draft | undefined;
+}
+
+/** A task was stopped on its way, as the caller wanted: its changes until then are made. */
 export class OutOfTime extends Error {}
 
 /**
- * Carries out tasks of one owner in their order. A task is a list of operations that follow each
- * other. Returns for each task the error that stopped it, or undefined.
+ * Commits tasks of one owner in their order.
  *
- * - As many operations as possible share a transaction: what they have in common (heads, blocks,
+ * - As many changes as possible share a transaction: what they have in common (heads, blocks,
  *   counts) is written once. A task that one transaction holds is not spread over two.
- * - A refused task changes nothing, or no more than its operations before the refused one. The
- *   other tasks go on.
- * - When DynamoDB refuses a transaction of several operations, each is tried alone, so that no task
+ * - A refused task changes nothing, or no more than its changes before the refused one. The other
+ *   tasks go on.
+ * - When DynamoDB refuses a transaction of several changes, each is tried alone, so that no task
  *   suffers for another's.
  * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must
  *   not overtake it.
  */
-export async function commitChanges(
-  context: CarryOutContext,
-  tasks: readonly (readonly Change[])[],
-): Promise<(Error | undefined)[]> {
+export async function commitChanges(context: CommitContext, tasks: readonly PlannedTask[]): Promise<Committed> {
   const { client } = context;
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
+  const batches = new Map<string, BatchRow>();
+  const jobs = new Map<string, JobRow>();
+  let last: Draft | undefined;
   const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
     oneByOne: [],
-    together: tasks.flatMap((operations, task) => operations.map((operation) => ({ operation, task }))),
+    together: tasks.flatMap(({ changes }, task) => changes.map((change) => ({ change, task }))),
   };
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
@@ -118,11 +126,15 @@ export async function commitChanges(
     try {
       const progress = await optimisticTransaction(
         client,
-        () => attemptSteps(context, { steps, next }, memory),
+        () => attemptSteps(context, { tasks, steps, next }, memory),
         context,
       );
       const { done, replacedBy, refusals } = progress;
-      context.onCommitted?.(progress.draft);
+      for (const rows of [progress.draft.stored, progress.draft]) {
+        for (const [id, row] of rows.batches) batches.set(id, row);
+        for (const [id, row] of rows.jobs) jobs.set(id, row);
+      }
+      last = progress.draft;
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
@@ -139,15 +151,15 @@ export async function commitChanges(
     }
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
-  return errors;
+  return { errors, batches, jobs, last };
 }
 
 /** The steps for the next transaction, at least one. It may hold fewer of them. */
 function nextSteps({ oneByOne, together }: Schedule): readonly Step[] {
   if (oneByOne.length > 0) return oneByOne.slice(0, 1);
   let rows = 0;
-  const end = together.findIndex(({ operation }) => {
-    rows += operation.batchIds.length + operation.jobIds.length;
+  const end = together.findIndex(({ change }) => {
+    rows += change.batchIds.length + change.jobIds.length;
     return rows > maximumRowsRead;
   });
   return end < 0 ? together : together.slice(0, Math.max(1, end));
@@ -169,33 +181,33 @@ export function stopsOwner(error: Error): boolean {
 
 /** Decides as many of the steps as one transaction holds. */
 async function attemptSteps(
-  context: CarryOutContext,
-  { steps, next }: { readonly steps: readonly Step[]; readonly next: Step | undefined },
+  context: CommitContext,
+  { tasks, steps, next }: { tasks: readonly PlannedTask[]; steps: readonly Step[]; next: Step | undefined },
   { readAgain, announced }: Memory,
 ): Promise<Decision<Progress>> {
   const { client, tables, lists, now } = context;
   const { readStored, requireHeads, readBlocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
-  let draft = emptyDraft(lists, await readStored(steps.map(({ operation }) => operation)));
+  let draft = emptyDraft(lists, await readStored(steps.map(({ change }) => change)));
   let done = 0;
   let start = { task: -1, done, draft };
-  for (const { operation, task } of steps) {
+  for (const { change, task } of steps) {
     if (task !== start.task) start = { task, done, draft };
     if (!refusals.has(task)) {
-      const decided = decide(draft, operation);
-      if (operation.claim !== undefined && !readAgain.has(operation) && mayBeTorn(draft, operation, decided)) {
-        readAgain.add(operation);
+      const decided = decide(draft, change);
+      if (change.claim !== undefined && !readAgain.has(change) && mayBeTorn(draft, change, decided)) {
+        readAgain.add(change);
         throw new Contention('The same call may be under way.');
       }
       // Rows and lease are read side by side: what is refused may be torn.
-      if (operation.lease !== undefined && !readAgain.has(operation) && decided instanceof Error) {
-        readAgain.add(operation);
+      if (change.lease !== undefined && !readAgain.has(change) && decided instanceof Error) {
+        readAgain.add(change);
         throw new Contention('The lease may have changed while it was read.');
       }
       if (decided instanceof Error) refusals.set(task, decided);
       else if (fits(decided)) draft = decided;
       else if (changesNothing(draft)) {
-        return { result: { done: done + 1, replacedBy: split({ operation, task }), refusals, draft } };
+        return { result: { done: done + 1, replacedBy: split({ change, task }), refusals, draft } };
       } else break;
     }
     done += 1;
@@ -204,7 +216,7 @@ async function attemptSteps(
   // A task that a transaction of its own may hold is not begun at the end of another.
   if (isSplit && !changesNothing(start.draft)) ({ done, draft } = start);
   else if (isSplit && !announced.has(start.task)) {
-    await context.beforeMultiTransaction?.(start.task);
+    await tasks[start.task]?.beforeMultiTransaction?.();
     announced.add(start.task);
   }
   const result = { done, replacedBy: [], refusals, draft };
@@ -217,10 +229,10 @@ async function attemptSteps(
   return { transaction: createTransaction(context, { draft, blocks, clocks, tables, now: now() }), result };
 }
 
-function split({ operation, task }: Step): readonly Step[] {
-  const halves = operation.halves?.();
-  if (halves === undefined) throw new RangeError('An operation is too large for a transaction.');
-  return halves.map((half) => ({ operation: half, task }));
+function split({ change, task }: Step): readonly Step[] {
+  const halves = change.halves?.();
+  if (halves === undefined) throw new RangeError('A change is too large for a transaction.');
+  return halves.map((half) => ({ change: half, task }));
 }
 
 /**

@@ -12,13 +12,10 @@ import { deriveJob, hasJobsToEnd, jobAsReported } from './derive-status.ts';
 import { type Change, type Draft, reportedBatch, visibleJob, withJobs } from './draft.ts';
 
 /**
- * Jobs in one operation: small parts, of which a transaction holds as many as it can, about 60 jobs
+ * Jobs in one change. A transaction holds as many of these small parts as it can: about 60 jobs
  * that were created together.
  */
-const jobsAtOnce = 10;
-
-/** How often jobs may be added between finding them and closing the batch. */
-export const mostAttempts = 5;
+const maxJobsOfChange = 10;
 
 /** A job was added after the jobs were found. */
 export class JobsLeft extends Error {}
@@ -52,8 +49,12 @@ export function changeJobs(
   { batchId, jobIds }: JobsOfBatch,
   change: (job: JobRow, batch: BatchRow) => JobRow,
 ): Change[] {
-  return Array.from({ length: Math.ceil(jobIds.length / jobsAtOnce) }, (_, part) =>
-    changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(part * jobsAtOnce, (part + 1) * jobsAtOnce) }, change),
+  return Array.from({ length: Math.ceil(jobIds.length / maxJobsOfChange) }, (_, part) =>
+    changeSomeJobs(
+      lists,
+      { batchId, jobIds: jobIds.slice(part * maxJobsOfChange, (part + 1) * maxJobsOfChange) },
+      change,
+    ),
   );
 }
 

@@ -9,12 +9,10 @@ import { AlreadyExists, CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
-import { fromMicroseconds } from '../../timestamp.ts';
-import { ownerLists } from '../columns/lists.ts';
-import { commitChanges } from './commit-changes.ts';
+import { fromMilliseconds } from '../../timestamp.ts';
+import { commitTasks, type LifecycleOptions, writeContext } from './commit-tasks.ts';
 import { type Creation, creationChanges } from './creation.ts';
-import { type ProcessedCall, visibleBatch, visibleJob } from './draft.ts';
-import type { LifecycleOptions } from './lifecycle.ts';
+import type { ProcessedCall } from './draft.ts';
 import { writerLock } from './writer-lock.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
@@ -35,14 +33,8 @@ export interface CreatedRows {
   readonly jobs: readonly JobRow[];
 }
 
-/**
- * Every creation of a user changes the same heads, so only one at a time succeeds: they take turns.
- * Half of a function's time.
- */
-const patienceMilliseconds = 14_000;
-
-/** Others write without turns. All 60 attempts pause for about 14 s. */
-const attempts = 60;
+/** How long a creation waits for other creations of the user: half of a function's time. */
+const maxWaitMilliseconds = 14_000;
 
 /**
  * The function that creates what a call asks for and returns the rows, without a read after the
@@ -58,49 +50,33 @@ const attempts = 60;
 export function requestCreation(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
-  { now = Date.now, rowsPerBlock, beforeMultiTransaction }: LifecycleOptions = {},
+  options: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
-  const lists = ownerLists(rowsPerBlock);
+  const context = writeContext(client, tables, options);
+  const { lists, now } = context;
   return async (userId, { request, ...requested }) => {
     const { batchId } = requested;
-    const time = fromMicroseconds(now() * 1000);
+    const time = fromMilliseconds(now());
     const callId = request?.id ?? randomUUID();
-    const operations = creationChanges(
-      { userId, lists },
-      { ...requested, callId, time },
-      request && { ...request, time },
-    );
-    let batch: BatchRow | undefined;
-    const jobs = new Map<string, JobRow>();
-    const [error] = await commitChanges(
-      {
-        client,
-        tables,
-        userId,
-        lists,
-        now,
-        attempts,
-        turns: writerLock(client, tables, { userId, now, patienceMilliseconds }),
-        async beforeMultiTransaction() {
-          const job_ids = requested.jobs.map(({ id }) => id);
-          const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
-          await beforeMultiTransaction?.(userId, batchId, call);
+    const creation = { ...requested, callId, time };
+    const job_ids = requested.jobs.map(({ id }) => id);
+    const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
+    const { errors, batches, jobs } = await commitTasks(
+      { ...context, userId, lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds }) },
+      [
+        {
+          changes: creationChanges({ userId, lists }, creation, request && { ...request, time }),
+          beforeMultiTransaction: () => options.beforeMultiTransaction?.(userId, batchId, call),
         },
-        onCommitted(draft) {
-          batch = visibleBatch(draft, batchId);
-          for (const { id } of requested.jobs) {
-            const job = visibleJob(draft, id);
-            if (job !== undefined) jobs.set(id, job);
-          }
-        },
-      },
-      [operations],
+      ],
     );
+    const [error] = errors;
     if (error instanceof AlreadyExists)
       throw new AlreadyExists('idempotency_key_reused', keyUsedBefore, { cause: error });
     if (error !== undefined) throw error;
-    const rows = requested.jobs.flatMap(({ id }) => jobs.get(id) ?? []);
-    if (batch === undefined || rows.length !== requested.jobs.length) {
+    const batch = batches.get(batchId);
+    const rows = job_ids.flatMap((id) => jobs.get(id) ?? []);
+    if (batch === undefined || rows.length !== job_ids.length) {
       throw new CorruptData(`Rows of the batch ${batchId} are missing after their creation.`);
     }
     return { batch, jobs: rows };

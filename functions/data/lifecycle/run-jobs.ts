@@ -8,7 +8,7 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, isFinalJob, isRunnable } from '../../statuses.ts';
-import { fromMicroseconds } from '../../timestamp.ts';
+import { fromMilliseconds } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
@@ -164,7 +164,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     const ended = endJob(draft, request, { jobId: job.id, update });
     return startNext(ended, request, { ...held, ...after(job) });
   }
-  const source = { kind: 'direct call', time: fromMicroseconds(now * 1000) } as const;
+  const source = { kind: 'direct call', time: fromMilliseconds(now) } as const;
   const started = updateRow(
     reportedJob(draft, job.id) as JobRow,
     job.status === 'RUNNING' ? {} : { status: 'RUNNING', start_timestamp: source.time },
@@ -209,7 +209,7 @@ function waitForJobs(
   if (areToCome || now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
   if (counts.CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
-  const time = fromMicroseconds(now * 1000);
+  const time = fromMilliseconds(now);
   const ended = updateRow(
     reportedBatch(draft, batch.id) as BatchRow,
     { status: 'TIMED_OUT', open: false, end_datetime: time },
@@ -223,7 +223,7 @@ function endJob(
   { lists, lease, now }: LeasedRequest,
   { jobId, update }: { readonly jobId: string; readonly update: JobUpdate },
 ): Draft {
-  const time = fromMicroseconds(now * 1000);
+  const time = fromMilliseconds(now);
   const source = { kind: 'direct call', time } as const;
   const job = reportedJob(draft, jobId) as JobRow;
   const batch = reportedBatch(draft, job.batch_id);

@@ -1,8 +1,8 @@
 /**
- * WriterLock of an owner's writers. All creations of an owner change the same heads, so of several
- * at once only one succeeds, and what the others have read and sent was in vain. A writer who has
- * got into another's way therefore asks for a turn before each further transaction. WriterLock are
- * advice: whoever dies with one loses it after 2 s, and a transaction is right without one.
+ * The lock of an owner's writers. All creations of an owner change the same heads, so of several at
+ * once only one succeeds, and the reads and transactions of the others were in vain. A writer that
+ * has met another therefore acquires the lock before each further transaction. The lock is
+ * advisory: it ends 2 s after its holder has died, and a transaction is correct without it.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,41 +14,43 @@ import type { WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 
 /** Longer than a transaction takes with what is read for it. */
-const turnMilliseconds = 2_000;
+const maxHeldMilliseconds = 2_000;
 
 /**
- * How long a writer sleeps on average before it looks again whether it is its turn: about as long
- * as a transaction takes.
+ * The average sleep of a waiting writer between two looks: about as long as a transaction takes.
  */
 const pauseMilliseconds = 40;
 
-/** So many transactions ask for a turn after another writer was met. */
-const transactionsWithTurns = 8;
+/** All of them pause for about 14 s. */
+const maxAttempts = 60;
+
+/** So many transactions acquire the lock after another writer was met. */
+const transactionsWithLock = 8;
 
 /**
- * The turns of one call. It has so much patience with each; then it goes on without. Taking one
- * costs a read unit for each look, and two write units.
+ * The lock for one call. After `maxWaitMilliseconds` a transaction goes on without it. Acquiring
+ * and releasing it costs a read unit for each look, and two write units.
  */
 export function writerLock(
   client: DynamoDBDocumentClient,
   { Columns }: TableNames<'Columns'>,
-  { userId, now, patienceMilliseconds }: { userId: string; now: () => number; patienceMilliseconds: number },
+  { userId, now, maxWaitMilliseconds }: { userId: string; now: () => number; maxWaitMilliseconds: number },
 ): WriterLock {
   const Key = { user_id: userId, key: 'turn' };
   const holder = randomUUID();
-  let asking = 0;
+  let transactionsLeft = 0;
   let isHolding = false;
 
-  async function tryToTake(): Promise<boolean> {
-    const [turn] = await batchGet(client, { table: Columns, keys: [Key], consistent: true });
-    if (turn !== undefined && Number(turn.until) > now()) {
-      asking = transactionsWithTurns;
+  async function tryToAcquire(): Promise<boolean> {
+    const [held] = await batchGet(client, { table: Columns, keys: [Key], consistent: true });
+    if (held !== undefined && Number(held.until) > now()) {
+      transactionsLeft = transactionsWithLock;
       return false;
     }
-    return put(now() + turnMilliseconds, turn?.holder);
+    return put(now() + maxHeldMilliseconds, held?.holder);
   }
 
-  /** Returns whether nobody else had the turn since it was read. */
+  /** Returns whether nobody else has had the lock since it was read. */
   async function put(until: number, before: unknown): Promise<boolean> {
     const condition =
       before === undefined
@@ -65,23 +67,24 @@ export function writerLock(
   }
 
   return {
-    ask() {
-      asking = transactionsWithTurns;
+    maxAttempts,
+    contended() {
+      transactionsLeft = transactionsWithLock;
     },
-    async take() {
-      if (asking === 0 || isHolding) return;
-      asking -= 1;
-      const end = now() + patienceMilliseconds;
+    async acquire() {
+      if (transactionsLeft === 0 || isHolding) return;
+      transactionsLeft -= 1;
+      const end = now() + maxWaitMilliseconds;
       for (;;) {
-        isHolding = await tryToTake();
+        isHolding = await tryToAcquire();
         if (isHolding || now() > end) return;
         await delay(Math.random() * 2 * pauseMilliseconds);
       }
     },
-    async pass() {
+    async release() {
       if (!isHolding) return;
       isHolding = false;
-      // What was written stands, whatever becomes of the turn: it ends by itself.
+      // What was written stays written, and the lock ends by itself.
       await put(0, holder).catch(() => false);
     },
   };

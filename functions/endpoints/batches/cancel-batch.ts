@@ -1,6 +1,6 @@
 import { batchOf } from '../../data/batches.ts';
+import { cancelBatch } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { cancelBatch } from '../../data/lifecycle/cancel.ts';
 import { messageSender } from '../../data/message-sender.ts';
 import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';

@@ -1,5 +1,5 @@
+import { cancelJob } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { cancelJob } from '../../data/job-updates.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';

@@ -99,11 +99,13 @@ describe('optimisticTransaction', () => {
     expect(tokens).toHaveLength(12);
   });
 
-  it('tries as often as it may', async () => {
+  it('tries as often as its lock says, and acquires and releases it', async () => {
+    const lock = { maxAttempts: 4, contended: vi.fn(), acquire: vi.fn(), release: vi.fn() };
     const client = interceptedClient(testClient('http://127.0.0.1:1'), () => Promise.reject(lostRace));
     const decide = vi.fn(async () => ({ transaction: { TransactItems: [] }, result: undefined }));
-    await expect(optimisticTransaction(client, decide, { attempts: 4 })).rejects.toThrow(TooBusy);
-    expect(decide).toHaveBeenCalledTimes(4);
+    await expect(optimisticTransaction(client, decide, { lock })).rejects.toThrow(TooBusy);
+    for (const each of [decide, lock.contended, lock.acquire]) expect(each).toHaveBeenCalledTimes(4);
+    expect(lock.release).toHaveBeenCalledTimes(1);
   });
 
   it('decides again when what it read contradicts itself, and throws the third time', async () => {
