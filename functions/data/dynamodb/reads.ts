@@ -14,7 +14,7 @@ import {
 import type * as z from 'zod/mini';
 import { translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
-import { storedRow } from './stored-row.ts';
+import { attributesOf, storedRow } from './stored-row.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
 
@@ -60,7 +60,7 @@ export async function getRow<Shape extends z.core.$ZodShape>(
   client: DynamoDBDocumentClient,
   { table, key, schema, defaults }: RowRead<Shape>,
 ): Promise<z.output<z.ZodMiniObject<Shape>> | undefined> {
-  const item = await getItem(client, { table, key, consistent: true, attributes: Object.keys(schema.shape) });
+  const item = await getItem(client, { table, key, consistent: true, attributes: attributesOf(schema) });
   return item && storedRow(schema, item, defaults);
 }
 
