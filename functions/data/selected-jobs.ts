@@ -7,9 +7,6 @@ import { batchGet } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { listJobIds } from './jobs.ts';
 
-/** What BatchGetItem takes. */
-const rowsAtOnce = 100;
-
 export interface SelectedJobs {
   /** In creation order. */
   readonly jobs: readonly JobRow[];
@@ -18,7 +15,7 @@ export interface SelectedJobs {
 }
 
 /**
- * The function that reads those jobs of a batch that a query selects; times are those of creation.
+ * The function that reads the jobs of a batch that a query selects; its times are of creation.
  * Strongly consistent. Read units: those of listJobIds, and one for each 4 KB of each job that the
  * query does not rule out by its id.
  */
@@ -32,13 +29,9 @@ export function selectJobs(
     const all = await idsOf(userId, batchId);
     const wanted = new Set<string>(query.id ?? all);
     const ids = all.filter((id) => wanted.has(id));
-    const parts = Array.from({ length: Math.ceil(ids.length / rowsAtOnce) }, (_, part) =>
-      ids.slice(part * rowsAtOnce, (part + 1) * rowsAtOnce).map((id) => ({ user_id: userId, id })),
-    );
-    const items = await Promise.all(
-      parts.map((keys) => batchGet(client, { table: tables.Jobs, keys, consistent: true })),
-    );
-    const rows = items.flat().map((item) => storedRow(JobRow, item, jobRowDefaults));
+    const keys = ids.map((id) => ({ user_id: userId, id }));
+    const items = await batchGet(client, { table: tables.Jobs, keys, consistent: true });
+    const rows = items.map((item) => storedRow(JobRow, item, jobRowDefaults));
     const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
     return { jobs, unknown: [...wanted.difference(new Set(all))] };
   };

@@ -8,9 +8,6 @@ export interface BatchKey {
   readonly batch_id: string;
 }
 
-/** BatchGetItem takes so many keys. */
-const keysAtOnce = 100;
-
 /**
  * The function that reads the webhooks of batches of any owners; null for those that have none.
  * Strongly consistent: 1 read unit for each 4 KB of each batch's row.
@@ -21,19 +18,12 @@ export function getWebhooksOfBatches(
 ): (batches: readonly BatchKey[]) => Promise<(batch: BatchKey) => string | null> {
   return async (batches) => {
     const distinct = [...new Map(batches.map((batch) => [textOf(batch), batch])).values()];
-    const webhooks = new Map<string, string | null>();
-    for (let at = 0; at < distinct.length; at += keysAtOnce) {
-      const keys = distinct.slice(at, at + keysAtOnce).map(({ user_id, batch_id }) => ({ user_id, id: batch_id }));
-      const attributes = ['user_id', 'id', 'webhook'];
-      for (const { user_id, id, webhook } of await batchGet(client, {
-        table: tables.Batches,
-        keys,
-        consistent: true,
-        attributes,
-      })) {
-        webhooks.set(textOf({ user_id, batch_id: id }), webhook);
-      }
-    }
+    const keys = distinct.map(({ user_id, batch_id }) => ({ user_id, id: batch_id }));
+    const attributes = ['user_id', 'id', 'webhook'];
+    const items = await batchGet(client, { table: tables.Batches, keys, consistent: true, attributes });
+    const webhooks = new Map(
+      items.map(({ user_id, id, webhook }) => [textOf({ user_id, batch_id: id }), webhook as string | null]),
+    );
     return (batch) => webhooks.get(textOf(batch)) ?? null;
   };
 }

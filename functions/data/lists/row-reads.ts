@@ -118,15 +118,7 @@ async function readIdKeys(reads: OwnerReads, numbers: readonly number[]): Promis
   const prefix = columnPrefix(list, columnNamed(reads, 'id'));
   const keys = numbers.map((number) => ({ user_id: userId, key: blockKey(prefix, number) }));
   const table = tableNamed(reads, 'Columns');
-  const parts = Array.from({ length: Math.ceil(keys.length / 100) }, (_, part) =>
-    batchGet(client, {
-      table,
-      keys: keys.slice(part * 100, part * 100 + 100),
-      attributes: blockAttributes,
-      consistent,
-    }),
-  );
-  keepIdBlocks(reads, (await Promise.all(parts)).flat());
+  keepIdBlocks(reads, await batchGet(client, { table, keys, attributes: blockAttributes, consistent }));
 }
 
 function keepIdBlocks({ idBlocks }: OwnerReads, items: readonly Item[]): void {
