@@ -1,6 +1,6 @@
 /** Creates batches and adds jobs to them, as users ask for it. */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
@@ -17,6 +17,7 @@ import { ownerLists } from './columns/lists.ts';
 import { listDevices } from './devices.ts';
 import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
+import { digestOf } from './lifecycle/draft.ts';
 import { requestCreation } from './lifecycle/request-creation.ts';
 
 /** Who asks, and by which call where it may be repeated. */
@@ -162,15 +163,12 @@ function newJobs(requests: readonly JobRequest[], { operation, batchId, idempote
   return { jobs, sequences };
 }
 
-/**
- * A call that may be repeated, as it is remembered: its key, and a digest that tells another body.
- */
+/** A call that may be repeated, as it is remembered. */
 function rememberedCall(operation: CreatingOperation, { userId, idempotencyKey }: CreationCall, body: unknown) {
   if (idempotencyKey === undefined) return undefined;
-  const text = JSON.stringify(body, replaceForDigest);
   return {
     id: `request#${derivedUuid([operation, userId, idempotencyKey])}`,
-    digest: createHash('sha256').update(text).digest('base64url'),
+    digest: digestOf(body, replaceForDigest),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Runs jobs of a batch again, in a new batch. */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, CorruptData, IllegalTransition, InvalidInput, NotFound, ServiceError } from '../errors.ts';
+import { AlreadyExists, CorruptData, IllegalTransition, InvalidInput, NotFound } from '../errors.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
 import type { JobRow, NewJob } from '../schemas/job.ts';
@@ -13,20 +14,18 @@ import { derivedUuid } from '../uuid.ts';
 import { mostJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { ownerLists } from './columns/lists.ts';
-import { batchGet, getItem } from './dynamodb/reads.ts';
+import { batchGet } from './dynamodb/reads.ts';
 import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
-import type { ProcessedCall } from './lifecycle/draft.ts';
+import { recordOfBeginning } from './lifecycle/creation.ts';
+import { digestOf, OtherChoice, type ProcessedCall } from './lifecycle/draft.ts';
 import { keyUsedBefore, requestCreation } from './lifecycle/request-creation.ts';
-import { processedEventKey } from './lifecycle/transaction.ts';
+import { processedCall, processedEventKey } from './lifecycle/transaction.ts';
 import { type CreationCall, lowerPriority, requireProject } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 
 /** As many jobs as one call creates. */
 const maxJobs = 5_000;
-
-/** What BatchGetItem takes. */
-const sequencesAtOnce = 100;
 
 /**
  * The function that creates a batch of those jobs of a closed batch that a query selects, with
@@ -58,20 +57,19 @@ export function rebatch(
       return create(userId, { source, jobs, claims, batchId: randomUUID() });
     }
     const batchId = derivedUuid(['rebatch', userId, idempotencyKey]);
-    const request: ProcessedCall = {
-      id: `request#${batchId}`,
-      digest: createHash('sha256')
-        .update(JSON.stringify([sourceId, query]))
-        .digest('base64url'),
-    };
-    if (await isMade(userId, request)) return show(userId, batchId);
+    const request = { id: `request#${batchId}`, digest: digestOf([sourceId, query]) };
+    const createOf = ({ jobs, choice = packPlaces(jobs) }: Choice) =>
+      create(userId, { source, jobs, claims, batchId, request: { ...request, choice } });
+    const before = await chosenBefore(userId, { sourceId, batchId, request });
+    if (before !== undefined) return createOf(before);
     try {
-      const jobs = await chooseAgain(userId, { sourceId, query, batchId });
-      return await create(userId, { source, jobs, claims, batchId, request });
+      return await createOf(await select(userId, sourceId, query));
     } catch (error) {
-      // The same call may have come to its end meanwhile, with other jobs of the source.
-      if (error instanceof ServiceError && (await isMade(userId, request))) return show(userId, batchId);
-      throw error;
+      if (!(error instanceof OtherChoice || error instanceof InvalidInput)) throw error;
+      // The same call may have begun meanwhile, with other jobs of the source.
+      const meanwhile = await chosenBefore(userId, { sourceId, batchId, request });
+      if (meanwhile === undefined) throw error;
+      return createOf(meanwhile);
     }
   };
 
@@ -114,54 +112,50 @@ export function rebatch(
     return describe(batchOf(rows.batch), rows.jobs, sequences.get(batchId));
   }
 
-  /** Whether the call came to its end. Throws AlreadyExists where another call had its key. */
-  async function isMade(userId: string, { id, digest }: ProcessedCall): Promise<boolean> {
-    const key = { user_id: userId, key: processedEventKey(id) };
-    const processed = await getItem(client, { table: tables.Columns, key, consistent: true });
-    if (processed !== undefined && processed.digest !== digest)
-      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
-    return processed !== undefined;
-  }
-
-  /** The batch that a call has made before. */
-  async function show(userId: string, batchId: string): Promise<BatchWithJobs> {
-    const [batch, { jobs }, sequences] = await Promise.all([
-      get(userId, batchId),
-      select(userId, batchId, {}),
-      sequencesOf(userId, [batchId]),
-    ]);
-    if (batch === undefined) throw new CorruptData(`The batch ${batchId} is missing, though its call is remembered.`);
-    return describe(batch, jobs, sequences.get(batchId));
-  }
-
-  /** The jobs that match now, and those that a call has begun the batch with. */
-  async function chooseAgain(
+  /**
+   * The jobs that the call chose when it was made before; undefined when it was not. Throws
+   * AlreadyExists where another call had its key.
+   */
+  async function chosenBefore(
     userId: string,
-    { sourceId, query, batchId }: { sourceId: string; query: RebatchQuery; batchId: string },
-  ): Promise<readonly JobRow[]> {
-    const [{ jobs }, { jobs: begun }] = await Promise.all([
-      select(userId, sourceId, query),
-      select(userId, batchId, {}),
-    ]);
-    const parents = new Set(begun.flatMap(({ parent_id }) => parent_id ?? []));
-    const others = parents.difference(new Set(jobs.map(({ id }) => id)));
-    if (others.size === 0) return jobs;
-    const { jobs: further } = await select(userId, sourceId, { id: [...others] });
-    return [...jobs, ...further].sort((a, b) => a.creation_order - b.creation_order);
+    { sourceId, batchId, request }: { sourceId: string; batchId: string; request: ProcessedCall },
+  ): Promise<Choice | undefined> {
+    const ids = [request.id, recordOfBeginning(request).id];
+    const keys = ids.map((id) => ({ user_id: userId, key: processedEventKey(id) }));
+    const items = await batchGet(client, { table: tables.Columns, keys, consistent: true });
+    const calls = items.map((item) => processedCall(String(item.key), item));
+    if (calls.some(({ digest }) => digest !== request.digest)) {
+      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
+    }
+    const choice = calls.find((call) => call.choice !== undefined)?.choice;
+    if (choice !== undefined) {
+      const places = new Set(unpackPlaces(choice));
+      const { jobs } = await select(userId, sourceId, {});
+      return { jobs: jobs.filter(({ creation_order }) => places.has(creation_order)), choice };
+    }
+    // Calls of earlier releases did not remember their choice: it is in the batch that they made.
+    if (!calls.some(({ id }) => id === keys[0]?.key)) return undefined;
+    const { jobs: made } = await select(userId, batchId, {});
+    return select(userId, sourceId, { id: made.flatMap(({ parent_id }) => parent_id ?? []) });
   }
 
   /** The gzipped sequences of those of the batch and jobs that have one, by their ids. */
   async function sequencesOf(userId: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
-    const sequences = new Map<string, Uint8Array>();
-    for (let from = 0; from < ids.length; from += sequencesAtOnce) {
-      const keys = ids.slice(from, from + sequencesAtOnce).map((id) => ({ user_id: userId, id }));
-      for (const { id, v } of await batchGet(client, { table: tables.Sequences, keys, consistent: true })) {
+    const keys = ids.map((id) => ({ user_id: userId, id }));
+    const items = await batchGet(client, { table: tables.Sequences, keys, consistent: true });
+    return new Map(
+      items.map(({ id, v }) => {
         if (!(v instanceof Uint8Array)) throw new CorruptData(`The sequence of ${String(id)} holds no bytes.`);
-        sequences.set(String(id), v);
-      }
-    }
-    return sequences;
+        return [String(id), v] as const;
+      }),
+    );
   }
+}
+
+/** Jobs to run again, in their order; packed where a call has remembered them. */
+interface Choice {
+  readonly jobs: readonly JobRow[];
+  readonly choice?: Uint8Array | undefined;
 }
 
 interface Repetition {
@@ -170,6 +164,20 @@ interface Repetition {
   readonly claims: Claims;
   readonly batchId: string;
   readonly request?: ProcessedCall;
+}
+
+/** The jobs' places in their batch, as gzipped steps: some 6 KB for 5,000 jobs at most. */
+function packPlaces(jobs: readonly JobRow[]): Uint8Array {
+  const steps = jobs.map(({ creation_order }, at) => creation_order - (jobs[at - 1]?.creation_order ?? 0));
+  return gzipSync(JSON.stringify(steps));
+}
+
+function unpackPlaces(packed: Uint8Array): number[] {
+  let place = 0;
+  return JSON.parse(gunzipSync(packed).toString()).map((step: number) => {
+    place += step;
+    return place;
+  });
 }
 
 function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | undefined): BatchWithJobs {

@@ -167,32 +167,36 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
   const repeat = (through: typeof client, idempotencyKey: string) =>
     rebatchJobs(through, names)({ userId: user, idempotencyKey }, source, { status: ['PENDING'] }, Claims.parse({}));
 
-  it.each(['all', 'begun'])(
-    'completes what a call with the key has begun, with the jobs that match now: %s',
-    async (which) => {
-      await createBatch(user, newBatch(1, { jobs: Array.from({ length: 150 }, (_, at) => newJob(at)) }));
-      await expect(repeat(dyingClient(client, 1).client, which)).rejects.toThrow('killed');
-      const { batches, jobs } = await ownerRows(client, names, user);
-      const begun = jobs.filter(({ batch_id }) => batch_id === batches.at(-1)!.id);
-      expect(batches.at(-1)).toMatchObject({ creating: true });
-      // One that was begun with, and one that was not; then all that were not.
-      const ended = jobs
-        .slice(0, 150)
-        .filter((_, at) => at === 3 || at === 149 || (which === 'begun' && at >= begun.length));
-      for (const { id } of ended) await recordJobStatus(user, id, { status: 'DONE' });
-      const completed = await repeat(client, which);
-      const expected = which === 'all' ? 149 : begun.length;
-      expect(completed).toMatchObject({ id: batches.at(-1)!.id, jobs_count: expected });
-      const after = await ownerRows(client, names, user);
-      expect(after.batches.at(-1)).not.toHaveProperty('creating');
-      const chosen = after.jobs.filter(({ batch_id }) => batch_id === completed.id).map(({ parent_id }) => parent_id);
-      expect(chosen).toHaveLength(expected);
-      expect(chosen).toContain(uuid('a', 3));
-      expect(chosen).not.toContain(uuid('a', 149));
-      expect(await repeat(client, which)).toEqual(completed);
-      expect(await recountOf(client, names, user)).toEqual([]);
-    },
-  );
+  it('completes what a call with the key has begun, with the jobs that it had chosen', async () => {
+    await createBatch(user, newBatch(1, { jobs: Array.from({ length: 150 }, (_, at) => newJob(at)) }));
+    await recordJobStatus(user, uuid('a', 7), { status: 'DONE' });
+    await expect(repeat(dyingClient(client, 1).client, 'k')).rejects.toThrow('killed');
+    const { batches, jobs } = await ownerRows(client, names, user);
+    const begun = jobs.filter(({ batch_id }) => batch_id === batches.at(-1)!.id);
+    expect(batches.at(-1)).toMatchObject({ creating: true });
+    expect(begun.length).toBeLessThan(149);
+    // One that was begun with, and one that was not.
+    for (const number of [3, 149]) await recordJobStatus(user, uuid('a', number), { status: 'DONE' });
+    const completed = await repeat(client, 'k');
+    expect(completed).toMatchObject({ id: batches.at(-1)!.id, jobs_count: 149 });
+    const after = await ownerRows(client, names, user);
+    expect(after.batches.at(-1)).not.toHaveProperty('creating');
+    const chosen = after.jobs.filter(({ batch_id }) => batch_id === completed.id).map(({ parent_id }) => parent_id);
+    expect(chosen).toEqual(jobs.slice(0, 150).flatMap(({ id }, at) => (at === 7 ? [] : [id])));
+    expect(await repeat(client, 'k')).toEqual(completed);
+    expect(await recountOf(client, names, user)).toEqual([]);
+  });
+
+  it('answers a key that an earlier release has remembered, without the choice', async () => {
+    await prepare();
+    const first = await repeat(client, 'k');
+    await recordJobStatus(user, uuid('a', 3), { status: 'DONE' });
+    for (const { key, choice, ...item } of await itemsOfOwner(client, names.Columns, user)) {
+      if (choice !== undefined) await client.send(new PutCommand({ TableName: names.Columns, Item: { key, ...item } }));
+    }
+    expect(await repeat(client, 'k')).toEqual(first);
+    expect((await ownerRows(client, names, user)).batches).toHaveLength(2);
+  });
 
   it('answers with the batch that the same call makes at the same time, of other jobs', async () => {
     await prepare();

@@ -10,6 +10,7 @@ import {
   type Draft,
   emptyDraft,
   fits,
+  OtherChoice,
   type Owner,
   type ProcessedCall,
   reportedJob,
@@ -195,7 +196,7 @@ async function attemptSteps(
     if (task !== start.task) start = { task, done, draft };
     if (!refusals.has(task)) {
       const decided = decide(draft, change);
-      if (change.claim !== undefined && !readAgain.has(change) && mayBeTorn(draft, change, decided)) {
+      if (change.idempotencyRecord !== undefined && !readAgain.has(change) && mayBeTorn(draft, change, decided)) {
         readAgain.add(change);
         throw new Contention('The same call may be under way.');
       }
@@ -236,18 +237,18 @@ function split({ change, task }: Step): readonly Step[] {
 }
 
 /**
- * The draft after the operation, with its event or its claim as processed; or why the operation is
- * refused.
+ * The draft after the change, with its event or its idempotency record as processed; or why the
+ * change is refused.
  */
-function decide(draft: Draft, { event, claim, apply }: Change): Draft | Error {
+function decide(draft: Draft, { event, idempotencyRecord: record, apply }: Change): Draft | Error {
   try {
     if (event !== undefined && isProcessed(draft, event)) return draft;
-    const isClaimed = claim !== undefined && isProcessed(draft, claim);
+    const isBegun = record !== undefined && isProcessed(draft, record);
     const next = apply(draft);
-    const remembered = event ?? (isClaimed ? undefined : claim);
+    const remembered = event ?? (isBegun ? undefined : record);
     if (remembered === undefined || next === draft) return next;
-    // A call that one transaction carries out needs no claim.
-    const others = event === undefined ? next.processedCalls : next.processedCalls.filter(({ id }) => id !== claim?.id);
+    // A call that one transaction carries out needs no record of its beginning.
+    const others = next.processedCalls.filter(({ id }) => event === undefined || id !== record?.id);
     return { ...next, processedCalls: [...others, remembered] };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
@@ -264,10 +265,15 @@ function mayBeTorn(draft: Draft, { batchIds, jobIds }: Change, next: Draft | Err
   return batchIds.some((id) => !visibleBatch(draft, id)) || jobIds.some((id) => !reportedJob(draft, id));
 }
 
-/** Throws AlreadyExists when another event had this id. */
-function isProcessed({ processedCalls, stored }: Draft, event: ProcessedCall): boolean {
-  const digest = processedCalls.find(({ id }) => id === event.id)?.digest ?? stored.processedCalls.get(event.id);
-  if (digest === undefined) return false;
-  if (digest !== event.digest) throw new AlreadyExists('event_id_reused', `Another event had the id ${event.id}.`);
+/**
+ * Throws AlreadyExists when another event had this id, OtherChoice when the call chose otherwise.
+ */
+function isProcessed({ processedCalls, stored }: Draft, { id, digest, choice }: ProcessedCall): boolean {
+  const before = processedCalls.find((each) => each.id === id) ?? stored.processedCalls.get(id);
+  if (before === undefined) return false;
+  if (before.digest !== digest) throw new AlreadyExists('event_id_reused', `Another event had the id ${id}.`);
+  if (choice !== undefined && before.choice !== undefined && Buffer.compare(choice, before.choice) !== 0) {
+    throw new OtherChoice();
+  }
   return true;
 }

@@ -60,7 +60,7 @@ const sequenceBytesAtOnce = 400_000;
  */
 export function creationChanges(owner: Owner, creation: Creation, event?: SourceCall): Change[] {
   const parts = splitJobs(creation);
-  const claim = creation.callId === undefined ? undefined : event && { id: `${event.id}#claim`, digest: event.digest };
+  const idempotencyRecord = creation.callId === undefined ? undefined : event && recordOfBeginning(event);
   return parts.map((jobs, at) => {
     const isLast = at === parts.length - 1;
     return creationOperation(owner, {
@@ -69,9 +69,14 @@ export function creationChanges(owner: Owner, creation: Creation, event?: Source
       isFirst: at === 0,
       isLast,
       event: isLast ? event : undefined,
-      claim,
+      idempotencyRecord,
     });
   });
+}
+
+/** What the first of several transactions remembers of a call. */
+export function recordOfBeginning({ id, digest, choice }: ProcessedCall): ProcessedCall {
+  return { id: `${id}#claim`, digest, choice };
 }
 
 /** The jobs in parts, at least one. */
@@ -100,16 +105,16 @@ interface CreationPart extends Creation {
   /** No further jobs of the same creation follow. */
   readonly isLast: boolean;
   readonly event?: SourceCall | undefined;
-  readonly claim?: ProcessedCall | undefined;
+  readonly idempotencyRecord?: ProcessedCall | undefined;
 }
 
 function creationOperation(owner: Owner, part: CreationPart): Change {
-  const { batchId, create, jobs, event, claim } = part;
+  const { batchId, create, jobs, event, idempotencyRecord } = part;
   return {
     batchIds: [batchId],
     jobIds: jobs.map((job) => job.id),
     event,
-    claim,
+    idempotencyRecord,
     apply(draft) {
       const batch = reportedBatch(draft, batchId);
       if (create === undefined) return growBatch(owner, { draft, part, batch });
@@ -156,8 +161,8 @@ function startBatch(owner: Owner, { draft, part, create }: Step & { readonly cre
 
 /**
  * The same creation came before: an incomplete batch gets its missing jobs, a complete one must
- * have all of them. A user's call is the same by its claim; what followed from the token or the
- * devices then stands.
+ * have all of them. A user's call is the same by its idempotency record: what
+ * followed from the token or the devices then remains.
  */
 function continueBatch(
   owner: Owner,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
@@ -15,15 +16,32 @@ export interface Owner {
 }
 
 /**
- * An event as it is remembered, in the transaction that carries it out: so it is carried out once.
+ * An event or a user's call as it is remembered, in the transaction that carries it out: so it is
+ * carried out once.
  */
 export interface ProcessedCall {
   readonly id: string;
-  /** Of the content: tells a repetition from another event of the same id. */
+  /** Of the content: another event or call of the same id has another one. */
   readonly digest: string;
+  /** What the call chose, where a repetition could choose otherwise: some 6 KB at most. */
+  readonly choice?: Uint8Array | undefined;
 }
 
-/** The event that asks for an operation. */
+/**
+ * A digest of a JSON value, with JSON.stringify's `replacer`. Digests are stored: they never
+ * change.
+ */
+export function digestOf(
+  content: unknown,
+  replacer?: (this: Readonly<Record<string, unknown>>, name: string, value: unknown) => unknown,
+): string {
+  return createHash('sha256').update(JSON.stringify(content, replacer)).digest('base64url');
+}
+
+/** The same call was made with another choice: repeat it with that one. */
+export class OtherChoice extends Error {}
+
+/** The event or call that asks for a change. */
 export interface SourceCall extends ProcessedCall {
   readonly time: string;
 }
@@ -33,14 +51,14 @@ export interface Change {
   /** The rows that it needs: read before. */
   readonly batchIds: readonly string[];
   readonly jobIds: readonly string[];
-  /** Absent: the operation is asked for by a direct call. */
+  /** Absent: the change is asked for by a direct call. */
   readonly event?: SourceCall | undefined;
   /**
-   * Of a call that may take several operations: the first of them remembers it, unless it is the
-   * last too, and none is carried out where another content has it. So nobody goes on with what
-   * another call has begun.
+   * Of a call that may take several changes. The first of them stores it, unless it is the last one
+   * too. Each is refused if it is stored with another digest or choice: no call goes on with what
+   * another one has begun.
    */
-  readonly claim?: ProcessedCall | undefined;
+  readonly idempotencyRecord?: ProcessedCall | undefined;
   /**
    * The lease under which a device asks for it: the item of the queue is read. All operations of a
    * task have the same.
@@ -64,8 +82,8 @@ export interface Stored {
   readonly heads: { readonly batch: Head | undefined; readonly job: Head | undefined };
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly jobs: ReadonlyMap<string, JobRow>;
-  /** Digests of those events that have been carried out, by their ids. */
-  readonly processedCalls: ReadonlyMap<string, string>;
+  /** The events and calls that have been carried out or begun, by their ids. */
+  readonly processedCalls: ReadonlyMap<string, ProcessedCall>;
   /**
    * The batch of the operations' lease, as it is in its device's queue; undefined when it has left
    * the queue.

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { toMicroseconds } from '../../timestamp.ts';
 import { creationChanges } from './creation.ts';
-import type { Change, Owner, SourceCall } from './draft.ts';
+import { type Change, digestOf, type Owner, type SourceCall } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 
 /**
@@ -22,8 +21,7 @@ export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): 
     const msg = `Input should be at most ${maximumSecondsAhead} s in the future`;
     throw new InvalidInput([{ loc: ['body', 'time'], msg, type: 'datetime_future' }]);
   }
-  const digest = createHash('sha256').update(JSON.stringify(event)).digest('base64url');
-  const reference: SourceCall = { id, time, digest };
+  const reference: SourceCall = { id, time, digest: digestOf(event) };
   switch (event.type) {
     case 'batch.created': {
       const { jobs, ...create } = event.data;

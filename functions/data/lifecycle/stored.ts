@@ -16,7 +16,7 @@ import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import type { Change, Draft, Owner, Stored } from './draft.ts';
-import { type LifecycleTables, processedEventKey } from './transaction.ts';
+import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';
 
 /**
  * BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for
@@ -33,7 +33,9 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     async readStored(operations: readonly Change[]): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
       const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
-      const eventIds = new Set(operations.flatMap(({ event, claim }) => [event?.id ?? [], claim?.id ?? []].flat()));
+      const eventIds = new Set(
+        operations.flatMap(({ event, idempotencyRecord }) => [event?.id ?? [], idempotencyRecord?.id ?? []].flat()),
+      );
       const headKeys = { batch: headKey(lists.batch), job: headKey(lists.job) };
       const [columns, batches, jobs, leased] = await Promise.all([
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
@@ -50,7 +52,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
       ]);
       const processedCalls = [...eventIds].flatMap((id) => {
         const item = columns.get(processedEventKey(id));
-        return item === undefined ? [] : [[id, String(item.digest)] as const];
+        return item === undefined ? [] : [[id, processedCall(id, item)] as const];
       });
       return {
         heads: { batch: batchHead, job: jobHead },

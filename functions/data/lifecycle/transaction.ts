@@ -173,9 +173,15 @@ function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string
   return Array.from(new Set(summaries), (key) => ({ key, item: undefined }));
 }
 
-function rememberEvent({ id, digest }: ProcessedCall, now: number): ColumnWrite {
+function rememberEvent({ id, digest, choice }: ProcessedCall, now: number): ColumnWrite {
   const expires_at = Math.floor(now / 1000) + processedEventSeconds;
-  return { key: processedEventKey(id), item: { digest, expires_at }, condition: absent };
+  return { key: processedEventKey(id), item: { digest, expires_at, ...(choice && { choice }) }, condition: absent };
+}
+
+/** An event or call as its item remembers it. */
+export function processedCall(id: string, item: Readonly<Record<string, unknown>>): ProcessedCall {
+  const { digest, choice } = item;
+  return { id, digest: String(digest), ...(choice instanceof Uint8Array && { choice }) };
 }
 
 /** Key of the item that remembers an event. */
