@@ -58,13 +58,14 @@ export interface Route extends FunctionDescription {
 const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
 /**
- * Of whoever writes rows: texts that have left the heads are read by a query, and a change of an
- * old row may delete summaries.
+ * For functions that write rows: texts that have left the heads are read by a query, and a change
+ * of an old row may delete summaries.
  */
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
 /**
- * Of whoever creates rows: a user's first ones are preceded by a query whether they are the first.
+ * For functions that create rows: before a user's first ones, a query asks whether they are the
+ * first.
  */
 const creations = {
   Batches: ['BatchGetItem', 'PutItem'],
@@ -75,7 +76,7 @@ const creations = {
   Recovery: ['SendMessage'],
 } as const;
 
-/** Of whoever cancels whole batches: the ids of their jobs are read from the columns. */
+/** For functions that cancel whole batches: the ids of their jobs are read from the columns. */
 const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
@@ -84,7 +85,7 @@ const cancellations = {
   Recovery: ['SendMessage'],
 } as const;
 
-/** Of whoever starts and ends jobs under a lease. */
+/** For functions that start and end jobs under a lease. */
 const runs = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],

@@ -16,9 +16,9 @@ export const mostJobsShown = 100;
 
 /**
  * The function that reads a batch with its sequence, the ids of all its jobs and, where they are at
- * most 100, the jobs; undefined when the user has no such batch. Whoever has just written the batch
- * or its jobs sees it: the jobs are first read from an index, and again by their ids, strongly
- * consistent, where the index lags behind the batch's own counts.
+ * most 100, the jobs; undefined when the user has no such batch. A caller that has just written the
+ * batch or its jobs sees them: the jobs are first read from an index, and again by their ids,
+ * strongly consistent, where the index lags behind the batch's own counts.
  *
  * Read units for rows and a sequence up to 4 KB: 3, and 0.1 for each KB of jobs; beyond 100 jobs
  * those of listJobIds besides.

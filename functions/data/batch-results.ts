@@ -20,7 +20,8 @@ const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: tru
  * The function that finds the keys of the results of a batch's jobs, by job, in creation order;
  * jobs without results are left out; undefined when the user has no such batch. The jobs are read
  * from an index, and again by their ids, strongly consistent, where the index lags behind the
- * batch's own counts: so whoever has seen that a job is DONE finds its results.
+ * batch's own counts: so the results of every job
+ * that was seen to be DONE are found.
  *
  * Read units: 1 for the batch, 0.1 for each KB of its jobs; where the index lags, one for each job
  * besides.

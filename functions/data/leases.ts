@@ -71,8 +71,8 @@ export interface LeaseOptions extends Pick<LifecycleOptions, 'now' | 'rowsPerBlo
 
 export interface ReportOptions extends LeaseOptions {
   /**
-   * Whether results are under this key. Only asked under a valid lease: its answer tells nothing to
-   * whoever made a lease up.
+   * Whether results are under this key. Only asked under a valid lease: a made-up lease must
+   * learn nothing from the answer.
    */
   readonly hasResults: (key: string) => Promise<boolean>;
 }
@@ -103,7 +103,7 @@ export function claimBatch(
     for await (const { items, clock } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
       for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
-        // Whoever lost a race has company, all of it at the same batches: it spreads over the next
+        // A worker that lost a race has company, all at the same batches: spread over the next
         // ones.
         const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
         const [item] = free.splice(at, 1) as [QueueItem];

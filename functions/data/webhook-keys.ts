@@ -63,7 +63,7 @@ export function rotateWebhookKey(call: CallSecretsManager): (step: RotationStep)
       case 'createSecret':
         return createKey(SecretId, ClientRequestToken);
       case 'setSecret':
-        // Nobody else needs to be told: receivers ask for the public key.
+        // Nobody needs a notice: receivers ask for the public key.
         return;
       case 'testSecret':
         return testKey(SecretId, ClientRequestToken);

@@ -166,7 +166,7 @@ export const BatchDetails = z
   });
 export type BatchDetails = z.infer<typeof BatchDetails>;
 
-/** A batch as it is answered to whoever adds to it. */
+/** A batch as the answer to a call that adds to it. */
 export const BatchWithJobs = z
   .strictObject({
     ...Batch.shape,

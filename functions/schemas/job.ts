@@ -56,7 +56,8 @@ export const JobRow = z.extend(JobProjection, {
     z.strictObject({ status: JobStatus, updated_at: Timestamp, errors: z.nullable(z.array(z.string())) }),
   ),
   /**
-   * Of the lease under which a device reported its end: tells a repeated report from a late one.
+   * Of the lease under which a device reported its end: distinguishes a repeated report from a late
+   * one.
    */
   fence: z.exactOptional(Count),
 });

@@ -96,7 +96,7 @@ const webhooks = {
 
 /** Headers of the Standard Webhooks specification. */
 const webhookHeaders = {
-  'webhook-id': 'Id of the message, the same for all attempts: whoever has seen it passes over it.',
+  'webhook-id': 'Id of the message, the same for all attempts: a receiver that has seen it passes over the message.',
   'webhook-timestamp': 'When this attempt was made, in seconds since 1970.',
   'webhook-signature':
     'Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1a,` and the base64 of an ed25519 signature. One of them is valid under a key of `GET /api/v1/webhooks/public-key`.',

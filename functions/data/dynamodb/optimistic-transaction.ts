@@ -45,8 +45,8 @@ const maxAttempts = 12;
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
  * was made the first time. The third such error is thrown.
  *
- * Once the request has its answer, nothing is sent: whoever got a 504 may have repeated the
- * request.
+ * Once the request has its answer, nothing is sent: a caller that got a 504 may have repeated
+ * the request.
  */
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,

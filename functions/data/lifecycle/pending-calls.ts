@@ -1,8 +1,8 @@
 /**
  * A call that adds jobs to a batch, or cancels some of them, in several transactions: the batch
- * names it from the first of these to the last. Meanwhile the batch does not settle, and devices
- * get no job that such a call adds, nor one behind it: it may be canceled yet. Whoever finds the
- * name after the call has died knows that its jobs are half there.
+ * names it from the first of these to the last. Meanwhile no end is derived for the batch, and
+ * devices get no job that such a call adds, nor one behind it: it may be canceled yet. If the name
+ * is still there after the call has died, its jobs are only partly there.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';

@@ -40,7 +40,8 @@ const maxWaitMilliseconds = 14_000;
  * The function that creates what a call asks for and returns the rows, without a read after the
  * last write. Throws NotFound and IllegalTransition where jobs are for no batch of the user or for
  * one that is closed or has ended; AlreadyExists when the same request came with other content;
- * LimitExceeded when the user has more projects or device types than can be told apart; TooBusy.
+ * LimitExceeded when the user has more projects or device types than its lists can distinguish;
+ * TooBusy.
  *
  * Write units, for rows up to 1 KB: those of `lifecycle` for a batch and its jobs; 2 for each KB of
  * a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one

@@ -16,8 +16,8 @@ export const QueueItem = z.object({
   key: z.string(),
   user_id: z.string(),
   /**
-   * The number of its lease, one higher with each claim and each release. Whoever has an earlier
-   * one has lost the lease.
+   * The number of its lease, one higher with each claim and each release. A worker with an
+   * earlier number has lost the lease.
    */
   fence: Count,
   /** When the lease ends, in milliseconds since 1970; 0: nobody has it. */
@@ -41,8 +41,8 @@ export const QueueItem = z.object({
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
   /**
-   * Tells the claim that took the lease from another one: a claim that was repeated on its way
-   * finds its own.
+   * Identifies the claim that took the lease, so that a claim that was repeated on its way finds
+   * its own.
    */
   claim_id: z.exactOptional(z.string()),
 });

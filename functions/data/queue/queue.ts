@@ -144,8 +144,8 @@ export function workQueue(
     },
 
     /**
-     * Gives a lease up: with `until` 0, the batch can be claimed at once. Whoever had the lease has
-     * lost it then. Does nothing when the lease is not the current one. 1 write unit.
+     * Gives a lease up: with `until` 0, the batch can be claimed at once. Its worker has lost
+     * it then. Does nothing when the lease is not the current one. 1 write unit.
      */
     async release(lease: LeaseReference, until = 0): Promise<void> {
       await updateLeased(lease, {

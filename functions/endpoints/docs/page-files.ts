@@ -34,7 +34,7 @@ export function readPageFiles(files: readonly string[]): ReadonlyMap<string, Pag
   );
 }
 
-/** Tells contents apart: 96 bits of SHA-256. */
+/** Distinguishes contents: 96 bits of SHA-256. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }

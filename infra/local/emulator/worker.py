@@ -70,7 +70,7 @@ class Worker:
             self._log(f"gives up batch {batch['id']}: {problem!r}")
 
     def _run_job(self, lease: str, batch: dict, job: dict, heartbeats: Heartbeats) -> dict:
-        """Runs and reports a job. The answer tells the next one. Raises Conflict when the lease is lost."""
+        """Runs and reports a job. The answer holds the next one. Raises Conflict when the lease is lost."""
         heartbeats.job_id = job["id"]
         started = datetime.now(timezone.utc)
         outcome = run_in_child(

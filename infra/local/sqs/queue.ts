@@ -159,7 +159,7 @@ export function createQueue(
     });
   }
 
-  /** A message of an earlier process: whoever was at it is dead. */
+  /** A message of an earlier process: its consumer is gone. */
   function restore({ visibleAt, ...stored }: StoredMessage) {
     const message: Message = {
       ...stored,
