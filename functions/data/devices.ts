@@ -2,7 +2,7 @@
  * The devices that have announced themselves. They belong to no user, and everybody may know them.
  */
 
-import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
@@ -40,20 +40,6 @@ export function getDevice(
 ): (deviceType: string) => Promise<DeviceRow | undefined> {
   return (deviceType) =>
     getRow(client, { table: tables.Devices, key: { kind, device_type: deviceType }, schema: DeviceRow });
-}
-
-/**
- * The function that stores what a device announces, in place of what it announced before. 1 write
- * unit for each KB.
- */
-export function putDevice(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'Devices'>,
-): (device: DeviceRow) => Promise<void> {
-  return async (device) => {
-    const item = { kind, ...DeviceRow.parse(device) };
-    await translateErrors(client.send(new PutCommand({ TableName: tables.Devices, Item: item })));
-  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { getDevice, listDevices, putDevice } from '../../functions/data/devices.ts';
+import { getDevice, listDevices } from '../../functions/data/devices.ts';
 import type { DeviceRow } from '../../functions/schemas/device.ts';
+import { putDevice } from '../support/load-devices.ts';
 import { ownTables } from '../support/own-tables.ts';
 
 const { client, tables } = await ownTables();

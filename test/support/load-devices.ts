@@ -1,5 +1,5 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { putDevice } from '../../functions/data/devices.ts';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeviceRow } from '../../functions/schemas/device.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
 /** Announces two devices: FRESNEL, whose specification is public, and EMU_MPS. */
@@ -16,4 +16,15 @@ export async function loadDevices(client: DynamoDBDocumentClient, tables: TableN
       announced_at: '2026-11-21T10:00:00.000000Z',
     });
   }
+}
+
+/** The function that stores a whole device. It throws where a part is missing. */
+export function putDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): (device: DeviceRow) => Promise<void> {
+  return async (device) => {
+    const Item = { kind: 'device', ...DeviceRow.parse(device) };
+    await client.send(new PutCommand({ TableName: tables.Devices, Item }));
+  };
 }
