@@ -128,11 +128,6 @@ export function blocksOfSegment(list: ListDescription, column: Column, segment: 
   return Array.from({ length }, (_, at) => blockKey(columnPrefix(list, column), segment * length + at));
 }
 
-/** The segment of a block of the column. */
-export function segmentOfBlock(list: ListDescription, column: Column, block: number): number {
-  return Math.floor((block * column.rowsPerBlock) / list.rowsPerSegment);
-}
-
 /**
  * How many segments, from the oldest on, may be sealed, with so many rows in blocks: those with
  * half a segment of rows behind them. Newer rows change too often.

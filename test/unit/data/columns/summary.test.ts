@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { batchList } from '../../../../functions/data/columns/lists.ts';
 import {
+  blocksOfSegment,
   packSummary,
   sealableSegments,
-  segmentOfBlock,
   summarize,
   summaryPrefix,
   unpackSummary,
@@ -72,8 +72,11 @@ describe('a summary', () => {
 
 describe('a segment', () => {
   it('begins where a block begins', () => {
-    expect([0, 17, 18, 35, 36].map((block) => segmentOfBlock(batchList, facets, block))).toEqual([0, 0, 1, 1, 2]);
-    expect([0, 31, 32, 63, 64].map((block) => segmentOfBlock(batchList, time, block))).toEqual([0, 0, 1, 1, 2]);
+    const blocks = (column: typeof facets | typeof time, segment: number) =>
+      blocksOfSegment(batchList, column, segment).map((key) => Number(key.slice(-7)));
+    const from = (first: number, length: number) => Array.from({ length }, (_, at) => first + at);
+    expect([0, 1, 2].map((segment) => blocks(facets, segment))).toEqual([from(0, 18), from(18, 18), from(36, 18)]);
+    expect([0, 1, 2].map((segment) => blocks(time, segment))).toEqual([from(0, 32), from(32, 32), from(64, 32)]);
   });
 
   it('may be sealed once half a segment of rows stands behind it', () => {
