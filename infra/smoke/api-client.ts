@@ -19,7 +19,7 @@ export interface Answer {
 
 /** Calls the API. Every answer but that to OPTIONS must be JSON. */
 export async function call(
-  { apiUrl, token }: Deployment,
+  { apiUrl, token }: Pick<Deployment, 'apiUrl' | 'token'>,
   path: string,
   { method = 'GET', authorization = `Bearer ${token}`, headers = {}, body }: Request = {},
 ): Promise<Answer> {

@@ -4,7 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises';
  * What `look` finds, asked again until it finds something or so many seconds have passed; then it
  * throws.
  */
-export async function eventually<Found>(seconds: number, look: () => Promise<Found | undefined>): Promise<Found> {
+export async function eventually<Found>(
+  seconds: number,
+  look: () => Promise<Found | false | undefined>,
+): Promise<Found> {
   for (const end = Date.now() + seconds * 1000; ; ) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

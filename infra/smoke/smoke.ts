@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { SetupProblem } from '../setup-problem.ts';
 import { awsDeployment } from './aws-deployment.ts';
-import { checks } from './checks.ts';
+import { type Check, checks } from './checks.ts';
 import { type Deployment, NotHere } from './deployment.ts';
 import { localDeployment } from './local-deployment.ts';
 
@@ -34,12 +34,13 @@ async function main(): Promise<number> {
   const deployment = stack === undefined ? localDeployment() : await awsDeployment(stack, token!);
   console.log(`Examining ${deployment.name}\n`);
   const outcomes: Outcome['result'][] = [];
-  for (const { area, promise, run } of checks) {
-    const { result, detail } = await examine(run, deployment);
-    outcomes.push(result);
-    console.log(
-      `${result.padEnd(9)} ${area.padEnd(10)} ${promise}${detail === '' ? '' : `\n${' '.repeat(21)}${detail}`}`,
-    );
+  for (const [area, ofArea] of checks) {
+    for (const [promise, check] of Object.entries(ofArea)) {
+      const { result, detail } = await examine(check, deployment);
+      outcomes.push(result);
+      const indented = detail === '' ? '' : `\n${' '.repeat(21)}${detail}`;
+      console.log(`${result.padEnd(9)} ${area.padEnd(10)} ${promise}${indented}`);
+    }
   }
   const count = (result: Outcome['result']) => outcomes.filter((each) => each === result).length;
   console.log(`\n${count('holds')} hold, ${count('fails')} fail, ${count('not here')} not here.`);
@@ -51,9 +52,9 @@ interface Outcome {
   readonly detail: string;
 }
 
-async function examine(run: (deployment: Deployment) => Promise<unknown>, deployment: Deployment): Promise<Outcome> {
+async function examine(check: Check, deployment: Deployment): Promise<Outcome> {
   try {
-    await run(deployment);
+    await check(deployment);
     return { result: 'holds', detail: '' };
   } catch (error) {
     const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
