@@ -85,23 +85,6 @@ export function splitTarget(target: string): { path: string; search: string } {
   return { path: path === '' ? '/' : path, search: mark < 0 ? '' : relative.slice(mark + 1) };
 }
 
-/**
- * The path of a request's target, still encoded, and its query, decoded. A malformed `%` stays as
- * it is.
- */
-export function parseTarget(target: string): { path: string; query: [name: string, value: string][] } {
-  const { path, search } = splitTarget(target);
-  const pairs = search.split('&').filter((pair) => pair !== '');
-  return {
-    path,
-    query: pairs.map((pair) => {
-      const equals = pair.indexOf('=');
-      const [name, value] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
-      return [decodeComponent(name.replaceAll('+', ' ')), decodeComponent(value.replaceAll('+', ' '))];
-    }),
-  };
-}
-
 export function decodeComponent(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import type { Account } from './demo/accounts.ts';
 import { decodeComponent, readBody } from './http-server.ts';
+import { Refusal } from './refusal.ts';
 
 /**
  * An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their
@@ -84,9 +85,11 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
       const granted = { token_type: 'Bearer', expires_in: seconds, scope: scopeOf(account) };
       return answer(200, { access_token: await token(account, seconds), ...granted }, noStore);
     } catch (error) {
-      if (!(error instanceof TokenRefusal)) throw error;
-      const { status, code, message, headers } = error;
-      return answer(status, { error: code, error_description: message }, { ...noStore, ...headers });
+      if (!(error instanceof Refusal)) throw error;
+      const { status, code, message } = error;
+      const isBasic = status === 401 && basicCredentials(request.headers.authorization) !== undefined;
+      const challenge = isBasic ? { 'WWW-Authenticate': 'Basic' } : {};
+      return answer(status, { error: code, error_description: message }, { ...noStore, ...challenge });
     }
   }
 }
@@ -95,27 +98,9 @@ function scopeOf({ scope = scopeOfPeople }: Account): string {
   return scope;
 }
 
-/** The token endpoint refuses a request (RFC 6749, section 5.2). */
-class TokenRefusal extends Error {
-  readonly code: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(
-    code: string,
-    description: string,
-    { status = 400, headers = {} }: Partial<Pick<TokenRefusal, 'status' | 'headers'>> = {},
-  ) {
-    super(description);
-    this.code = code;
-    this.status = status;
-    this.headers = headers;
-  }
-}
-
 /**
  * Whose token is asked for, and for how long (RFC 6749, sections 4.3 and 4.4). Realm, audience,
- * scope and a public client's id are ignored. Throws TokenRefusal.
+ * scope and a public client's id are ignored. Throws Refusal (section 5.2).
  */
 async function readTokenRequest(
   request: IncomingMessage,
@@ -124,16 +109,16 @@ async function readTokenRequest(
   const content = await readBody(request, maxBodyBytes);
   const parameters = content && readParameters(content.toString(), request.headers['content-type']);
   if (parameters === undefined) {
-    throw new TokenRefusal('invalid_request', 'The body is neither a form nor a JSON object.');
+    throw new Refusal('invalid_request', 'The body is neither a form nor a JSON object.');
   }
   const { grant_type: type, expires_in: expiresIn = String(maxTokenSeconds) } = parameters;
-  if (type === undefined) throw new TokenRefusal('invalid_request', 'grant_type is missing.');
+  if (type === undefined) throw new Refusal('invalid_request', 'grant_type is missing.');
   if (!grants.includes(type)) {
-    throw new TokenRefusal('unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
+    throw new Refusal('unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
   }
   const seconds = Number(expiresIn);
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxTokenSeconds) {
-    throw new TokenRefusal('invalid_request', `expires_in is a number of seconds from 1 to ${maxTokenSeconds}.`);
+    throw new Refusal('invalid_request', `expires_in is a number of seconds from 1 to ${maxTokenSeconds}.`);
   }
   const account =
     type === 'client_credentials'
@@ -144,10 +129,10 @@ async function readTokenRequest(
 
 function findUser({ username, password }: Record<string, string>, accounts: readonly Account[]): Account {
   if (username === undefined || password === undefined) {
-    throw new TokenRefusal('invalid_request', 'username or password is missing.');
+    throw new Refusal('invalid_request', 'username or password is missing.');
   }
   const account = findAccount(accounts, username, password);
-  if (account === undefined) throw new TokenRefusal('invalid_grant', 'Wrong username or password.');
+  if (account === undefined) throw new Refusal('invalid_grant', 'Wrong username or password.');
   return account;
 }
 
@@ -157,15 +142,13 @@ function findClient(
   authorization: string | undefined,
   accounts: readonly Account[],
 ): Account {
-  const basic = basicCredentials(authorization);
-  const [id, secret] = basic ?? [parameters.client_id, parameters.client_secret];
+  const [id, secret] = basicCredentials(authorization) ?? [parameters.client_id, parameters.client_secret];
   if (id === undefined || secret === undefined) {
-    throw new TokenRefusal('invalid_request', 'client_id or client_secret is missing.');
+    throw new Refusal('invalid_request', 'client_id or client_secret is missing.');
   }
   const account = findAccount(accounts, id, secret);
-  if (account !== undefined) return account;
-  const challenge = basic === undefined ? {} : { 'WWW-Authenticate': 'Basic' };
-  throw new TokenRefusal('invalid_client', 'Wrong client_id or client_secret.', { status: 401, headers: challenge });
+  if (account === undefined) throw new Refusal('invalid_client', 'Wrong client_id or client_secret.', 401);
+  return account;
 }
 
 function findAccount(accounts: readonly Account[], username: string, password: string): Account | undefined {

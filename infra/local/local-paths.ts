@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './http-server.ts';
 import type { EventIntake } from './sqs/event-intake.ts';
 import { type EventMessage, eventMessage } from './sqs/event-message.ts';
-import { messageLimit, type Queue } from './sqs/queue.ts';
+import { maxMessageBytes, type Queue } from './sqs/queue.ts';
 
 /** What the local stack's own paths begin with. */
 export const localPrefix = '/_local/';
@@ -53,7 +53,7 @@ export function createLocalPaths(intake: EventIntake, queues: readonly Queue[]):
       const isTooDeep = error instanceof RangeError;
       return answer(400, { message: isTooDeep ? 'The body is nested too deeply.' : 'The body is not JSON.' });
     }
-    if (messages.some((message) => Buffer.byteLength(message.body) > messageLimit)) {
+    if (messages.some((message) => Buffer.byteLength(message.body) > maxMessageBytes)) {
       return answer(413, { message: 'An event is larger than a message of SQS may be: 1 MiB.' });
     }
     return answer(200, await intake.deliver(messages, redeliveryPatience));

@@ -1,7 +1,8 @@
 import { Agent, type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
-import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
+import type { HttpServer } from '../http-server.ts';
 import { owner } from '../iam/owner.ts';
-import { findPrincipal, type Principals } from '../iam/principals.ts';
+import type { Principals } from '../iam/principals.ts';
+import { startJsonService } from '../json-service.ts';
 import type { AccountContext } from '../template/account-context.ts';
 
 /** DynamoDB's own. */
@@ -27,21 +28,14 @@ export async function startDynamoDbGate(
 ): Promise<HttpServer> {
   const agent = new Agent({ keepAlive: true });
   const target = new URL(endpoint);
-  const server = await startHttpServer(0, async (request, response) => {
-    const body = await readBody(request, maxRequestBytes);
-    if (body === undefined) return refuse(response, 'ValidationException', 'The request is too large.');
-    const principal = findPrincipal(principals, request.headers);
-    if (principal === undefined) {
-      return refuse(response, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
-    }
-    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    for (const access of neededAccess(operation, JSON.parse(body.toString()) as DynamoDbRequest, account)) {
-      if (!principal.mayDo(access)) {
-        const message = `User: ${principal.arn} is not authorized to perform: ${access.action} on resource: ${access.resource} because no identity-based policy allows the ${access.action} action`;
-        return refuse(response, 'AccessDeniedException', message);
-      }
-    }
-    await forward(request, body, response);
+  const server = await startJsonService({
+    principals,
+    maxRequestBytes,
+    async perform({ operation, body, requireAccess }, request, response) {
+      for (const access of neededAccess(operation, JSON.parse(body.toString()), account)) requireAccess(access);
+      await forward(request, body, response);
+      return undefined;
+    },
   });
   return {
     url: server.url,
@@ -89,11 +83,6 @@ export async function startDynamoDbGate(
       upstream.end(body);
     });
   }
-}
-
-function refuse(response: ServerResponse, type: string, message: string) {
-  response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
-  response.end(JSON.stringify({ __type: `com.amazon.coral.service#${type}`, Message: message, message }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ApiDefinition } from '../template/api-definition.ts';
+import type { ApiDefinition, ResponseDefinition } from '../template/api-definition.ts';
 import { renderTemplate, type TemplateContext } from '../template/mapping-template.ts';
 
 /** An HTTP answer. */
@@ -50,13 +50,26 @@ export function gatewayAnswer(api: ApiDefinition, problem: GatewayProblem, conte
     'error.messageString': JSON.stringify(problem.message),
     'error.responseType': problem.responseType,
   };
-  const headers = Object.entries(definition?.headers ?? {}).map(
+  return renderResponse(
+    { headers: {}, template: '{"message":$context.error.messageString}', ...definition },
+    problem.status,
+    values,
+  );
+}
+
+/** An answer as its definition describes it; `status` where the definition has none. */
+export function renderResponse(
+  { statusCode, headers, template = '' }: ResponseDefinition,
+  status: number,
+  values: TemplateContext,
+): Answer {
+  const rendered = Object.entries(headers).map(
     ([name, value]) =>
       [name, value.startsWith("'") ? value.slice(1, -1) : (values[value.slice('context.'.length)] ?? '')] as const,
   );
   return {
-    status: definition?.statusCode ?? problem.status,
-    headers: [['Content-Type', 'application/json'], ...headers],
-    body: Buffer.from(renderTemplate(definition?.template ?? '{"message":$context.error.messageString}', values)),
+    status: statusCode ?? status,
+    headers: [['Content-Type', 'application/json'], ...rendered],
+    body: Buffer.from(renderTemplate(template, values)),
   };
 }

@@ -7,9 +7,9 @@ import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
 import type { TemplateContext } from '../template/mapping-template.ts';
 import { createAuthorizers } from './authorizers.ts';
-import { type Answer, GatewayProblem, gatewayAnswer } from './gateway-answer.ts';
+import { type Answer, GatewayProblem, gatewayAnswer, renderResponse } from './gateway-answer.ts';
 import type { GatewayRequest } from './gateway-request.ts';
-import { answerByFunction, answerByMock, type InvokeFunction } from './integrations.ts';
+import { answerByFunction, type InvokeFunction } from './integrations.ts';
 import { compress, decompress } from './payload-compression.ts';
 import { readQuery } from './query.ts';
 import { findResource } from './routing.ts';
@@ -77,7 +77,7 @@ export function createGateway(
       limit: maxBodyBytes,
       minimumSize: api.minimumCompressionSize,
     });
-    if (method.integration.type === 'MOCK') return answerByMock(method.integration, context);
+    if (method.integration.type === 'MOCK') return renderResponse(method.integration.response, 200, context);
     return answerByFunction(method.integration, { request, authorizer, body }, { api, account, invoke });
   }
 }

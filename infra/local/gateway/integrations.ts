@@ -1,7 +1,6 @@
 import { FunctionError } from '../lambda/function-error.ts';
 import type { AccountContext } from '../template/account-context.ts';
 import type { ApiDefinition, MethodDefinition } from '../template/api-definition.ts';
-import { renderTemplate, type TemplateContext } from '../template/mapping-template.ts';
 import { isBinaryMediaType } from './binary-media-types.ts';
 import { type Answer, GatewayProblem } from './gateway-answer.ts';
 import { type ProxyRequest, proxyEvent } from './proxy-event.ts';
@@ -42,20 +41,4 @@ export async function answerByFunction(
 /** API Gateway reads the first media type of the Accept header only. */
 function wantsBinary(accept: string | undefined, binaryMediaTypes: readonly string[]): boolean {
   return isBinaryMediaType(accept?.split(',')[0], binaryMediaTypes);
-}
-
-/** What a mock integration answers: the response that its status selects. */
-export function answerByMock(
-  { statusCode, responses }: Integration & { type: 'MOCK' },
-  context: TemplateContext,
-): Answer {
-  const response =
-    responses.find(({ selects }) => selects?.test(String(statusCode))) ??
-    responses.find(({ selects }) => selects === undefined);
-  if (response === undefined) throw new GatewayProblem('API_CONFIGURATION_ERROR');
-  const headers = Object.entries(response.headers);
-  if (!headers.some(([name]) => name.toLowerCase() === 'content-type')) {
-    headers.push(['Content-Type', 'application/json']);
-  }
-  return { status: response.statusCode, headers, body: Buffer.from(renderTemplate(response.template, context)) };
 }

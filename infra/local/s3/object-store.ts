@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { decodeComponent, type HttpServer, parseTarget, readBody, startHttpServer } from '../http-server.ts';
+import { decodeComponent, type HttpServer, readBody, splitTarget, startHttpServer } from '../http-server.ts';
 import { isDenied } from '../iam/policy.ts';
 import type { Principals } from '../iam/principals.ts';
+import { Refusal } from '../refusal.ts';
 import type { BucketDefinition } from '../template/deployment.ts';
 import { authenticate } from './authenticate.ts';
 import { memoryObjects, type ObjectFiles, type StoredObject } from './object-files.ts';
-import { errorXml, S3Error } from './s3-error.ts';
 
 const actions: Readonly<Record<string, string>> = {
   GET: 's3:GetObject',
@@ -37,7 +37,7 @@ export function startObjectStore(options: {
     try {
       await serve(request, response);
     } catch (error) {
-      if (!(error instanceof S3Error)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       response.writeHead(error.status, { 'Content-Type': 'application/xml' });
       response.end(request.method === 'HEAD' ? undefined : errorXml(error, requestId));
     }
@@ -45,12 +45,12 @@ export function startObjectStore(options: {
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     if (request.method === 'OPTIONS') return void response.writeHead(200, corsHeaders).end();
-    const { path, query: pairs } = parseTarget(request.url ?? '/');
+    const { path, search } = splitTarget(request.url ?? '/');
     const { method = 'GET', headers } = request;
-    const query = groupPairs(pairs);
+    const query = groupPairs(new URLSearchParams(search));
     const body = await readBody(request, maxObjectBytes);
     if (body === undefined) {
-      throw new S3Error(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
+      throw new Refusal('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
     }
     const signed = { request: { method, path, query, headers }, body, now: now() };
     const { principal, claim } = await authenticate(signed, principals);
@@ -59,9 +59,9 @@ export function startObjectStore(options: {
     const bucket = buckets.find(({ name }) => name === bucketName);
     const action = actions[method];
     if (action === undefined || key === '') {
-      throw new S3Error(501, 'NotImplemented', 'The local store serves objects only.');
+      throw new Refusal('NotImplemented', 'The local store serves objects only.', 501);
     }
-    if (bucket === undefined) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist');
+    if (bucket === undefined) throw new Refusal('NoSuchBucket', 'The specified bucket does not exist', 404);
     const bucketArn = `arn:aws:s3:::${bucketName}`;
     const mayDo = (access: { readonly action: string; readonly resource: string }) => {
       const conditions = {
@@ -71,7 +71,7 @@ export function startObjectStore(options: {
       };
       return principal.mayDo({ ...access, conditions }) && !isDenied(bucket.policy, { ...access, conditions });
     };
-    if (!mayDo({ action, resource: `${bucketArn}/${key}` })) throw new S3Error(403, 'AccessDenied', 'Access Denied');
+    if (!mayDo({ action, resource: `${bucketArn}/${key}` })) throw new Refusal('AccessDenied', 'Access Denied', 403);
     const name = `${bucketName}/${key}`;
     if (method === 'PUT') {
       const content = decodeChunks(request, body);
@@ -87,11 +87,15 @@ export function startObjectStore(options: {
       if (stored !== undefined) return sendObject(request, response, { stored, query });
       // S3 says that an object does not exist only to those who may list the bucket.
       if (mayDo({ action: 's3:ListBucket', resource: bucketArn })) {
-        throw new S3Error(404, 'NoSuchKey', 'The specified key does not exist.');
+        throw new Refusal('NoSuchKey', 'The specified key does not exist.', 404);
       }
-      throw new S3Error(403, 'AccessDenied', 'Access Denied');
+      throw new Refusal('AccessDenied', 'Access Denied', 403);
     }
   }
+}
+
+function errorXml({ code, message }: Refusal, requestId: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message><RequestId>${requestId}</RequestId></Error>`;
 }
 
 function sendObject(
@@ -124,13 +128,13 @@ function decodeChunks(request: IncomingMessage, body: Buffer): Buffer {
   const declared = request.headers['x-amz-content-sha256'];
   if (typeof declared !== 'string' || !declared.startsWith('STREAMING-')) return body;
   if (declared !== 'STREAMING-UNSIGNED-PAYLOAD-TRAILER') {
-    throw new S3Error(501, 'NotImplemented', 'The local store does not read signed chunks.');
+    throw new Refusal('NotImplemented', 'The local store does not read signed chunks.', 501);
   }
   const chunks: Buffer[] = [];
   for (let at = 0; ; ) {
     const end = body.indexOf('\r\n', at);
     const size = end < 0 ? Number.NaN : Number.parseInt(body.toString('latin1', at, end), 16);
-    if (!(size >= 0)) throw new S3Error(400, 'IncompleteBody', 'The request body terminated unexpectedly');
+    if (!(size >= 0)) throw new Refusal('IncompleteBody', 'The request body terminated unexpectedly');
     if (size === 0) return Buffer.concat(chunks);
     chunks.push(body.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;
@@ -140,10 +144,10 @@ function decodeChunks(request: IncomingMessage, body: Buffer): Buffer {
 /** A checksum counts as a header only; S3 ignores one in the query. */
 function requireChecksum(declared: string | string[] | undefined, content: Buffer) {
   if (declared === undefined || createHash('sha256').update(content).digest('base64') === declared) return;
-  throw new S3Error(400, 'BadDigest', 'The SHA256 you specified did not match the calculated checksum.');
+  throw new Refusal('BadDigest', 'The SHA256 you specified did not match the calculated checksum.');
 }
 
-function groupPairs(pairs: readonly [string, string][]): Record<string, string | string[]> {
+function groupPairs(pairs: URLSearchParams): Record<string, string | string[]> {
   const values = Map.groupBy(pairs, ([name]) => name);
   return Object.fromEntries(
     [...values].map(([name, all]) => [name, all.length === 1 ? all[0]![1] : all.map(([, value]) => value)]),

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
-import { findPrincipal, type Principals } from '../iam/principals.ts';
+import type { HttpServer } from '../http-server.ts';
+import type { Principals } from '../iam/principals.ts';
+import { type JsonCall, startJsonService } from '../json-service.ts';
+import { Refusal } from '../refusal.ts';
 
 /** The local Secrets Manager: the part that reads and rotates secrets. */
 export interface SecretStore extends HttpServer {
@@ -31,7 +32,7 @@ const maxRequestBytes = 1024 * 1024;
 /** Starts it. Secrets are kept in `file`, readable by its owner alone; without one, in memory. */
 export async function startSecretStore(principals: Principals, file?: string): Promise<SecretStore> {
   const secrets = file === undefined ? {} : readSecrets(file);
-  const server = await startHttpServer(0, answer);
+  const server = await startJsonService({ principals, maxRequestBytes, perform });
   return { ...server, create, rotate };
 
   function create(arn: string): boolean {
@@ -54,45 +55,21 @@ export async function startSecretStore(principals: Principals, file?: string): P
     renameSync(`${file}.new`, file);
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse) {
-    const send = (status: number, body: unknown) => {
-      response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
-    };
-    const refuse = (code: string, message: string) => send(400, { __type: code, Message: message });
-    const body = await readBody(request, maxRequestBytes);
-    if (body === undefined) return refuse('InvalidRequestException', 'The request is too large.');
-    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+  function perform({ operation, body, requireAccess }: JsonCall) {
     const input = JSON.parse(body.toString()) as Record<string, string>;
     const arn = input.SecretId ?? '';
-    const action = `secretsmanager:${operation}`;
-    const principal = findPrincipal(principals, request.headers);
-    if (principal?.mayDo({ action, resource: arn }) !== true) {
-      return refuse('AccessDeniedException', `User: ${principal?.arn} is not authorized to perform: ${action}`);
-    }
+    requireAccess({ action: `secretsmanager:${operation}`, resource: arn });
     const versions = secrets[arn];
-    if (versions === undefined)
-      return refuse('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-    const perform = operations[operation];
-    if (perform === undefined) {
-      return refuse('InvalidRequestException', `The local Secrets Manager does not know ${operation}.`);
+    if (versions === undefined) {
+      throw new Refusal('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
     }
-    try {
-      const result = perform(versions, input);
-      if (!/^(Describe|Get)/.test(operation)) save();
-      return send(200, { ARN: arn, ...result });
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return refuse(error.code, error.message);
+    const change = operations[operation];
+    if (change === undefined) {
+      throw new Refusal('InvalidRequestException', `The local Secrets Manager does not know ${operation}.`);
     }
-  }
-}
-
-class Refusal extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
+    const result = change(versions, input);
+    if (!/^(Describe|Get)/.test(operation)) save();
+    return { ARN: arn, ...result };
   }
 }
 

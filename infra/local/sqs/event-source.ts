@@ -6,7 +6,7 @@ import { md5 } from './md5.ts';
 import type { Message, Queue } from './queue.ts';
 
 /** As many invocations at a time as one machine does well, where the template allows more. */
-const mostInvocations = 4;
+const maxInvocations = 4;
 
 /** Here a second stands for a minute of a queue's visibility timeout. */
 const visibilityFactor = 60;
@@ -17,7 +17,7 @@ const visibilityFactor = 60;
  * it.
  */
 export function startEventSource(source: EventSourceDefinition, queue: Queue, target: LambdaFunction): () => void {
-  const concurrency = Math.min(source.maxConcurrency ?? mostInvocations, mostInvocations);
+  const concurrency = Math.min(source.maxConcurrency ?? maxInvocations, maxInvocations);
   const visibilityTimeout = (queue.definition.visibilityTimeoutSeconds * 1000) / visibilityFactor;
   let running = 0;
   let stopped = false;

@@ -1,12 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { SetupProblem } from '../../setup-problem.ts';
-import { type HttpServer, readBody, startHttpServer } from '../http-server.ts';
-import { findPrincipal, type Principals } from '../iam/principals.ts';
+import type { HttpServer } from '../http-server.ts';
+import type { Principals } from '../iam/principals.ts';
+import { type JsonCall, startJsonService } from '../json-service.ts';
+import { Refusal } from '../refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import { md5 } from './md5.ts';
 import { messageFiles } from './message-files.ts';
-import { createQueue, InvalidMessage, messageLimit, type Queue } from './queue.ts';
+import { createQueue, maxMessageBytes, type Queue } from './queue.ts';
 
 /** The local SQS: the account's queues, and the endpoint through which functions send to them. */
 export interface QueueService extends HttpServer {
@@ -26,6 +27,9 @@ export interface QueueService extends HttpServer {
  */
 export const delayFactor = 10;
 
+/** The message is a JSON string in the request: escapes can make it six times as long. */
+const maxRequestBytes = 6 * maxMessageBytes + 65_536;
+
 interface SendMessageRequest {
   readonly QueueUrl: string;
   readonly MessageBody: string;
@@ -42,7 +46,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
   const all: Queue[] = [];
   const byName = (arnOrUrl: string) =>
     all.find(({ definition }) => definition.arn === arnOrUrl || definition.url === arnOrUrl);
-  const server = await startHttpServer(0, answer);
+  const server = await startJsonService({ principals, maxRequestBytes, perform });
   return {
     ...server,
     queues: () => all,
@@ -63,31 +67,15 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
     },
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse) {
-    const send = (status: number, body: unknown) => {
-      response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
-    };
-    const refuse = (code: string, message: string) => send(400, { __type: `com.amazonaws.sqs#${code}`, message });
-    // The message is a JSON string in the request: escapes can make it six times as long.
-    const body = await readBody(request, 6 * messageLimit + 65_536);
-    const operation = String(request.headers['x-amz-target']).split('.')[1];
-    if (body === undefined) return refuse('InvalidMessageContents', 'The message is too large.');
+  function perform({ operation, body, requireAccess }: JsonCall) {
     if (operation !== 'SendMessage') {
-      return refuse('UnsupportedOperation', `The local queues do not know ${operation}.`);
+      throw new Refusal('UnsupportedOperation', `The local queues do not know ${operation}.`);
     }
     const parameters = JSON.parse(body.toString()) as SendMessageRequest;
     const queue = byName(parameters.QueueUrl);
-    if (queue === undefined) return refuse('QueueDoesNotExist', 'The specified queue does not exist.');
-    const principal = findPrincipal(principals, request.headers);
-    if (principal?.mayDo({ action: 'sqs:SendMessage', resource: queue.definition.arn }) !== true) {
-      return refuse('AccessDeniedException', `User: ${principal?.arn} is not authorized to perform: sqs:SendMessage`);
-    }
-    try {
-      send(200, sendMessage(queue, parameters));
-    } catch (error) {
-      if (!(error instanceof InvalidMessage)) throw error;
-      refuse(error.code, error.message);
-    }
+    if (queue === undefined) throw new Refusal('QueueDoesNotExist', 'The specified queue does not exist.');
+    requireAccess({ action: 'sqs:SendMessage', resource: queue.definition.arn });
+    return sendMessage(queue, parameters);
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { Refusal } from '../refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import type { MessageFiles, StoredMessage } from './message-files.ts';
 
@@ -36,16 +37,16 @@ export interface Queue {
   readonly definition: QueueDefinition;
   /**
    * The message, or the one with the same deduplication id that was sent within the last five
-   * minutes. Throws InvalidMessage for what SQS refuses.
+   * minutes. Throws Refusal for what SQS refuses.
    */
   send(message: NewMessage): Message;
   /**
-   * Up to `most` visible messages, the oldest first. They are hidden from now on.
+   * Up to `maxMessages` visible messages, the oldest first. They are hidden from now on.
    * - A FIFO queue gives nothing of a group while one of its messages is hidden.
    * - A message that was received as often as the redrive policy allows goes to the dead-letter
    *   queue instead.
    */
-  receive(most: number): Message[];
+  receive(maxMessages: number): Message[];
   delete(message: Message): void;
   /** Ends a delivery: the message is visible again after so many milliseconds. */
   release(message: Message, delay: number): void;
@@ -57,19 +58,8 @@ export interface Queue {
   takeOver(message: Message): void;
 }
 
-/** SQS refuses the message; `code` is its error's. */
-export class InvalidMessage extends Error {
-  override readonly name = 'InvalidMessage';
-  readonly code: 'InvalidMessageContents' | 'InvalidParameterValue' | 'MissingParameter';
-
-  constructor(code: InvalidMessage['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** SQS's limit of body and attributes together: 1 MiB. */
-export const messageLimit = 1_048_576;
+export const maxMessageBytes = 1_048_576;
 
 const deduplicationMilliseconds = 5 * 60_000;
 
@@ -92,7 +82,7 @@ export function createQueue(
   files?: MessageFiles,
 ): Queue {
   const { fifo } = definition;
-  const maximumReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
+  const maxReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
   const groups = new Map<string, Group>();
   const recentlySent = new Map<string, Message>();
   const listeners: (() => void)[] = [];
@@ -130,8 +120,7 @@ export function createQueue(
       else addHidden(common, delay);
       return common;
     }
-    if (delay > 0)
-      throw new InvalidMessage('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
+    if (delay > 0) throw new Refusal('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
     const ids = fifoIds(groupId, deduplicationId ?? (fifo.deduplicatesByContent ? sha256(body) : undefined));
     const deduplicationKey = fifo.deduplicatesPerGroup ? JSON.stringify(ids) : ids.deduplicationId;
     forgetOldDeduplicationIds();
@@ -174,15 +163,15 @@ export function createQueue(
     if (number > lastSequenceNumber) lastSequenceNumber = number;
   }
 
-  function receive(most: number): Message[] {
+  function receive(maxMessages: number): Message[] {
     const received: Message[] = [];
     for (const [name, group] of groups) {
-      if (received.length === most) break;
+      if (received.length === maxMessages) break;
       if (group.hidden > 0) continue;
-      while (group.messages[0] !== undefined && group.messages[0].receiveCount >= maximumReceives) {
+      while (group.messages[0] !== undefined && group.messages[0].receiveCount >= maxReceives) {
         redrive(group.messages.shift()!);
       }
-      const batch = group.messages.slice(0, most - received.length);
+      const batch = group.messages.slice(0, maxMessages - received.length);
       for (const message of batch) {
         message.receiveCount += 1;
         message.firstReceivedAt ??= Date.now();
@@ -263,9 +252,9 @@ export function createQueue(
 function requireAllowedSize(body: string, attributes: Readonly<Record<string, string>>) {
   // Of an attribute its name, type and value count.
   const parts = [body, ...Object.entries(attributes).flatMap(([name, value]) => [name, 'String', value])];
-  if (body === '') throw new InvalidMessage('MissingParameter', 'The request must contain the parameter MessageBody.');
-  if (parts.reduce((size, part) => size + Buffer.byteLength(part), 0) > messageLimit) {
-    throw new InvalidMessage('InvalidMessageContents', 'Body and attributes are larger than 1 MiB.');
+  if (body === '') throw new Refusal('MissingParameter', 'The request must contain the parameter MessageBody.');
+  if (parts.reduce((size, part) => size + Buffer.byteLength(part), 0) > maxMessageBytes) {
+    throw new Refusal('InvalidMessageContents', 'Body and attributes are larger than 1 MiB.');
   }
 }
 
@@ -274,17 +263,17 @@ const idPattern = /^[!-~]{1,128}$/;
 
 function fifoIds(groupId: string | undefined, deduplicationId: string | undefined) {
   if (groupId === undefined) {
-    throw new InvalidMessage('MissingParameter', 'The request must contain the parameter MessageGroupId.');
+    throw new Refusal('MissingParameter', 'The request must contain the parameter MessageGroupId.');
   }
   if (deduplicationId === undefined) {
-    throw new InvalidMessage(
+    throw new Refusal(
       'InvalidParameterValue',
       'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly',
     );
   }
   for (const id of [groupId, deduplicationId]) {
     if (!idPattern.test(id)) {
-      throw new InvalidMessage(
+      throw new Refusal(
         'InvalidParameterValue',
         'MessageGroupId and MessageDeduplicationId can only include alphanumeric and punctuation characters. 1 to 128 in length',
       );

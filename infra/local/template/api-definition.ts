@@ -11,7 +11,7 @@ export interface ApiDefinition {
   readonly resources: readonly ResourceDefinition[];
   readonly authorizers: readonly AuthorizerDefinition[];
   /** By response type. For the others API Gateway's defaults hold. */
-  readonly gatewayResponses: Readonly<Record<string, GatewayResponseDefinition>>;
+  readonly gatewayResponses: Readonly<Record<string, ResponseDefinition>>;
   /**
    * Responses of at least so many bytes are compressed for clients that accept it, and compressed
    * requests of at least so many bytes are decompressed. Undefined: no response is compressed,
@@ -37,18 +37,7 @@ export interface MethodDefinition {
   readonly authorizerId?: string;
   readonly integration:
     | { readonly type: 'AWS_PROXY'; readonly functionArn: string; readonly timeoutMilliseconds: number }
-    | { readonly type: 'MOCK'; readonly statusCode: number; readonly responses: readonly MockResponse[] };
-}
-
-/**
- * `headers` are literal values. `selects` matches the integration's status; the response without it
- * is the default.
- */
-export interface MockResponse {
-  readonly statusCode: number;
-  readonly selects?: RegExp;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly template: string;
+    | { readonly type: 'MOCK'; readonly response: ResponseDefinition };
 }
 
 export interface AuthorizerDefinition {
@@ -56,23 +45,14 @@ export interface AuthorizerDefinition {
   readonly functionArn: string;
   /** The request header that holds the token, in lower case. */
   readonly header: string;
-  readonly validation?: RegExp;
   readonly cacheSeconds: number;
 }
 
-/** `headers` are `'literal'` or `context.…`, as in the template. */
-export interface GatewayResponseDefinition {
+/** An answer of the gateway's own; `headers` are `'literal'` or `context.…`, as in the template. */
+export interface ResponseDefinition {
   readonly statusCode?: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly template?: string;
-}
-
-/** The template's API, and the rest of the template, which its parts refer to. */
-interface ApiTemplate {
-  readonly resources: readonly Resource[];
-  readonly account: AccountContext;
-  readonly api: Resource;
-  readonly stage: Resource;
 }
 
 /** A part of the API's body; its shape is OpenAPI's, with the extensions of API Gateway. */
@@ -85,102 +65,75 @@ const methodNames = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch',
 
 /**
  * The one REST API of the template, as its body describes it. Throws SetupProblem for features that
- * the local gateway does not have.
+ * the local gateway does not have, and for functions that the API may not call.
  */
 export function readApi(resources: readonly Resource[], account: AccountContext): ApiDefinition {
-  const template = findApi(resources, account);
-  const { api, stage } = template;
-  const body = api.properties.Body ?? {};
-  const authorizers = Object.entries<BodyPart>(body.components?.securitySchemes ?? {}).map(([id, scheme]) =>
-    readAuthorizer(template, id, scheme),
-  );
-  const responses = Object.entries<BodyPart>(body['x-amazon-apigateway-gateway-responses'] ?? {});
-  return {
-    id: api.ref,
-    stage: stage.properties.StageName,
-    resources: Object.entries<BodyPart>(body.paths ?? {}).map(([path, item]) =>
-      readResource(template, { path, item, authorizers }),
-    ),
-    authorizers,
-    gatewayResponses: Object.fromEntries(responses.map(([type, each]) => [type, readGatewayResponse(type, each)])),
-    ...(api.properties.MinimumCompressionSize !== undefined && {
-      minimumCompressionSize: Number(api.properties.MinimumCompressionSize),
-    }),
-    binaryMediaTypes: api.properties.BinaryMediaTypes ?? [],
-    stageVariables: stage.properties.Variables ?? null,
-  };
-}
-
-function findApi(resources: readonly Resource[], account: AccountContext): ApiTemplate {
   const [api, ...otherApis] = resources.filter(({ type }) => type === 'AWS::ApiGateway::RestApi');
   const [stage, ...otherStages] = resources.filter(({ type }) => type === 'AWS::ApiGateway::Stage');
   if (api === undefined || stage === undefined || otherApis.length + otherStages.length > 0) {
     throw new SetupProblem('The local stack serves a template with one REST API and one stage.');
   }
-  return { resources, account, api, stage };
+  const { Body: body = {}, MinimumCompressionSize: compressionSize, BinaryMediaTypes = [] } = api.properties;
+  const definition: ApiDefinition = {
+    id: api.ref,
+    stage: stage.properties.StageName,
+    resources: mapEntries(body.paths, readResource),
+    authorizers: mapEntries(body.components?.securitySchemes, readAuthorizer),
+    gatewayResponses: Object.fromEntries(
+      mapEntries(body['x-amazon-apigateway-gateway-responses'], (type, response) => [
+        type,
+        readResponse(type, response, 'gatewayresponse.header.'),
+      ]),
+    ),
+    ...(compressionSize !== undefined && { minimumCompressionSize: Number(compressionSize) }),
+    binaryMediaTypes: BinaryMediaTypes,
+    stageVariables: stage.properties.Variables ?? null,
+  };
+  requirePermissions(definition, resources, `arn:aws:execute-api:${account.region}:${account.accountId}:${api.ref}`);
+  return definition;
 }
 
-interface PathItem {
-  readonly path: string;
-  readonly item: BodyPart;
-  readonly authorizers: readonly AuthorizerDefinition[];
+function mapEntries<Result>(parts: BodyPart, read: (name: string, part: BodyPart) => Result): Result[] {
+  return Object.entries<BodyPart>(parts ?? {}).map(([name, part]) => read(name, part));
 }
 
-function readResource(template: ApiTemplate, { path, item, authorizers }: PathItem): ResourceDefinition {
+function readResource(path: string, item: BodyPart): ResourceDefinition {
+  const methods = mapEntries(item, (name, operation) => {
+    if (!methodNames.includes(name)) throw new SetupProblem(`The local gateway does not know ${name} of ${path}.`);
+    const method = name === anyMethod ? 'ANY' : name.toUpperCase();
+    return [method, readMethod(`${method} ${path}`, operation)] as const;
+  });
   return {
     path,
     segments: path.split('/').filter((segment) => segment !== ''),
-    methods: Object.fromEntries(
-      Object.entries<BodyPart>(item).map(([name, operation]) => {
-        if (!methodNames.includes(name)) throw new SetupProblem(`The local gateway does not know ${name} of ${path}.`);
-        const method = name === anyMethod ? 'ANY' : name.toUpperCase();
-        return [method, readMethod(template, { method, path, operation, authorizers })];
-      }),
-    ),
+    methods: Object.fromEntries(methods),
   };
 }
 
-function readAuthorizer(template: ApiTemplate, id: string, scheme: BodyPart): AuthorizerDefinition {
+function readAuthorizer(id: string, scheme: BodyPart): AuthorizerDefinition {
   const authorizer = scheme['x-amazon-apigateway-authorizer'] ?? {};
   const isKnown = scheme.type === 'apiKey' && scheme.in === 'header' && authorizer.type === 'token';
-  if (!isKnown || scheme['x-amazon-apigateway-authtype'] !== 'custom') {
-    throw new SetupProblem(`The local gateway knows token authorizers only, not ${id}.`);
+  const { identityValidationExpression } = authorizer;
+  if (!isKnown || scheme['x-amazon-apigateway-authtype'] !== 'custom' || identityValidationExpression !== undefined) {
+    throw new SetupProblem(`The local gateway knows token authorizers without an expression only, not ${id}.`);
   }
-  const functionArn = functionArnOf(authorizer.authorizerUri);
-  requirePermission(template, functionArn, `authorizers/${id}`);
   return {
     id,
-    functionArn,
+    functionArn: functionArnOf(authorizer.authorizerUri),
     header: scheme.name.toLowerCase(),
-    ...(authorizer.identityValidationExpression !== undefined && {
-      validation: new RegExp(authorizer.identityValidationExpression),
-    }),
     cacheSeconds: authorizer.authorizerResultTtlInSeconds ?? 300,
   };
 }
 
-interface Operation {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: BodyPart;
-  readonly authorizers: readonly AuthorizerDefinition[];
-}
-
-function readMethod(template: ApiTemplate, { method, path, operation, authorizers }: Operation): MethodDefinition {
-  const owner = `${method} ${path}`;
+function readMethod(owner: string, operation: BodyPart): MethodDefinition {
   const authorizerId = requiredAuthorizer(owner, operation);
-  if (authorizerId !== undefined && !authorizers.some(({ id }) => id === authorizerId)) {
-    throw new SetupProblem(`The template does not declare the authorizer of ${owner}.`);
-  }
-  const integration = operation['x-amazon-apigateway-integration'] ?? {};
   const authorization = authorizerId === undefined ? {} : { authorizerId };
+  const integration = operation['x-amazon-apigateway-integration'] ?? {};
   if (integration.type === 'mock') return { ...authorization, integration: readMock(owner, operation) };
   if (integration.type !== 'aws_proxy') {
     throw new SetupProblem(`The local gateway does not know the integration ${integration.type} of ${owner}.`);
   }
   const functionArn = functionArnOf(integration.uri);
-  const example = `${method === 'ANY' ? 'GET' : method}${path.replace(/\{[^}]*\}/g, 'x')}`;
-  requirePermission(template, functionArn, `${template.stage.properties.StageName}/${example}`);
   const timeoutMilliseconds = integration.timeoutInMillis ?? 29_000;
   return { ...authorization, integration: { type: 'AWS_PROXY', functionArn, timeoutMilliseconds } };
 }
@@ -199,62 +152,34 @@ function requiredAuthorizer(owner: string, operation: BodyPart): string | undefi
   return name;
 }
 
-/**
- * API Gateway may call a function only if the function's own policy allows it for this API and
- * method.
- */
-function requirePermission({ resources, account, api }: ApiTemplate, functionArn: string, source: string) {
-  const sourceArn = `arn:aws:execute-api:${account.region}:${account.accountId}:${api.ref}/${source}`;
-  const isPermitted = resources.some(
-    ({ type, properties }) =>
-      type === 'AWS::Lambda::Permission' &&
-      (properties.FunctionName === functionArn || functionArn.endsWith(`:${properties.FunctionName}`)) &&
-      properties.Action === 'lambda:InvokeFunction' &&
-      properties.Principal === 'apigateway.amazonaws.com' &&
-      (properties.SourceArn === undefined || matchesPattern(properties.SourceArn, sourceArn)),
-  );
-  if (!isPermitted) throw new SetupProblem(`No permission lets API Gateway call ${functionArn} for ${sourceArn}.`);
-}
-
 function readMock(owner: string, operation: BodyPart): MethodDefinition['integration'] {
-  const integration = operation['x-amazon-apigateway-integration'];
-  const requestTemplate = String(integration.requestTemplates?.['application/json']);
-  const statusCode = /^\s*\{\s*"?statusCode"?\s*:\s*"?(\d{3})"?\s*\}\s*$/.exec(requestTemplate)?.[1];
-  if (statusCode === undefined) throw new SetupProblem(`The local gateway does not know the template of ${owner}.`);
-  const responses = Object.entries<BodyPart>(integration.responses ?? {}).map(([pattern, response]) => {
-    const declared = operation.responses?.[response.statusCode]?.headers ?? {};
-    return {
-      statusCode: Number(response.statusCode),
-      ...(pattern !== 'default' && { selects: new RegExp(`^(${pattern})$`) }),
-      template: checkTemplate(owner, response.responseTemplates?.['application/json'] ?? ''),
-      headers: Object.fromEntries(
-        Object.entries<string>(response.responseParameters ?? {}).map(([parameter, value]) => {
-          const name = parameter.replace('method.response.header.', '');
-          const literal = /^'(.*)'$/s.exec(value)?.[1];
-          if (declared[name] === undefined || literal === undefined) {
-            throw new SetupProblem(`API Gateway refuses ${parameter} of ${owner}: undeclared, or not a literal.`);
-          }
-          return [name, literal];
-        }),
-      ),
-    };
-  });
-  return { type: 'MOCK', statusCode: Number(statusCode), responses };
+  const { requestTemplates, responses = {} } = operation['x-amazon-apigateway-integration'];
+  const isKnown = /^\s*\{\s*"?statusCode"?\s*:\s*"?\d{3}"?\s*\}\s*$/.test(requestTemplates?.['application/json']);
+  if (!isKnown || Object.keys(responses).join() !== 'default') {
+    throw new SetupProblem(`The local gateway knows mocks with one response and a status, not that of ${owner}.`);
+  }
+  const prefix = 'method.response.header.';
+  const response = readResponse(owner, responses.default, prefix);
+  const declared = operation.responses?.[response.statusCode ?? '']?.headers ?? {};
+  const undeclared = Object.keys(response.headers).find((name) => declared[name] === undefined);
+  if (undeclared !== undefined) {
+    throw new SetupProblem(`API Gateway refuses ${prefix}${undeclared} of ${owner}: it is not declared.`);
+  }
+  return { type: 'MOCK', response: { ...response, template: response.template ?? '' } };
 }
 
-function readGatewayResponse(type: string, response: BodyPart): GatewayResponseDefinition {
+function readResponse(owner: string, response: BodyPart, headerPrefix: string): ResponseDefinition {
   const template = response.responseTemplates?.['application/json'];
+  const headers = Object.entries<string>(response.responseParameters ?? {}).map(([name, value]) => {
+    if (!/^('.*'|context\..+)$/s.test(value)) {
+      throw new SetupProblem(`The local gateway does not know the value ${value} of ${owner}.`);
+    }
+    return [name.replace(headerPrefix, ''), value];
+  });
   return {
     ...(response.statusCode !== undefined && { statusCode: Number(response.statusCode) }),
-    headers: Object.fromEntries(
-      Object.entries<string>(response.responseParameters ?? {}).map(([name, value]) => {
-        if (!/^('.*'|context\..+)$/s.test(value)) {
-          throw new SetupProblem(`The local gateway does not know the value ${value} of ${type}.`);
-        }
-        return [name.replace('gatewayresponse.header.', ''), value];
-      }),
-    ),
-    ...(template !== undefined && { template: checkTemplate(type, template) }),
+    headers: Object.fromEntries(headers),
+    ...(template !== undefined && { template: checkTemplate(owner, template) }),
   };
 }
 
@@ -263,4 +188,38 @@ function functionArnOf(uri: string): string {
   const arn = /:lambda:path\/2015-03-31\/functions\/(arn:.+)\/invocations$/.exec(uri)?.[1];
   if (arn === undefined) throw new SetupProblem(`The local gateway does not know the integration URI ${uri}.`);
   return arn;
+}
+
+/**
+ * API Gateway may call a function only if the function's own policy allows it for this API and
+ * method.
+ */
+function requirePermissions(
+  { stage, resources: paths, authorizers }: ApiDefinition,
+  all: readonly Resource[],
+  api: string,
+) {
+  const permissions = all.filter(({ type }) => type === 'AWS::Lambda::Permission');
+  const requirePermission = (functionArn: string, source: string) => {
+    const sourceArn = `${api}/${source}`;
+    const isPermitted = permissions.some(
+      ({ properties }) =>
+        (properties.FunctionName === functionArn || functionArn.endsWith(`:${properties.FunctionName}`)) &&
+        properties.Action === 'lambda:InvokeFunction' &&
+        properties.Principal === 'apigateway.amazonaws.com' &&
+        (properties.SourceArn === undefined || matchesPattern(properties.SourceArn, sourceArn)),
+    );
+    if (!isPermitted) throw new SetupProblem(`No permission lets API Gateway call ${functionArn} for ${sourceArn}.`);
+  };
+  for (const { id, functionArn } of authorizers) requirePermission(functionArn, `authorizers/${id}`);
+  for (const { path, methods } of paths) {
+    for (const [method, { authorizerId, integration }] of Object.entries(methods)) {
+      if (authorizerId !== undefined && !authorizers.some(({ id }) => id === authorizerId)) {
+        throw new SetupProblem(`The template does not declare the authorizer of ${method} ${path}.`);
+      }
+      if (integration.type === 'MOCK') continue;
+      const example = `${method === 'ANY' ? 'GET' : method}${path.replace(/\{[^}]*\}/g, 'x')}`;
+      requirePermission(integration.functionArn, `${stage}/${example}`);
+    }
+  }
 }

@@ -5,8 +5,6 @@ import { type ResourceIdentity, resourceTypes } from './resource-types.ts';
 /** The parts of a CloudFormation template that are read here. */
 export interface Template {
   readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
-  readonly Conditions?: Readonly<Record<string, unknown>>;
-  readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
   readonly Resources: Readonly<Record<string, TemplateResource>>;
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
 }
@@ -42,14 +40,12 @@ export interface ResolvedTemplate {
  */
 export function readTemplate(template: Template, account: AccountContext): ResolvedTemplate {
   const resolver = new TemplateResolver(template, account);
-  const resources = Object.entries(template.Resources)
-    .filter(([, { Condition }]) => Condition === undefined || resolver.holds(Condition))
-    .map(([logicalId, { Type, Properties = {} }]) => ({
-      logicalId,
-      type: Type,
-      ...resolver.identify(logicalId),
-      properties: resolver.resolve(Properties),
-    }));
+  const resources = Object.entries(template.Resources).map(([logicalId, { Type, Properties = {} }]) => ({
+    logicalId,
+    type: Type,
+    ...resolver.identify(logicalId),
+    properties: resolver.resolve(Properties),
+  }));
   const outputs = Object.entries(template.Outputs ?? {}).map(
     ([name, { Value }]) => [name, String(resolver.resolve(Value))] as const,
   );
@@ -68,8 +64,12 @@ class TemplateResolver {
 
   identify(logicalId: string): ResourceIdentity {
     const resource = this.#template.Resources[logicalId];
-    const isDeclared = resource !== undefined && (resource.Condition === undefined || this.holds(resource.Condition));
-    if (!isDeclared) throw new SetupProblem(`The template refers to ${logicalId}, which it does not declare.`);
+    if (resource === undefined) {
+      throw new SetupProblem(`The template refers to ${logicalId}, which it does not declare.`);
+    }
+    if (resource.Condition !== undefined) {
+      throw new SetupProblem(`The local stack does not know conditions, as ${logicalId} has one.`);
+    }
     const identityOf = resourceTypes[resource.Type];
     if (identityOf === undefined) {
       throw new SetupProblem(`The local stack does not know the resource type ${resource.Type} (${logicalId}).`);
@@ -95,27 +95,6 @@ class TemplateResolver {
     );
   }
 
-  /** Whether a condition, given by its name or written out, is true. */
-  holds(condition: unknown): boolean {
-    if (typeof condition === 'string') return this.holds(this.#template.Conditions?.[condition]);
-    // biome-ignore lint/suspicious/noExplicitAny: each function has its own argument; CloudFormation checks its shape.
-    const [name, argument] = Object.entries(condition ?? {})[0] as [string, any];
-    switch (name) {
-      case 'Condition':
-        return this.holds(argument);
-      case 'Fn::Equals':
-        return this.resolve(argument[0]) === this.resolve(argument[1]);
-      case 'Fn::And':
-        return argument.every((each: unknown) => this.holds(each));
-      case 'Fn::Or':
-        return argument.some((each: unknown) => this.holds(each));
-      case 'Fn::Not':
-        return !this.holds(argument[0]);
-      default:
-        throw new SetupProblem(`The local stack does not know the condition ${name}.`);
-    }
-  }
-
   // biome-ignore lint/suspicious/noExplicitAny: each intrinsic has its own argument; CloudFormation checks its shape.
   #resolveIntrinsic(name: string, argument: any): unknown {
     switch (name) {
@@ -133,12 +112,6 @@ class TemplateResolver {
         return (this.resolve(argument[1]) as unknown[])[Number(argument[0])];
       case 'Fn::Sub':
         return this.#substitute(argument);
-      case 'Fn::If':
-        return this.resolve(this.holds(argument[0]) ? argument[1] : argument[2]);
-      case 'Fn::FindInMap': {
-        const [map, topKey, key] = (argument as unknown[]).map((each) => String(this.resolve(each)));
-        return this.#template.Mappings?.[map!]?.[topKey!]?.[key!];
-      }
       default:
         throw new SetupProblem(`The local stack does not know the intrinsic ${name}.`);
     }

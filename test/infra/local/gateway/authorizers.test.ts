@@ -64,12 +64,3 @@ describe('the cache of an authorizer', () => {
     expect(asked).toEqual([]);
   });
 });
-
-describe('the identity source', () => {
-  it('refuses a token that its validation expression does not match, without asking', async () => {
-    const authorize = authorizerOf({ validation: /^Bearer .+$/ });
-    await expect(authorize('Basic A', 1_000)).rejects.toMatchObject({ responseType: 'UNAUTHORIZED' });
-    expect(asked).toEqual([]);
-    expect(await authorize('Bearer A', 1_000)).toMatchObject({ principalId: 'me' });
-  });
-});

@@ -73,7 +73,7 @@ describe('startQueueService', () => {
 
   it('checks the role of the sender for each queue', async () => {
     await expect(send('second')).rejects.toMatchObject({ name: 'AccessDeniedException' });
-    await expect(send('first', {}, 'NOBODY')).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    await expect(send('first', {}, 'NOBODY')).rejects.toMatchObject({ name: 'UnrecognizedClientException' });
     expect(service.find(arn('second')).messages()).toEqual([]);
   });
 

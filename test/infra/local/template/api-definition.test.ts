@@ -21,17 +21,14 @@ const unauthorized = {
   responseParameters: { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" },
   responseTemplates: { 'application/json': '{"id":"$context.requestId"}' },
 };
-const preflight = {
-  responses: { 204: { headers: { Vary: {} } } },
-  'x-amazon-apigateway-integration': {
-    type: 'mock',
-    requestTemplates: { 'application/json': '{ statusCode: 200 }' },
-    responses: {
-      default: { statusCode: '204', responseParameters: { 'method.response.header.Vary': "'Origin'" } },
-      '5..': { statusCode: '500' },
-    },
+const mock = {
+  type: 'mock',
+  requestTemplates: { 'application/json': '{ statusCode: 200 }' },
+  responses: {
+    default: { statusCode: '204', responseParameters: { 'method.response.header.Vary': "'Origin'" } },
   },
 };
+const preflight = { responses: { 204: { headers: { Vary: {} } } }, 'x-amazon-apigateway-integration': mock };
 
 interface BodyParts {
   readonly get?: Part;
@@ -109,11 +106,7 @@ describe('readApi', () => {
             OPTIONS: {
               integration: {
                 type: 'MOCK',
-                statusCode: 200,
-                responses: [
-                  { statusCode: 204, headers: { Vary: 'Origin' }, template: '' },
-                  { statusCode: 500, selects: /^(5..)$/, headers: {}, template: '' },
-                ],
+                response: { statusCode: 204, headers: { Vary: "'Origin'" }, template: '' },
               },
             },
           },
@@ -160,6 +153,7 @@ describe('readApi', () => {
 
   it.each<[string, BodyParts, string]>([
     ['an authorizer of another type', { authorizer: { type: 'request' } }, 'not token'],
+    ['a validation expression', { authorizer: { identityValidationExpression: '^Bearer' } }, 'without an expression'],
     ['an authorizer that is not there', { get: { security: [{ other: [] }] } }, 'authorizer of GET /jobs/{job_id}'],
     ['two authorizers', { get: { security: [{ token: [] }, { other: [] }] } }, 'GET /jobs/{job_id} has more'],
     ['another authorization', { get: { 'x-amazon-apigateway-auth': { type: 'AWS_IAM' } } }, 'x-amazon-apigateway-auth'],
@@ -169,6 +163,11 @@ describe('readApi', () => {
       'an integration of another URI',
       { get: { 'x-amazon-apigateway-integration': { type: 'aws_proxy', uri: 'http://x' } } },
       'http://x',
+    ],
+    [
+      'a mock that chooses its response',
+      { preflight: { 'x-amazon-apigateway-integration': { ...mock, responses: { ...mock.responses, '5..': {} } } } },
+      'mocks with one response',
     ],
     [
       'a header of a mock that is not declared',

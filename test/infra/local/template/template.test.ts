@@ -55,27 +55,15 @@ describe('readTemplate', () => {
       { 'Fn::Sub': ['${x}:${Table}', { x: { Ref: 'Queue' } }] },
       'http://127.0.0.1:9/000000000000/Stack-Queue:Stack-Table',
     ],
-    ['a condition', { 'Fn::If': ['IsEurope', 'yes', 'no'] }, 'yes'],
     ['no value', [{ Ref: 'AWS::NoValue' }, 1], [1]],
-    ['a mapping', { 'Fn::FindInMap': ['Map', { Ref: 'AWS::Region' }, 'key'] }, 'found'],
     ['nested objects', { a: [{ b: { Ref: 'Table' } }] }, { a: [{ b: 'Stack-Table' }] }],
   ])('resolves %s', (_, value, expected) => {
-    const rest = {
-      Parameters: { Size: { Default: 7 } },
-      Conditions: { IsEurope: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] }] } },
-      Mappings: { Map: { 'eu-west-3': { key: 'found' } } },
-    };
-    expect(resolve(value, rest)).toEqual(expected);
-  });
-
-  it('leaves out resources whose condition does not hold', () => {
-    const Conditions = { Never: { 'Fn::Equals': ['a', 'b'] } };
-    const Resources = { Extra: { Type: 'AWS::SQS::Queue', Condition: 'Never' } };
-    expect(readTemplate({ Conditions, Resources }, account).resources).toEqual([]);
+    expect(resolve(value, { Parameters: { Size: { Default: 7 } } })).toEqual(expected);
   });
 
   it.each([
     ['an intrinsic', { 'Fn::ImportValue': 'other-stack' }, {}, 'Fn::ImportValue'],
+    ['a condition', 1, { Resources: { Extra: { Type: 'AWS::SQS::Queue', Condition: 'Never' } } }, 'Extra'],
     ['a reference', { Ref: 'Nothing' }, {}, 'Nothing'],
     ['an attribute', { 'Fn::GetAtt': ['Table', 'Colour'] }, {}, 'Table.Colour'],
     ['a parameter without a default', { Ref: 'Size' }, { Parameters: { Size: {} } }, 'Size'],
