@@ -1,10 +1,11 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import type { Account } from './demo/accounts.ts';
 import { decodeComponent, readBody } from './http-server.ts';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -156,18 +157,13 @@ function findAccount(accounts: readonly Account[], username: string, password: s
 }
 
 async function signingKey(file: string | undefined): Promise<JWK> {
-  if (file !== undefined) {
-    try {
-      return JSON.parse(await readFile(file, 'utf8')) as JWK;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-  }
+  const found = file === undefined ? undefined : readJsonFile(file);
+  if (found !== undefined) return found as JWK;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = await exportJWK(privateKey);
   if (file !== undefined) {
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, JSON.stringify(key), { mode: 0o600 });
+    writeJsonFile(file, key, { mode: 0o600 });
   }
   return key;
 }

@@ -6,6 +6,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { SetupProblem } from '../setup-problem.ts';
+import { openDataFolder } from './data-folder.ts';
 import { type Account, accounts, deviceAccount } from './demo/accounts.ts';
 import { announceDevices } from './demo/announce-devices.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
@@ -21,8 +22,8 @@ const stateDirectory = resolve('.local');
 const progressMilliseconds = 3_000;
 
 let stack: LocalStack | undefined;
-/** Where the running stack describes itself for other programs. */
-let descriptionFile: string | undefined;
+/** The files of this stack that go with it. */
+let ownFiles: readonly string[] = [];
 let ending = false;
 /** Repeats the line that was shown last. */
 let repeated: NodeJS.Timeout | undefined;
@@ -55,8 +56,9 @@ async function start(settings: Settings) {
   const front = await startFrontServer(port);
   const servedPort = Number(new URL(front.url).port);
   if (dataDirectory !== undefined) await lockData(dataDirectory, servedPort);
+  const folder = openDataFolder(dataDirectory);
   const files = await claimStateFiles(servedPort);
-  descriptionFile = files.description;
+  ownFiles = files.isFirst ? [files.description] : [files.description, files.log];
   stack = await startLocalStack({
     front,
     dataDirectory,
@@ -67,7 +69,7 @@ async function start(settings: Settings) {
   });
   if (ending) return;
   await announceDevices(stack);
-  await loadDemoData(stack, settings, showProgress);
+  await loadDemoData(stack, folder, { size: settings, onProgress: showProgress });
   showProgress('Waiting until every function is loaded …');
   await stack.loaded;
   const { issuer } = stack;
@@ -89,7 +91,7 @@ async function end(code: number) {
   // Nothing that hangs may keep the process alive. Its exit ends what it started.
   setTimeout(() => process.exit(1), 10_000).unref();
   await stack?.stop();
-  if (descriptionFile !== undefined) await rm(descriptionFile, { force: true });
+  for (const file of ownFiles) await rm(file, { force: true });
   process.exit(code);
 }
 
@@ -102,17 +104,16 @@ async function lockData(directory: string, port: number) {
 }
 
 /**
- * The first stack of a folder has the plain names. Another one beside it has its port in the names.
+ * The first stack of a folder has the plain names, and its log stays for people to read. Another
+ * one beside it has its port in the names.
  */
-async function claimStateFiles(port: number): Promise<{ readonly description: string; readonly log: string }> {
-  const suffix = (await lockFolder(stateDirectory, port)) === undefined ? '' : `-${port}`;
-  const files = {
-    description: join(stateDirectory, `stack${suffix}.json`),
-    log: join(stateDirectory, `functions${suffix}.log`),
-  };
+async function claimStateFiles(port: number) {
+  const isFirst = (await lockFolder(stateDirectory, port)) === undefined;
+  const suffix = isFirst ? '' : `-${port}`;
+  const description = join(stateDirectory, `stack${suffix}.json`);
   // A stack that was killed left its own.
-  await rm(files.description, { force: true });
-  return files;
+  await rm(description, { force: true });
+  return { isFirst, description, log: join(stateDirectory, `functions${suffix}.log`) };
 }
 
 /** Shows the line now, and again every few seconds until there is another one. */

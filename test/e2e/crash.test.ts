@@ -109,7 +109,7 @@ it(`loses nothing and writes nothing twice when everything but the database is k
     await wait(1_000 + ((seed >>> crash) % 1_000));
     await kill(running);
     await Promise.all(dead);
-    running = startCommand(environment, options, directory);
+    running = startCommand(environment, options, { directory });
     stack = await running.ready();
 
     const ids = [...acknowledged.keys()];

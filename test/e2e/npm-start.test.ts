@@ -1,17 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { openDataFolder } from '../../infra/local/data-folder.ts';
 import { requireJava } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { requireDynamoDb } from '../../infra/local/dynamodb/require-dynamodb.ts';
 import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { startFrontServer } from '../../infra/local/front-server.ts';
 import { readSettings, usage } from '../../infra/local/settings.ts';
 import { SetupProblem } from '../../infra/setup-problem.ts';
-import { descendants, startCommand } from '../support/stack-command.ts';
+import { descendants, kill, startCommand } from '../support/stack-command.ts';
 
 /** The stack that all tests share, as its command describes and greets. */
 const shared = { description: inject('localStack'), ...inject('localStackCommand') };
@@ -42,6 +43,12 @@ function stubProgram(name: string, prints: string) {
   writeFileSync(join(directory, name), `#!/bin/sh\necho '${prints}' >&2\n`, { mode: 0o755 });
   vi.stubEnv('PATH', `${directory}:/usr/bin:/bin`);
 }
+
+/** The options of a process whose clock is so many days ahead. */
+const clockIn = (days: number) => [
+  '--import',
+  new URL(`../support/shift-clock.mjs?${days * 86_400_000}`, import.meta.url).href,
+];
 
 describe('npm start says in one line', () => {
   it('what is wrong with its options, and ends', async () => {
@@ -84,6 +91,24 @@ describe('npm start says in one line', () => {
       'the address of DynamoDB is none',
       () => requireDynamoDb('here'),
       /^AWS_ENDPOINT_URL_DYNAMODB \(here\) is not an HTTP URL\.$/,
+    ],
+    [
+      'its folder has another format',
+      () => {
+        const directory = mkdtempSync(join(tmpdir(), 'newer-'));
+        writeFileSync(join(directory, 'folder.json'), '{"format":99}');
+        openDataFolder(directory);
+      },
+      /^The folder .* was written by another version of the local stack: it has format 99, this version reads format 1\. Start with a new folder\.$/,
+    ],
+    [
+      'its folder is of a version that wrote no format',
+      () => {
+        const directory = mkdtempSync(join(tmpdir(), 'older-'));
+        mkdirSync(join(directory, 'dynamodb'));
+        openDataFolder(directory);
+      },
+      /: it has no format, this version reads format 1\./,
     ],
     ['its folder would be in a file', () => lockFolder(join(script, 'inner'), 1), /: a file is in its way\.$/],
     ['its folder cannot be made', () => lockFolder('/proc/quantum', 1), /^The folder \/proc\/quantum cannot be used: /],
@@ -142,16 +167,35 @@ describe('npm start', { timeout }, () => {
     await expectEnd(started);
   });
 
-  it('keeps its data beside another stack in the same folder, and leaves no process behind', async () => {
+  it('keeps its data on any later day, beside another stack in the same folder, and leaves no process behind', async () => {
     const { directory } = shared;
     const data = mkdtempSync(join(tmpdir(), 'local-stack-data-'));
-    const first = startCommand({ PORT: '0' }, [...small, '--data', data], directory);
+    const killed = startCommand({ PORT: '0' }, ['--batches', '40', '--jobs-per-batch', '1', '--data', data]);
+    while (!/Loading demo data: [1-9]/.test(killed.output())) await wait(10);
+    await kill(killed);
+    expect(killed.output()).not.toContain('Ready');
+
+    const first = startCommand({ PORT: '0' }, [...small, '--data', data], { directory, node: clockIn(1) });
     const { baseUrl, users } = await first.ready();
+    expect(first.output()).toContain(
+      'The data of an earlier start was loaded in part. It was made with --batches 40 --jobs-per-batch 1, and other numbers need another folder.',
+    );
     const { port } = new URL(baseUrl);
-    const headers = { Authorization: `Bearer ${users[0]!.token}` };
-    const list = async () => (await fetch(`${baseUrl}/api/v1/batches`, { headers })).json();
+    let { token } = users[0]!;
+    const headers = () => ({ Authorization: `Bearer ${token}` });
+    const list = async (query = '') =>
+      (await (await fetch(`${baseUrl}/api/v1/batches?limit=100${query}`, { headers: headers() })).json()) as {
+        readonly data: readonly { readonly id: string }[];
+        readonly pagination: { readonly total: number };
+      };
+    expect(await list()).toMatchObject({ pagination: { total: 40 } });
+    const running = (await list('&status=RUNNING')).data;
+    expect(running.length).toBeGreaterThan(0);
+    for (const { id } of running) {
+      const url = `${baseUrl}/api/v2/batches/${id}/cancel`;
+      expect(await fetch(url, { method: 'PATCH', headers: headers() })).toMatchObject({ status: 200 });
+    }
     const before = await list();
-    expect(before).toMatchObject({ pagination: { total: 2 } });
     expect(first.output()).toContain(`.local/stack-${port}.json`);
     expect(readdirSync(join(directory, '.local')).sort()).toEqual(
       [`functions-${port}.log`, 'functions.log', 'lock.json', `stack-${port}.json`, 'stack.json'].sort(),
@@ -161,12 +205,13 @@ describe('npm start', { timeout }, () => {
     first.process.kill('SIGINT');
     expect(await first.exitCode()).toBe(0);
     await expectEnd(started);
-    expect(readdirSync(join(directory, '.local'))).not.toContain(`stack-${port}.json`);
+    expect(readdirSync(join(directory, '.local')).sort()).toEqual(['functions.log', 'lock.json', 'stack.json']);
     expect(JSON.parse(readFileSync(join(directory, '.local/stack.json'), 'utf8'))).toEqual(shared.description);
 
-    const second = startCommand({ PORT: port }, [...small, '--data', data]);
-    await second.ready();
+    const second = startCommand({ PORT: port }, ['--data', data], { node: clockIn(366) });
+    ({ token } = (await second.ready()).users[0]!);
     expect(second.output()).toContain('The data of an earlier start is there.');
+    expect(second.output()).not.toContain('Loading demo data');
     expect(await list()).toEqual(before);
 
     const third = startCommand({ PORT: '0' }, [...small, '--data', data]);

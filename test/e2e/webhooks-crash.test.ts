@@ -73,7 +73,7 @@ it(`delivers every end, under one id, although everything but the database is ki
     await wait((seed >>> (8 * crash)) % 600);
     await kill(running);
     receiver.answer = (_, response) => response.writeHead(204).end();
-    running = startCommand(environment, options, directory);
+    running = startCommand(environment, options, { directory });
     stack = await running.ready();
   }
 

@@ -45,9 +45,12 @@ const script = join(import.meta.dirname, '../../infra/local/start.ts');
 export function startCommand(
   environment: Readonly<Record<string, string | undefined>>,
   options: readonly string[],
-  directory = mkdtempSync(join(tmpdir(), 'local-stack-test-')),
+  {
+    directory = mkdtempSync(join(tmpdir(), 'local-stack-test-')),
+    node = [],
+  }: { readonly directory?: string; readonly node?: readonly string[] } = {},
 ): StackCommand {
-  const child = spawn(process.execPath, [script, ...options], {
+  const child = spawn(process.execPath, [...node, script, ...options], {
     cwd: directory,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,3 +1,4 @@
+import type { DataFolder } from '../data-folder.ts';
 import type { LocalStack } from '../local-stack.ts';
 import { eventMessage } from '../sqs/event-message.ts';
 import { type DemoData, type DemoDataSize, demoData } from './demo-data.ts';
@@ -8,16 +9,33 @@ const deliveryPatience = 60_000;
 const progressMilliseconds = 2_000;
 
 /**
- * Puts the results of the demo data into the object store, and sends its events to their function
- * unless an earlier start did. `onProgress` is called with a line for people from time to time.
+ * An interrupted load repeats as many events of each account. DynamoDB Local may have lost the
+ * last ones when it was killed, and others may have been applied after the last note of progress.
+ */
+const repeatedEvents = 50;
+
+/**
+ * Puts the results of the demo data into the object store, and sends its events to their function.
+ * A folder is given demo data once: an interrupted load goes on, with the same data on any later
+ * day, and after a complete one nothing is sent. `onProgress` is called with a line for people from
+ * time to time.
  */
 export async function loadDemoData(
   stack: LocalStack,
-  size: DemoDataSize,
-  onProgress: (line: string) => void,
+  folder: DataFolder,
+  { size, onProgress }: { readonly size: DemoDataSize; readonly onProgress: (line: string) => void },
 ): Promise<void> {
-  if (size.batches === 0) return;
-  const accounts = demoData(size, Date.now());
+  const { batches, jobsPerBatch } = size;
+  const demo = folder.demo ?? { batches, jobsPerBatch, now: Date.now(), sent: [] };
+  if (folder.demo !== undefined) {
+    const isSame = demo.batches === batches && demo.jobsPerBatch === jobsPerBatch;
+    const options = `--batches ${demo.batches} --jobs-per-batch ${demo.jobsPerBatch}`;
+    const remark = isSame ? '' : ` It was made with ${options}, and other numbers need another folder.`;
+    const state = demo.sent === undefined ? 'is there' : 'was loaded in part';
+    onProgress(`The data of an earlier start ${state}.${remark}`);
+  }
+  if (demo.sent === undefined) return;
+  const accounts = demoData(demo, demo.now);
   const bucket = stack.deployment.functions.map(({ environment }) => environment.RESULTS_BUCKET).find(Boolean);
   for (const { results } of accounts) {
     for (const { key, content } of results) {
@@ -28,39 +46,35 @@ export async function loadDemoData(
       });
     }
   }
-  if (await isLoaded(stack, accounts[0]!)) return onProgress('The data of an earlier start is there.');
   const total = accounts.reduce((sum, { events }) => sum + events.length, 0);
-  let sent = 0;
+  const before = accounts.map((_, at) => demo.sent?.[at] ?? 0);
+  const sent = before.map((count) => Math.max(0, count - repeatedEvents));
   let shown = 0;
+  const showProgress = () => {
+    const done = sent.reduce((sum, count) => sum + count, 0);
+    if (done < total && Date.now() - shown <= progressMilliseconds) return;
+    shown = Date.now();
+    onProgress(`Loading demo data: ${done} of ${total} events`);
+  };
   // An account's events are sent one after the other, so that batches are created in the order of
   // their times.
   await Promise.all(
-    accounts.map(async ({ events }) => {
-      for (let at = 0; at < events.length; at += deliverySize) {
-        const { accepted, failures } = await stack.events.deliver(
-          events.slice(at, at + deliverySize).map(eventMessage),
-          deliveryPatience,
-        );
-        const [failure] = failures;
-        if (failure !== undefined) throw new Error(`A demo event was not applied: ${failure.reason}`);
-        sent += accepted;
-        const done = sent === total;
-        if (done || Date.now() - shown > progressMilliseconds) {
-          shown = Date.now();
-          onProgress(`Loading demo data: ${sent} of ${total} events`);
-        }
+    accounts.map(async ({ events }, account) => {
+      for (let at = sent[account] as number; at < events.length; at += deliverySize) {
+        await deliver(stack, events.slice(at, at + deliverySize), at < (before[account] as number) + deliverySize);
+        sent[account] = Math.min(at + deliverySize, events.length);
+        folder.keepDemo({ ...demo, sent: sent.map((count, each) => Math.max(count, before[each] as number)) });
+        showProgress();
       }
     }),
   );
+  const { sent: _, ...loaded } = demo;
+  folder.keepDemo(loaded);
 }
 
-/** The last event of all says that the youngest batch of the first account is running. */
-async function isLoaded(stack: LocalStack, { account, batchIds }: DemoData): Promise<boolean> {
-  const token = await stack.issuer.token(account);
-  const response = await fetch(`${stack.baseUrl}/api/v1/batches?status=RUNNING&id=${batchIds.at(-1)}`, {
-    headers: { Authorization: `Bearer ${token}` },
-  });
-  if (!response.ok) throw new Error(`The batch list answered ${response.status}: ${await response.text()}`);
-  const { pagination } = (await response.json()) as { pagination: { total: number } };
-  return pagination.total > 0;
+/** A repeated event may be refused: it was applied long ago, or a user changed its batch since. */
+async function deliver(stack: LocalStack, events: DemoData['events'], isRepeated: boolean): Promise<void> {
+  const { failures } = await stack.events.deliver(events.map(eventMessage), deliveryPatience);
+  const [failure] = failures;
+  if (failure !== undefined && !isRepeated) throw new Error(`A demo event was not applied: ${failure.reason}`);
 }

@@ -1,17 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   CreateTableCommand,
+  type CreateTableCommandInput,
   DescribeTableCommand,
   DynamoDBClient,
   ResourceInUseException,
+  type TableDescription,
+  type TimeToLiveSpecification,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
+import { SetupProblem } from '../../setup-problem.ts';
 import { owner } from '../iam/owner.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
 /**
  * Creates the tables that are not there yet, as the template describes them. A table of an
- * earlier release gets the stream that it lacks.
+ * earlier release, or of an interrupted start, gets the stream and the time to live that it lacks.
+ * Throws SetupProblem for a table whose keys or indexes are others.
  */
 export async function createTables(
   endpoint: string,
@@ -25,20 +31,40 @@ export async function createTables(
         await client.send(new CreateTableCommand(create));
       } catch (error) {
         if (!(error instanceof ResourceInUseException)) throw error;
-        return addStream(client, create);
+        await completeTable(client, create);
       }
-      if (timeToLive !== undefined) {
-        await client.send(
-          new UpdateTimeToLiveCommand({ TableName: create.TableName, TimeToLiveSpecification: timeToLive }),
-        );
-      }
+      if (timeToLive !== undefined) await enableTimeToLive(client, create.TableName, timeToLive);
     }),
   );
   client.destroy();
 }
 
-async function addStream(client: DynamoDBClient, { TableName, StreamSpecification }: TableDefinition['create']) {
+async function completeTable(client: DynamoDBClient, create: TableDefinition['create']) {
+  const { TableName, StreamSpecification } = create;
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  if (!isDeepStrictEqual(describeKeys(Table), describeKeys(create))) {
+    throw new SetupProblem(
+      `The table ${TableName} has other keys or indexes than this version: another version made it. Use another folder or DynamoDB.`,
+    );
+  }
   if (StreamSpecification === undefined || Table?.StreamSpecification?.StreamEnabled === true) return;
   await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+}
+
+function describeKeys(table: TableDescription | CreateTableCommandInput = {}) {
+  const indexes = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName, KeySchema }) => [IndexName, KeySchema]);
+  return { key: table.KeySchema, indexes: Object.fromEntries(indexes) };
+}
+
+async function enableTimeToLive(
+  client: DynamoDBClient,
+  TableName: string,
+  TimeToLiveSpecification: TimeToLiveSpecification,
+) {
+  try {
+    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  } catch (error) {
+    // It is enabled already.
+    if ((error as Error).name !== 'ValidationException') throw error;
+  }
 }

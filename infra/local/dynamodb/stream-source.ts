@@ -1,8 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { owner } from '../iam/owner.ts';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { StreamSourceDefinition } from '../template/deployment.ts';
 
@@ -14,25 +14,15 @@ export interface Checkpoints {
 
 /** Keeps them in a file; without one, in memory. */
 export function createCheckpoints(file?: string): Checkpoints {
-  const all: Record<string, Record<string, string>> = file === undefined ? {} : readAll(file);
+  const found = file === undefined ? undefined : readJsonFile(file);
+  const all = (found ?? {}) as Record<string, Record<string, string>>;
   return {
     get: (table, shard) => all[table]?.[shard],
     set(table, shard, sequenceNumber) {
       all[table] = { ...all[table], [shard]: sequenceNumber };
-      if (file === undefined) return;
-      writeFileSync(`${file}.new`, JSON.stringify(all));
-      renameSync(`${file}.new`, file);
+      if (file !== undefined) writeJsonFile(file, all);
     },
   };
-}
-
-function readAll(file: string): Record<string, Record<string, string>> {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
-  }
 }
 
 /** A record as DynamoDB's stream has it: as in the event, but for the time. */

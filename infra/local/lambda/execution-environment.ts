@@ -38,7 +38,6 @@ export function startExecutionEnvironment(
     workerData: { directory: definition.directory, handler: definition.handler } satisfies WorkerSettings,
     env: { ...runtimeVariables(definition), ...variables, ...definition.environment },
     argv: [],
-    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: definition.memoryMegabytes },
     stdout: true,
     stderr: true,

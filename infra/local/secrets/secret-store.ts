@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { HttpServer } from '../http-server.ts';
 import type { Principals } from '../iam/principals.ts';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { type JsonCall, startJsonService } from '../json-service.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts';
 export interface SecretStore extends HttpServer {
   /**
    * Creates a secret with a text that is no key, as the template asks for, unless it is there.
-   * Returns whether it did.
+   * Returns whether it waits for its first rotation: an earlier start may have been interrupted.
    */
   create(arn: string): boolean;
   /**
@@ -31,15 +31,16 @@ const maxRequestBytes = 1024 * 1024;
 
 /** Starts it. Secrets are kept in `file`, readable by its owner alone; without one, in memory. */
 export async function startSecretStore(principals: Principals, file?: string): Promise<SecretStore> {
-  const secrets = file === undefined ? {} : readSecrets(file);
+  const secrets = ((file === undefined ? undefined : readJsonFile(file)) ?? {}) as Secrets;
   const server = await startJsonService({ principals, maxRequestBytes, perform });
   return { ...server, create, rotate };
 
   function create(arn: string): boolean {
-    if (secrets[arn] !== undefined) return false;
-    secrets[arn] = { [randomUUID()]: { value: randomUUID(), stages: ['AWSCURRENT'] } };
-    save();
-    return true;
+    if (secrets[arn] === undefined) {
+      secrets[arn] = { [randomUUID()]: { value: randomUUID(), stages: ['AWSCURRENT'] } };
+      save();
+    }
+    return !Object.values(secrets[arn]).some(({ stages }) => stages.includes('AWSPREVIOUS'));
   }
 
   async function rotate(SecretId: string, invoke: (event: unknown) => Promise<unknown>) {
@@ -50,9 +51,7 @@ export async function startSecretStore(principals: Principals, file?: string): P
   }
 
   function save() {
-    if (file === undefined) return;
-    writeFileSync(`${file}.new`, JSON.stringify(secrets), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    if (file !== undefined) writeJsonFile(file, secrets, { mode: 0o600 });
   }
 
   function perform({ operation, body, requireAccess }: JsonCall) {
@@ -119,13 +118,4 @@ const operations: Readonly<Record<string, (versions: Versions, input: Readonly<R
 /** A staging label is on one version at most. */
 function takeAway(versions: Readonly<Record<string, Version>>, stage: string) {
   for (const version of Object.values(versions)) version.stages = version.stages.filter((each) => each !== stage);
-}
-
-function readSecrets(file: string): Secrets {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
-  }
 }

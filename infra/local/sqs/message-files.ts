@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 
 /** What of a message outlives the process. */
 export interface StoredMessage {
@@ -29,24 +30,15 @@ export function messageFiles(directory: string): MessageFiles {
   const path = (messageId: string) => join(directory, `${messageId}.json`);
   return {
     read() {
-      const messages = readdirSync(directory).flatMap((name) => readMessage(join(directory, name)));
+      // A writer that was killed left a file with another ending: it had not accepted the message.
+      const names = readdirSync(directory).filter((name) => name.endsWith('.json'));
+      const messages = names.map((name) => readJsonFile(join(directory, name)) as StoredMessage);
       return messages.sort(
         (left, right) =>
           (left.sequenceNumber ?? '').localeCompare(right.sequenceNumber ?? '') || left.sentAt - right.sentAt,
       );
     },
-    write: (message) => writeFileSync(path(message.messageId), JSON.stringify(message)),
+    write: (message) => writeJsonFile(path(message.messageId), message),
     remove: (messageId) => rmSync(path(messageId), { force: true }),
   };
-}
-
-/** Nothing of a file whose writer was killed: it had not accepted the message. */
-function readMessage(file: string): StoredMessage[] {
-  try {
-    return [JSON.parse(readFileSync(file, 'utf8')) as StoredMessage];
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    rmSync(file);
-    return [];
-  }
 }

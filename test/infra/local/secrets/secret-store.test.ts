@@ -37,9 +37,9 @@ async function start(caller = principal, file?: string) {
   return { store, call };
 }
 
-it('moves the stages of versions as Secrets Manager does', async () => {
+it('moves the stages of versions as Secrets Manager does, and waits for its first rotation until then', async () => {
   const { store, call } = await start();
-  expect([store.create(arn), store.create(arn)]).toEqual([true, false]);
+  expect([store.create(arn), store.create(arn)]).toEqual([true, true]);
   const rotate = (value: string) =>
     store.rotate(arn, async (step) => {
       const { ClientRequestToken, Step } = step as { ClientRequestToken: string; Step: string };
@@ -56,6 +56,7 @@ it('moves the stages of versions as Secrets Manager does', async () => {
       }
     });
   await rotate('one');
+  expect(store.create(arn)).toBe(false);
   await rotate('two');
   const values = await Promise.all(
     ['AWSCURRENT', 'AWSPREVIOUS'].map(
@@ -73,7 +74,7 @@ it('keeps secrets in a file that its owner alone may read', async () => {
   const { SecretString } = await first.call('GetSecretValue', {});
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const second = await start(principal, file);
-  expect(second.store.create(arn)).toBe(false);
+  expect(second.store.create(arn)).toBe(true);
   expect((await second.call('GetSecretValue', {})).SecretString).toBe(SecretString);
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -76,8 +76,7 @@ describe('a queue with files', () => {
 
   it('passes over a message whose writing was interrupted: it had not been accepted', () => {
     openQueue().queue.send({ body: 'a' });
-    writeFileSync(join(directory, 'queue', 'half.json'), '{"messageId":"ha');
+    writeFileSync(join(directory, 'queue', 'half.json.new'), '{"messageId":"ha');
     expect(bodies(openQueue().queue.messages())).toEqual(['a']);
-    expect(readdirSync(join(directory, 'queue'))).not.toContain('half.json');
   });
 });
