@@ -50,45 +50,20 @@ export function describeStack(
   };
 }
 
-/**
- * What people are shown: the tokens, and curl lines that work as printed. `files` are the
- * description and the log.
- */
-export async function greeting(
-  { baseUrl, openapiUrl, tokenEndpoint, users, device }: StackDescription,
+/** What people are shown: where everything is, and lines for a shell that work as printed. */
+export function greeting(
+  { baseUrl, users, device }: StackDescription,
   files: { readonly description: string; readonly log: string },
-): Promise<string> {
-  const [user] = users;
-  const tokens = [...users, device].map(
-    ({ username, password, token }) =>
-      `${username} (password ${password})${username === device.username ? ', for machines' : ''}\n${token}`,
-  );
-  const jobId = await findDoneJob(baseUrl, user!.token);
-  const authorization = '-H "Authorization: Bearer $TOKEN"';
-  const lines = [
-    `TOKEN=${user!.token}`,
-    `curl ${authorization} '${baseUrl}/api/v1/batches?status=RUNNING&limit=2'`,
-    `curl ${authorization} '${baseUrl}/api/v2/jobs?status=DONE&limit=2'`,
-    ...(jobId === undefined ? [] : [`curl ${authorization} '${baseUrl}/api/v1/jobs/${jobId}/results_link'`]),
-    `curl ${authorization} -H 'Content-Type: application/json' -d '{"data":{"quiz-1":{"answer":42}}}' ${baseUrl}/api/v1/quizzes`,
-    `curl -d grant_type=password -d username=${user!.username} -d password=${user!.password} ${tokenEndpoint}`,
-    `curl -d grant_type=client_credentials -d client_id=${device.username} -d client_secret=${device.password} ${tokenEndpoint}`,
-  ];
-  return `${baseUrl} (open it in a browser; description: ${openapiUrl})
+): string {
+  const names = [...users, device].map(({ username }) => username).join(', ');
+  return `  API       ${baseUrl}
+  Page      ${baseUrl}/docs
+  Accounts  ${names}: passwords are the names; tokens and addresses in ${files.description}
+  Log       ${files.log}
 
-${tokens.join('\n\n')}
+export API=${baseUrl} TOKEN=$(node -p 'JSON.parse(fs.readFileSync("${files.description}")).users[0].token')
+curl -H "Authorization: Bearer $TOKEN" "$API/api/v1/batches?status=RUNNING&limit=2"
 
-${lines.join('\n')}
-
-Ctrl-C ends it. Addresses and tokens are in ${files.description}, what the functions write in ${files.log}.
+Ctrl-C ends it.
 `;
-}
-
-/** A job that has results, if there is one. */
-async function findDoneJob(baseUrl: string, token: string): Promise<string | undefined> {
-  const response = await fetch(`${baseUrl}/api/v2/jobs?status=DONE&limit=1`, {
-    headers: { Authorization: `Bearer ${token}` },
-  });
-  const { data } = (await response.json()) as { data: readonly { readonly id: string }[] };
-  return data[0]?.id;
 }

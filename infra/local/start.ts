@@ -78,11 +78,11 @@ async function start(settings: Settings) {
   const description = describeStack(stack, users, await withToken(deviceAccount));
   await writeFile(files.description, `${JSON.stringify(description, null, 2)}\n`);
   clearInterval(repeated);
-  const text = await greeting(description, {
+  const text = greeting(description, {
     description: relative('', files.description),
     log: relative('', files.log),
   });
-  console.log(`\nReady after ${((Date.now() - started) / 1000).toFixed(1)} s: ${text}`);
+  console.log(`\nReady after ${((Date.now() - started) / 1000).toFixed(1)} s:\n\n${text}`);
 }
 
 async function end(code: number) {

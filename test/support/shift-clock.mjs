@@ -1,4 +1,4 @@
-// Imported before a program: its clock goes on as many milliseconds from the real one as the address of this file says after `?`.
+// Imported before a program: its clock is ahead by the milliseconds after `?` in its address.
 const shift = Number(new URL(import.meta.url).search.slice(1));
 const RealDate = Date;
 globalThis.Date = class extends RealDate {

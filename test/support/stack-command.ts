@@ -73,7 +73,7 @@ export function startCommand(
       while (file === undefined) {
         if (child.exitCode !== null) throw new Error(`The local stack ended:\n${printed}`);
         await wait(100);
-        file = /^Ready.* in (\S+\.json),/ms.exec(printed)?.[1];
+        file = /^Ready.* in (\S+\.json)$/ms.exec(printed)?.[1];
       }
       return JSON.parse(readFileSync(join(directory, file), 'utf8')) as StackDescription;
     },
