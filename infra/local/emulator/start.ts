@@ -39,7 +39,7 @@ async function preparePython(): Promise<string> {
   await rm(environment, { recursive: true, force: true });
   await install(system, ['-m', 'venv', environment]);
   const checked = ['--require-hashes', '--only-binary', ':all:', '--requirement', requirements];
-  await install(python, ['-m', 'pip', '--disable-pip-version-check', '--no-input', 'install', ...checked]);
+  await install(python, ['-m', 'pip', '--disable-pip-version-check', '--no-input', '--quiet', 'install', ...checked]);
   await writeFile(stamp, wanted);
   console.log(`Done after ${((Date.now() - started) / 1000).toFixed(0)} s.`);
   return python;

@@ -263,29 +263,56 @@ class TestDocuments:
         assert counter["01"] + counter["10"] > 80
 
     def test_the_complete_worker(self, stack, cloud, writer, tmp_path):
-        (tmp_path / "worker.py").write_text(documented_program("docs/machines.md"))
+        """It survives its own `run`, reports faults, and gives its batch back at its end."""
+        program = (repository / "docs/worker.py").read_text()
+        line = '    return {"counter": {"000": job["runs"] or 100}}\n'
+        assert line in program
+        failing = """    if job["runs"] == 7: raise JobFault("Seven is too many.")
+    if job["runs"] == 8: raise RuntimeError("The machine is at fault.")
+    if job["runs"] == 9: time.sleep(60)
+"""
+        (tmp_path / "worker.py").write_text(program.replace(line, failing + line))
         device_type = f"LAB_{uuid4().hex[:8]}"
+        (tmp_path / "specs.json").write_text(MockDevice.to_abstract_repr())
         environment = {
             "API": stack.baseUrl,
             "TOKEN_ENDPOINT": stack.tokenEndpoint,
             "DEVICE_CLIENT_ID": stack.device["username"],
             "DEVICE_CLIENT_SECRET": stack.device["password"],
             "DEVICE_TYPE": device_type,
+            "DEVICE_SPECS": str(tmp_path / "specs.json"),
         }
         worker = subprocess.Popen(
             [sys.executable, tmp_path / "worker.py"], env={**os.environ, **environment}, cwd=tmp_path
         )
-        try:
+        headers = {"Authorization": f"Bearer {writer['token']}"}
+
+        def create(*runs):
             body = {
                 "project_id": str(uuid4()),
                 "device_type": device_type,
                 "sequence_builder": plain(MockDevice).to_abstract_repr(),
-                "jobs": [{"runs": 5}, {"runs": 6}],
+                "jobs": [{"runs": each} for each in runs],
             }
-            headers = {"Authorization": f"Bearer {writer['token']}"}
-            created = requests.post(f"{stack.baseUrl}/api/v1/batches", json=body, headers=headers).json()["data"]
-            wait_until(lambda: cloud.get_batch(created["id"]).status == "DONE")
-            assert [sum(job.result.values()) for job in cloud.get_batch(created["id"]).ordered_jobs] == [5, 6]
+            return requests.post(f"{stack.baseUrl}/api/v1/batches", json=body, headers=headers).json()["data"]["id"]
+
+        try:
+            devices = f"{stack.baseUrl}/api/v1/devices?device_type={device_type}"
+            wait_until(lambda: [each["availability"] for each in requests.get(devices).json()["data"]] == ["ACTIVE"])
+            create(8)
+            batch = create(5, 7, 6)
+            wait_until(lambda: cloud.get_batch(batch).status == "DONE")
+            first, second, third = cloud.get_batch(batch).ordered_jobs
+            assert [sum(job.result.values()) for job in (first, third)] == [5, 6]
+            assert (second.status, second.errors) == ("ERROR", ["Seven is too many."])
+            batch = create(9)
+            wait_until(lambda: cloud.get_batch(batch).status == "RUNNING")
+            worker.terminate()
+            assert worker.wait(timeout=20) == 0
+            token = {"Authorization": f"Bearer {stack.device['token']}"}
+            claims = f"{stack.baseUrl}/api/v1/devices/{device_type}/claim"
+            answer = requests.post(claims, json={"worker": "the next"}, headers=token).json()["data"]
+            assert answer["batch"]["id"] == batch
         finally:
             worker.kill()
             worker.wait()

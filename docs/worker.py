@@ -1,0 +1,134 @@
+"""A worker for one machine. Replace `run`, and it works. Needs Python 3.10 and `pip install requests`.
+
+Environment: API, TOKEN_ENDPOINT, DEVICE_CLIENT_ID, DEVICE_CLIENT_SECRET, DEVICE_TYPE, and DEVICE_SPECS:
+a file with the text of Pulser's `device.to_abstract_repr()`. SIGTERM and Ctrl-C end it: its batch can be
+claimed again at once.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import requests
+
+API, TYPE = os.environ["API"], os.environ["DEVICE_TYPE"]
+CLIENT = os.environ["DEVICE_CLIENT_ID"], os.environ["DEVICE_CLIENT_SECRET"]
+WAITS_SECONDS = (1, 2, 4, 8)
+token = {"ends": 0.0}
+
+
+class JobFault(Exception):
+    """The job is at fault: it becomes ERROR, and its user reads this text."""
+
+
+def run(batch, job, canceled):
+    """Runs the job and returns its results. Nobody wants them once the event `canceled` is set.
+
+    The sequence is job["sequence"] or batch["sequence_builder"], with job["variables"], job["runs"] times.
+    Raise JobFault for a job that cannot run. Anything else that is raised is the machine's fault.
+    """
+    return {"counter": {"000": job["runs"] or 100}}
+
+
+def send(method, url, **options):
+    """Every call may be repeated: after a dropped connection, 408, 429 and 5xx. Raises RequestException."""
+    for wait in (*WAITS_SECONDS, None):
+        try:
+            answer = requests.request(method, url, timeout=30, **options)
+            if wait is None or answer.status_code not in (408, 425, 429, 500, 502, 503, 504):
+                answer.raise_for_status()
+                return answer
+        except (requests.ConnectionError, requests.Timeout):
+            if wait is None:
+                raise
+        time.sleep(wait)
+
+
+def call(method, path, body=None):
+    if time.monotonic() > token["ends"]:
+        answer = send("POST", os.environ["TOKEN_ENDPOINT"], data={"grant_type": "client_credentials"}, auth=CLIENT).json()
+        token.update(text=answer["access_token"], ends=time.monotonic() + answer["expires_in"] - 60)
+    return send(method, f"{API}/api/v1/{path}", json=body, headers={"Authorization": "Bearer " + token["text"]})
+
+
+def beat(lease, job, seconds, canceled, ended):
+    while not ended.is_set():  # The first one at once.
+        try:
+            if call("POST", f"leases/{lease}/heartbeat", {"job_id": job["id"]}).json()["data"]["cancel"]:
+                canceled.set()
+        except requests.RequestException as problem:
+            if problem.response is not None and problem.response.status_code == 409:
+                canceled.set()  # The lease is lost.
+            print(problem)
+        ended.wait(seconds)
+
+
+def run_job(lease, batch, job, seconds):
+    """Runs a job and reports it. Returns the answer, which holds the next job."""
+    canceled, ended = threading.Event(), threading.Event()
+    threading.Thread(target=beat, args=(lease, job, seconds, canceled, ended), daemon=True).start()
+    try:
+        content = json.dumps(run(batch, job, canceled)).encode()
+        checksum = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        link = call("POST", f"leases/{lease}/jobs/{job['id']}/results", checksum).json()["data"]
+        send("PUT", link["url"], data=content, headers=link["headers"])
+        report = {"status": "DONE", "results": True}
+    except JobFault as fault:
+        report = {"status": "ERROR", "errors": [str(fault)]}
+    finally:
+        ended.set()
+    return call("POST", f"leases/{lease}/jobs/{job['id']}", report).json()["data"]
+
+
+def run_batch(claim):
+    """Runs the jobs of a batch in their order, until it is done or another worker has it."""
+    lease, answer = claim["lease"], {"done": False, "job": claim["job"]}
+    try:
+        while not answer["done"]:
+            try:
+                if answer["job"] is not None:
+                    answer = run_job(lease, claim["batch"], answer["job"], claim["heartbeat_seconds"])
+                    continue
+                time.sleep(answer["retry_after"])  # An open batch, which may get more jobs.
+            except requests.HTTPError as problem:
+                if problem.response.status_code != 409:
+                    raise
+            # After 409 this says how to go on: with the next job, not at all, or 409 again.
+            answer = call("POST", f"leases/{lease}/next", {}).json()["data"]
+    except SystemExit:
+        call("DELETE", f"leases/{lease}")
+        raise
+
+
+def main():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit())
+    specs = Path(os.environ["DEVICE_SPECS"]).read_text(encoding="utf-8")
+    announced = False
+    while True:
+        try:
+            if not announced:
+                call("PUT", f"devices/{TYPE}", {"status": "UP", "specs": specs})
+                announced = True
+            answer = call("POST", f"devices/{TYPE}/claim", {"worker": socket.gethostname()})
+            claim = answer.json()["data"]
+            if claim is None:
+                time.sleep(float(answer.headers["Retry-After"]))
+            else:
+                run_batch(claim)
+        except Exception:
+            # Nothing keeps the lease: another worker takes the batch over within a minute. A job that
+            # three workers have lost in this way becomes ERROR.
+            traceback.print_exc()
+            time.sleep(5)
+
+
+if __name__ == "__main__":
+    main()
