@@ -7,7 +7,7 @@ export const operation = {
   tag: 'For devices',
   summary: 'Announce a device',
   description:
-    'Stores the status and the specification of a device, in place of the earlier ones. The device takes work while its status is `UP`. A batch without a device type is for the device whose specification has the name that the sequence’s device has.',
+    'Stores the status and the specification of a device, in place of the earlier ones. The status is for users to read: a worker that claims gets work whatever it is. A batch without a device type is for the device whose specification has the name that the sequence’s device has.',
   path: DevicePath,
   device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
   body: jsonBody(AnnounceRequest),
