@@ -4,9 +4,9 @@ import { Duration } from 'aws-cdk-lib';
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type QueueName, queues } from '../functions/queues.ts';
 import { type FunctionDescription, otherFunctions } from '../functions/routes.ts';
-import { type StreamConsumerName, type TableDescription, type TableName, tables } from '../functions/tables.ts';
+import { type StreamConsumerName, type TableName, tables } from '../functions/tables.ts';
 import { capitalize } from './service-function.ts';
-import type { WatchedMetrics } from './watched-metrics.ts';
+import { streamConsumers, type WatchedMetrics } from './watched-metrics.ts';
 
 /**
  * A log, or the logs of a kind of functions: the gateway's access log and its log of its own
@@ -23,7 +23,8 @@ export interface AlarmDescription {
   readonly threshold: number;
   /** What the threshold counts: seconds, milliseconds, or the name of what happened. */
   readonly unit: string;
-  readonly periods: number;
+  /** 1 unless given. */
+  readonly periods?: number;
   readonly meaning: string;
   readonly remedy: string;
   /** What to ask in Logs Insights, by the log that is asked. */
@@ -49,7 +50,6 @@ const answers: Alarms = {
     metric: ({ serverErrors }) => serverErrors,
     threshold: 5,
     unit: 'answers of 5xx',
-    periods: 1,
     meaning: 'The API answers 5xx.',
     remedy:
       'The query `functions` shows the causes. An answer that only `gateway` shows never reached a function: see `LambdaThrottles`, or a crash, or a timeout. `CorruptData` and `OutdatedColumns` name what to do: `npm run repair`. If AWS times out, check its health page; callers retry by themselves.',
@@ -85,7 +85,6 @@ const answers: Alarms = {
     metric: ({ throttled }) => throttled,
     threshold: 20,
     unit: 'answers of 429',
-    periods: 1,
     meaning: 'Callers are answered 429, by the stage throttle or because DynamoDB throttles.',
     remedy:
       'The query `gateway` shows who: the `responseType` THROTTLED is the stage’s throttle, otherwise DynamoDB throttled. One caller in a loop is what the throttle is for. If all callers are throttled, raise `throttle` in `infra/stages.ts`.',
@@ -99,7 +98,6 @@ const answers: Alarms = {
     metric: ({ lambdaThrottles }) => lambdaThrottles,
     threshold: 1,
     unit: 'throttled calls',
-    periods: 1,
     meaning: 'Functions of this account are throttled: requests get 500, events wait.',
     remedy: 'Ask AWS for more concurrency, or find the function of the account that takes it.',
     queries: {
@@ -115,7 +113,6 @@ const tokens: Alarms = {
     metric: ({ authorizerFailures }) => authorizerFailures,
     threshold: 1,
     unit: 'failed requests',
-    periods: 1,
     meaning: 'The authorizer fails, so that valid tokens are answered 5xx.',
     remedy:
       'The query `authorizer` shows why: the issuer does not answer and no keys are held, or its configuration is wrong.',
@@ -184,7 +181,6 @@ const webhookKey: Alarms = {
     metric: ({ rotationErrors }) => rotationErrors,
     threshold: 1,
     unit: 'errors',
-    periods: 1,
     meaning: 'The key that webhooks are signed with could not be made or changed.',
     remedy:
       'The query `rotation` shows why. After the first deployment no webhook is sent until it succeeds: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`.',
@@ -202,7 +198,6 @@ const schedules: Alarms = {
     metric: ({ scheduleErrors }) => scheduleErrors.measureQueues,
     threshold: 3,
     unit: 'errors',
-    periods: 1,
     meaning: 'The queues of devices cannot be measured, so that `UnclaimedWork` may be blind.',
     remedy: 'The query `schedules` shows why.',
     queries: {
@@ -220,11 +215,6 @@ const schedules: Alarms = {
 
 type ConsumerName = keyof WatchedMetrics['consumerErrors'];
 
-/** The functions that streams feed. */
-const streamConsumers = [
-  ...new Set(Object.values<TableDescription>(tables).flatMap(({ stream }) => stream?.consumer ?? [])),
-] as StreamConsumerName[];
-
 /** The functions that queues and streams feed. */
 const consumers = [
   ...new Set<ConsumerName>([...Object.values(queues).map(({ consumer }) => consumer.function), ...streamConsumers]),
@@ -235,7 +225,6 @@ function errorsOf(consumer: ConsumerName): AlarmDescription {
     metric: ({ consumerErrors }) => consumerErrors[consumer],
     threshold: 3,
     unit: 'errors',
-    periods: 1,
     meaning: 'This function fails as a whole or runs out of time, so that its messages wait.',
     remedy: 'The query `consumers` shows why. The messages are delivered again: nothing is lost.',
     queries: {
@@ -249,7 +238,6 @@ function recordAgeOf(consumer: StreamConsumerName): AlarmDescription {
     metric: ({ recordAge }) => recordAge[consumer],
     threshold: Duration.minutes(15).toMilliseconds(),
     unit: 'milliseconds',
-    periods: 1,
     meaning: 'This function is behind with the records of a table’s stream.',
     remedy:
       'The query `consumers` shows why. Streams keep records for 24 hours. After 12 the function gives up a record that fails, and its place in the stream becomes a dead letter.',
@@ -267,7 +255,6 @@ function throttlesOf(table: TableName): AlarmDescription {
     metric: ({ tableThrottles }) => tableThrottles[table],
     threshold: 10,
     unit: 'throttled reads and writes',
-    periods: 1,
     meaning: 'DynamoDB throttles this table or one of its indexes.',
     remedy:
       'The query `functions` shows who calls most, `consumers` whose events fail. One user is one partition (1,000 write units and 3,000 read units a second): slow that user down.',
@@ -291,7 +278,6 @@ function deadLettersOf(queue: QueueName): AlarmDescription {
     metric: (metrics) => metrics.queues[queue].deadLetters,
     threshold: 1,
     unit: 'dead letters',
-    periods: 1,
     meaning: 'A message of this queue could not be handled and waits in its dead-letter queue.',
     remedy:
       'Read `reason` on the message: `aws sqs receive-message --message-attribute-names All`. A webhook is given up when its receiver has failed seven times: nothing of ours is wrong, and its user sees it, too. For a batch to recover the query `consumers` shows why. Correct the sender and send the event again (under the same id after 5 minutes), or move all messages back once the cause is gone: `aws sqs start-message-move-task` with the queue as `--destination-arn`, since the consumer sent most dead letters itself.',
@@ -309,7 +295,6 @@ function ageOf(queue: QueueName): AlarmDescription {
     metric: (metrics) => metrics.queues[queue].age,
     threshold: queues[queue].alarmSeconds,
     unit: 'seconds',
-    periods: 1,
     meaning: 'Messages of this queue wait longer than they should.',
     remedy:
       'Look at the query `consumers` and at the alarms on errors of consumers and on throttled tables. If an event waits for its batch or job, the sender never sent that.',

@@ -75,7 +75,7 @@ interface AlarmProps {
 }
 
 function createAlarm(scope: Construct, name: string, { description, metrics }: AlarmProps): Alarm {
-  const { metric, threshold, periods, meaning, remedy } = description;
+  const { metric, threshold, periods = 1, meaning, remedy } = description;
   return new Alarm(scope, name, {
     metric: metric(metrics),
     threshold,

@@ -23,6 +23,11 @@ export interface WatchedParts {
 
 export type WatchedMetrics = ReturnType<typeof watchMetrics>;
 
+/** The functions that streams feed. */
+export const streamConsumers = [
+  ...new Set(Object.values<TableDescription>(tableDescriptions).flatMap(({ stream }) => stream?.consumer ?? [])),
+] as StreamConsumerName[];
+
 /** Every metric has a value for each of these. */
 export const period = Duration.minutes(5);
 
@@ -62,7 +67,7 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     ),
     /** Milliseconds, by the function that takes the records. */
     recordAge: Object.fromEntries(
-      streamConsumers().map((name) => [
+      streamConsumers.map((name) => [
         name,
         consumers.functions[name].metric('IteratorAge', { statistic: Stats.MAXIMUM, period }),
       ]),
@@ -100,12 +105,6 @@ function watchDevices(api: Api, schedules: Schedules) {
       statistic: Stats.SUM,
     }),
   };
-}
-
-/** The functions that streams feed. */
-function streamConsumers(): StreamConsumerName[] {
-  const names = Object.values<TableDescription>(tableDescriptions).flatMap(({ stream }) => stream?.consumer ?? []);
-  return [...new Set(names as StreamConsumerName[])];
 }
 
 /** An object with the same keys. */

@@ -60,78 +60,79 @@ const maxReadUnitsPerSecond = 3_000;
 
 /** What lists cost: read units at each size; the rest at the largest. */
 export function listTable(lists: NonNullable<Figures['lists']>): string {
-  const sizes = Object.keys(lists).sort((a, b) => Number(a) - Number(b));
-  const largest = sizes.at(-1) ?? '';
-  const of = (size: string, name: string) => lists[size]?.find((figure) => figure.name === name);
-  const headings = [
-    'page of 100',
-    ...sizes.map((size) => Number(size).toLocaleString('en')),
-    'calls',
-    'depth',
-    'a second',
-  ];
-  const rows = (lists[largest] ?? []).map(({ name, readUnits, calls, depth }) => [
-    name,
-    ...sizes.map((size) => of(size, name)?.readUnits),
-    calls,
-    depth,
-    Math.floor(maxReadUnitsPerSecond / readUnits),
+  const { largest, atEachSize } = bySize(lists);
+  return figureTable('page of 100', largest, [
+    ...atEachSize('', ({ readUnits }) => readUnits),
+    ['calls', ({ calls }) => calls],
+    ['depth', ({ depth }) => depth],
+    ['a second', ({ readUnits }) => Math.floor(maxReadUnitsPerSecond / readUnits)],
   ]);
-  return markdownTable(headings, rows);
 }
 
 /** CPU time and memory of lists, at each size. */
 export function listProcessTable(lists: NonNullable<Figures['lists']>): string {
-  const sizes = Object.keys(lists).sort((a, b) => Number(a) - Number(b));
-  const names = (lists[sizes.at(-1) ?? ''] ?? []).flatMap(({ name, cpuMilliseconds }) =>
-    cpuMilliseconds ? [name] : [],
-  );
-  const of = (size: string, name: string) => lists[size]?.find((figure) => figure.name === name);
-  const rows = names.map((name) => [
-    name,
-    ...sizes.map((size) => of(size, name)?.cpuMilliseconds),
-    ...sizes.map((size) => Math.round(of(size, name)?.peakMegabytes ?? Number.NaN)),
+  const { largest, atEachSize } = bySize(lists);
+  const measured = largest.filter(({ cpuMilliseconds }) => cpuMilliseconds);
+  return figureTable('page of 100', measured, [
+    ...atEachSize('CPU ms, ', ({ cpuMilliseconds }) => cpuMilliseconds),
+    ...atEachSize('MB, ', ({ peakMegabytes }) => Math.round(peakMegabytes ?? Number.NaN)),
   ]);
-  const titles = sizes.map((size) => Number(size).toLocaleString('en'));
-  return markdownTable(
-    ['page of 100', ...titles.map((size) => `CPU ms, ${size}`), ...titles.map((size) => `MB, ${size}`)],
-    rows,
-  );
+}
+
+/** The figures at the largest size, and columns with a value of the same list at each size. */
+function bySize(lists: NonNullable<Figures['lists']>) {
+  const sizes = Object.keys(lists).sort((a, b) => Number(a) - Number(b));
+  return {
+    largest: lists[sizes.at(-1) ?? ''] ?? [],
+    atEachSize: (prefix: string, cellOf: (figure: ListFigure) => Cell) =>
+      sizes.map((size): Column<ListFigure> => {
+        const ofSize = new Map(lists[size]?.map((figure) => [figure.name, cellOf(figure)]));
+        return [prefix + Number(size).toLocaleString('en'), ({ name }) => ofSize.get(name)];
+      }),
+  };
 }
 
 export function callTable(heading: string, figures: readonly CallFigure[]): string {
-  const rows = figures.map(({ name, writeUnits, readUnits, calls, depth }) => [
-    name,
-    writeUnits,
-    readUnits,
-    calls,
-    depth,
+  return figureTable(heading, figures, [
+    ['write units', ({ writeUnits }) => writeUnits],
+    ['read units', ({ readUnits }) => readUnits],
+    ['calls', ({ calls }) => calls],
+    ['depth', ({ depth }) => depth],
   ]);
-  return markdownTable([heading, 'write units', 'read units', 'calls', 'depth'], rows);
 }
 
 export function claimTable(figures: readonly ClaimFigure[]): string {
-  const rows = figures.map(({ name, claimsPerSecond, lostRaces }) => [name, claimsPerSecond, lostRaces]);
-  return markdownTable(['workers', 'claims a second', 'lost races for each claim'], rows);
+  return figureTable('workers', figures, [
+    ['claims a second', ({ claimsPerSecond }) => claimsPerSecond],
+    ['lost races for each claim', ({ lostRaces }) => lostRaces],
+  ]);
 }
 
 export function writerTable(figures: readonly WriterFigure[]): string {
-  const rows = figures.map(({ name, changesPerSecond, conflictsPerChange }) => [
-    name,
-    changesPerSecond,
-    conflictsPerChange,
+  return figureTable('writers of one user', figures, [
+    ['changes a second', ({ changesPerSecond }) => changesPerSecond],
+    ['conflicts for each change', ({ conflictsPerChange }) => conflictsPerChange],
   ]);
-  return markdownTable(['writers of one user', 'changes a second', 'conflicts for each change'], rows);
 }
 
 export function bundleTable(figures: readonly BundleFigure[]): string {
-  const rows = figures.map(({ name, kilobytes, cpuMilliseconds, cpuRatio }) => [
-    name,
-    Math.round(kilobytes),
-    cpuMilliseconds,
-    cpuRatio.toFixed(2),
+  return figureTable('bundle', figures, [
+    ['kB', ({ kilobytes }) => Math.round(kilobytes)],
+    ['CPU ms to start', ({ cpuMilliseconds }) => cpuMilliseconds],
+    ["times the SDK's client alone", ({ cpuRatio }) => cpuRatio.toFixed(2)],
   ]);
-  return markdownTable(['bundle', 'kB', 'CPU ms to start', "times the SDK's client alone"], rows);
+}
+
+type Column<Figure> = readonly [heading: string, cellOf: (figure: Figure) => Cell];
+
+/** A row for each figure: its name, and its value in each column. */
+function figureTable<Figure extends { readonly name: string }>(
+  heading: string,
+  figures: readonly Figure[],
+  columns: readonly Column<Figure>[],
+): string {
+  const rows = figures.map((figure) => [figure.name, ...columns.map(([, cellOf]) => cellOf(figure))]);
+  return markdownTable([heading, ...columns.map(([title]) => title)], rows);
 }
 
 /**
