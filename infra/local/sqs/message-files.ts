@@ -7,9 +7,9 @@ export interface StoredMessage {
   readonly messageId: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly groupId?: string;
-  readonly deduplicationId?: string;
-  readonly sequenceNumber?: string;
+  readonly groupId?: string | undefined;
+  readonly deduplicationId?: string | undefined;
+  readonly sequenceNumber?: string | undefined;
   /** Milliseconds since 1970. */
   readonly sentAt: number;
   /** Hidden until then, milliseconds since 1970. */

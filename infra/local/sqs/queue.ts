@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Refusal } from '../refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import type { MessageFiles, StoredMessage } from './message-files.ts';
@@ -12,7 +12,7 @@ export interface NewMessage {
    * Required by FIFO queues: messages of a group are received in the order in which they were sent.
    */
   readonly groupId?: string;
-  /** A FIFO queue keeps only the first message of five minutes that has it. */
+  /** A FIFO queue keeps only the first message of a group and of five minutes that has it. */
   readonly deduplicationId?: string;
   /** Milliseconds that the message is hidden at first. Standard queues only. */
   readonly delay?: number;
@@ -36,8 +36,8 @@ export interface Message extends Omit<StoredMessage, 'visibleAt'> {
 export interface Queue {
   readonly definition: QueueDefinition;
   /**
-   * The message, or the one with the same deduplication id that was sent within the last five
-   * minutes. Throws Refusal for what SQS refuses.
+   * The message, or the one of its group with the same deduplication id that was sent within the
+   * last five minutes. Throws Refusal for what SQS refuses.
    */
   send(message: NewMessage): Message;
   /**
@@ -81,7 +81,6 @@ export function createQueue(
   deadLetters: () => Queue | undefined,
   files?: MessageFiles,
 ): Queue {
-  const { fifo } = definition;
   const maxReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
   const groups = new Map<string, Group>();
   const recentlySent = new Map<string, Message>();
@@ -95,70 +94,39 @@ export function createQueue(
     receive,
     delete: remove,
     release,
-    takeOver(message) {
-      keep(message);
-      add(message);
-    },
+    takeOver: (message) => void accept(message),
     messages: () => [...groups.values()].flatMap((group) => group.messages),
     onVisible: (listener) => void listeners.push(listener),
   };
 
   function send({ body, attributes = {}, groupId, deduplicationId, delay = 0 }: NewMessage): Message {
     requireAllowedSize(body, attributes);
-    const common = {
-      messageId: randomUUID(),
-      body,
-      attributes,
-      sentAt: Date.now(),
-      receiveCount: 0,
-      tried: Promise.withResolvers<void>(),
-      settled: Promise.withResolvers<'deleted' | 'redriven'>(),
-    };
-    if (fifo === undefined) {
-      keep(common, delay);
-      if (delay === 0) add(common);
-      else addHidden(common, delay);
-      return common;
-    }
+    const message = { ...neverReceived(), messageId: randomUUID(), body, attributes, sentAt: Date.now() };
+    if (!definition.fifo) return accept(message, delay);
     if (delay > 0) throw new Refusal('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
-    const ids = fifoIds(groupId, deduplicationId ?? (fifo.deduplicatesByContent ? sha256(body) : undefined));
-    const deduplicationKey = fifo.deduplicatesPerGroup ? JSON.stringify(ids) : ids.deduplicationId;
+    const ids = fifoIds(groupId, deduplicationId);
+    const key = JSON.stringify(ids);
     forgetOldDeduplicationIds();
-    const known = recentlySent.get(deduplicationKey);
+    const known = recentlySent.get(key);
     if (known !== undefined) return known;
     lastSequenceNumber += 1n;
-    const message = { ...common, ...ids, sequenceNumber: String(lastSequenceNumber).padStart(20, '0') };
-    recentlySent.set(deduplicationKey, message);
-    keep(message);
-    add(message);
-    return message;
+    const inOrder = { ...message, ...ids, sequenceNumber: String(lastSequenceNumber).padStart(20, '0') };
+    recentlySent.set(key, inOrder);
+    return accept(inOrder);
   }
 
-  function keep({ messageId, body, attributes, sentAt, ...message }: Message, delay = 0) {
-    const { groupId, deduplicationId, sequenceNumber } = message;
-    files?.write({
-      messageId,
-      body,
-      attributes,
-      sentAt,
-      visibleAt: Date.now() + delay,
-      ...(groupId !== undefined && { groupId }),
-      ...(deduplicationId !== undefined && { deduplicationId }),
-      ...(sequenceNumber !== undefined && { sequenceNumber }),
-    });
+  /** When it returns, the message outlives this process where there are files. */
+  function accept(message: Message, delay = 0): Message {
+    const { messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt } = message;
+    const visibleAt = Date.now() + delay;
+    files?.write({ messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt, visibleAt });
+    add(message, delay);
+    return message;
   }
 
   /** A message of an earlier process: its consumer is gone. */
   function restore({ visibleAt, ...stored }: StoredMessage) {
-    const message: Message = {
-      ...stored,
-      receiveCount: 0,
-      tried: Promise.withResolvers<void>(),
-      settled: Promise.withResolvers<'deleted' | 'redriven'>(),
-    };
-    const delay = visibleAt - Date.now();
-    if (delay > 0) addHidden(message, delay);
-    else add(message);
+    add({ ...stored, ...neverReceived() }, visibleAt - Date.now());
     const number = BigInt(stored.sequenceNumber ?? 0);
     if (number > lastSequenceNumber) lastSequenceNumber = number;
   }
@@ -213,16 +181,14 @@ export function createQueue(
     setTimeout(show, delay).unref();
   }
 
-  function addHidden(message: Message, delay: number) {
-    groups.set(groupName(message), { messages: [message], hidden: 1 });
-    showAfter(message, delay);
-  }
-
-  function add(message: Message) {
+  /** Only messages of standard queues have a delay: each is a group of its own. */
+  function add(message: Message, delay: number) {
     const group = groups.get(groupName(message)) ?? { messages: [], hidden: 0 };
     group.messages.push(message);
     groups.set(groupName(message), group);
-    announce();
+    if (delay <= 0) return announce();
+    group.hidden = 1;
+    showAfter(message, delay);
   }
 
   function redrive(message: Message) {
@@ -236,7 +202,7 @@ export function createQueue(
   }
 
   function groupName({ groupId, messageId }: Message): string {
-    return fifo === undefined ? messageId : (groupId ?? '');
+    return definition.fifo ? (groupId ?? '') : messageId;
   }
 
   function forgetOldDeduplicationIds() {
@@ -247,6 +213,10 @@ export function createQueue(
       recentlySent.delete(key);
     }
   }
+}
+
+function neverReceived(): Pick<Message, 'receiveCount' | 'tried' | 'settled'> {
+  return { receiveCount: 0, tried: Promise.withResolvers(), settled: Promise.withResolvers() };
 }
 
 function requireAllowedSize(body: string, attributes: Readonly<Record<string, string>>) {
@@ -280,8 +250,4 @@ function fifoIds(groupId: string | undefined, deduplicationId: string | undefine
     }
   }
   return { groupId, deduplicationId };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

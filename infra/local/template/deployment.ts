@@ -38,13 +38,8 @@ export interface QueueDefinition {
   readonly url: string;
   /** How long a received message stays hidden on AWS. */
   readonly visibilityTimeoutSeconds: number;
-  /** Undefined for a standard queue. */
-  readonly fifo?: {
-    /** A message without a deduplication id gets the hash of its body. */
-    readonly deduplicatesByContent: boolean;
-    /** Messages of two groups may have the same deduplication id. */
-    readonly deduplicatesPerGroup: boolean;
-  };
+  /** Otherwise a standard queue. A FIFO queue deduplicates by the ids of each group. */
+  readonly fifo?: true;
   /** Where a message goes after `maxReceiveCount` deliveries. */
   readonly redrive?: { readonly deadLetterArn: string; readonly maxReceiveCount: number };
 }
@@ -192,19 +187,17 @@ function readBucket({ ref }: Resource, resources: readonly Resource[]): BucketDe
   };
 }
 
-function readQueue({ ref, attributes, properties }: Resource): QueueDefinition {
-  const redrive = properties.RedrivePolicy;
+function readQueue({ logicalId, ref, attributes, properties }: Resource): QueueDefinition {
+  const { FifoQueue, ContentBasedDeduplication, DeduplicationScope, RedrivePolicy: redrive } = properties;
+  if (FifoQueue === true && (ContentBasedDeduplication === true || DeduplicationScope !== 'messageGroup')) {
+    throw new SetupProblem(`The local FIFO queues deduplicate by the ids of each group, unlike ${logicalId}.`);
+  }
   return {
     name: attributes.QueueName!,
     url: ref,
     arn: attributes.Arn!,
     visibilityTimeoutSeconds: properties.VisibilityTimeout ?? 30,
-    ...(properties.FifoQueue === true && {
-      fifo: {
-        deduplicatesByContent: properties.ContentBasedDeduplication === true,
-        deduplicatesPerGroup: properties.DeduplicationScope === 'messageGroup',
-      },
-    }),
+    ...(FifoQueue === true && { fifo: true }),
     ...(redrive !== undefined && {
       redrive: { deadLetterArn: redrive.deadLetterTargetArn, maxReceiveCount: Number(redrive.maxReceiveCount) },
     }),
@@ -212,34 +205,45 @@ function readQueue({ ref, attributes, properties }: Resource): QueueDefinition {
 }
 
 function requireDeadLettersOfSameKind({ name, fifo, redrive }: QueueDefinition, queues: readonly QueueDefinition[]) {
-  const deadLetters = queues.find(({ arn }) => arn === redrive?.deadLetterArn);
   if (redrive === undefined) return;
-  if (deadLetters === undefined || (deadLetters.fifo === undefined) !== (fifo === undefined)) {
+  const deadLetters = queues.find(({ arn }) => arn === redrive.deadLetterArn);
+  if (deadLetters === undefined || deadLetters.fifo !== fifo) {
     throw new SetupProblem(`SQS asks for a dead-letter queue of the same kind: ${name}.`);
   }
 }
 
-function readEventSource(
+/** The function that an event source mapping feeds, from something that was `found`. */
+function targetOf(
   { logicalId, properties }: Resource,
+  functions: readonly FunctionDefinition[],
+  found: unknown,
+): FunctionDefinition {
+  const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
+  if (target !== undefined && found !== undefined) return target;
+  throw new SetupProblem(
+    `The local stack knows event sources from a queue or a stream to a function, not ${logicalId}.`,
+  );
+}
+
+function requireAccess({ name, statements }: FunctionDefinition, actions: readonly string[], resource: string) {
+  const missing = actions.find((action) => !isAllowed(statements, { action, resource }));
+  if (missing === undefined) return;
+  throw new SetupProblem(`The role of ${name} does not allow ${missing}, which its event source needs.`);
+}
+
+function readEventSource(
+  mapping: Resource,
   functions: readonly FunctionDefinition[],
   queues: readonly QueueDefinition[],
 ): EventSourceDefinition {
-  const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
+  const { logicalId, properties } = mapping;
   const queueArn: string = properties.EventSourceArn;
   const queue = queues.find(({ arn }) => arn === queueArn);
-  if (target === undefined || queue === undefined) {
-    throw new SetupProblem(
-      `The local stack knows event sources from a queue or a stream to a function, not ${logicalId}.`,
-    );
-  }
-  if (queue.fifo !== undefined && (properties.BatchSize > 10 || properties.MaximumBatchingWindowInSeconds > 0)) {
+  const target = targetOf(mapping, functions, queue);
+  if (queue?.fifo && (properties.BatchSize > 10 || properties.MaximumBatchingWindowInSeconds > 0)) {
     throw new SetupProblem(`Lambda reads a FIFO queue in batches of up to 10 and without a window: ${logicalId}.`);
   }
-  for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']) {
-    if (!isAllowed(target.statements, { action, resource: queueArn })) {
-      throw new SetupProblem(`The role of ${target.name} does not allow ${action}, which its event source needs.`);
-    }
-  }
+  requireAccess(target, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], queueArn);
   const maxConcurrency = properties.ScalingConfig?.MaximumConcurrency;
   return {
     queueArn,
@@ -251,39 +255,26 @@ function readEventSource(
 }
 
 function readStreamSource(
-  { logicalId, properties }: Resource,
+  mapping: Resource,
   functions: readonly FunctionDefinition[],
   tables: readonly Resource[],
 ): StreamSourceDefinition {
-  const target = functions.find(({ name, arn }) => [name, arn].includes(properties.FunctionName));
-  const streamArn: string = properties.EventSourceArn;
+  const { EventSourceArn: streamArn, BatchSize, FilterCriteria, DestinationConfig } = mapping.properties;
   const table = tables.find(({ attributes }) => attributes.StreamArn === streamArn);
-  if (target === undefined || table?.properties.StreamSpecification === undefined) {
-    throw new SetupProblem(
-      `The local stack knows event sources from a queue or a stream to a function, not ${logicalId}.`,
-    );
-  }
-  const givenUpArn: string = properties.DestinationConfig?.OnFailure?.Destination;
+  const target = targetOf(mapping, functions, table?.properties.StreamSpecification);
   const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
-  const needed = [
-    ...streamActions.map((action) => ({ action: `dynamodb:${action}`, resource: streamArn })),
-    { action: 'sqs:SendMessage', resource: givenUpArn },
-  ];
-  for (const access of needed) {
-    if (!isAllowed(target.statements, access)) {
-      throw new SetupProblem(
-        `The role of ${target.name} does not allow ${access.action}, which its event source needs.`,
-      );
-    }
-  }
+  requireAccess(
+    target,
+    streamActions.map((action) => `dynamodb:${action}`),
+    streamArn,
+  );
+  requireAccess(target, ['sqs:SendMessage'], DestinationConfig?.OnFailure?.Destination);
   return {
-    tableName: table.ref,
+    tableName: table!.ref,
     streamArn,
     functionArn: target.arn,
-    batchSize: properties.BatchSize ?? 100,
-    patterns: (properties.FilterCriteria?.Filters ?? []).map(({ Pattern }: { Pattern: string }) =>
-      readPattern(Pattern),
-    ),
+    batchSize: BatchSize ?? 100,
+    patterns: (FilterCriteria?.Filters ?? []).map(({ Pattern }: { Pattern: string }) => readPattern(Pattern)),
   };
 }
 

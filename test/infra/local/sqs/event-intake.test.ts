@@ -5,7 +5,7 @@ import { createQueue, type Message } from '../../../../infra/local/sqs/queue.ts'
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const fifo = { deduplicatesByContent: false, deduplicatesPerGroup: false };
+const fifo = true;
 const definition = (name: string) => ({ name, arn: name, url: name, visibilityTimeoutSeconds: 60 });
 const message = (body: string) => ({ body, groupId: body, deduplicationId: body });
 

@@ -25,7 +25,7 @@ function consumedQueue(
       arn: 'arn:aws:sqs:eu-west-3:1:queue.fifo',
       url: '',
       visibilityTimeoutSeconds: 90,
-      fifo: { deduplicatesByContent: true, deduplicatesPerGroup: false },
+      fifo: true,
     },
     () => undefined,
   );
@@ -54,7 +54,8 @@ describe('startEventSource', () => {
   it('delivers batches, with all attributes that SQS gives a message', async () => {
     const events: SQSEvent[] = [];
     const queue = consumedQueue((_, event) => void events.push(event), { batchSize: 2 });
-    for (const body of ['a', 'b', 'c']) queue.send({ body, groupId: 'g', attributes: { from: 'me' } });
+    for (const body of ['a', 'b', 'c'])
+      queue.send({ body, groupId: 'g', deduplicationId: body, attributes: { from: 'me' } });
     await vi.advanceTimersByTimeAsync(0);
     expect(events.map(({ Records }) => Records.map(({ body }) => body))).toEqual([['a', 'b'], ['c']]);
     expect(events[0]!.Records[0]).toMatchObject({
@@ -65,7 +66,7 @@ describe('startEventSource', () => {
       attributes: {
         ApproximateReceiveCount: '1',
         MessageGroupId: 'g',
-        MessageDeduplicationId: expect.stringMatching(/^[0-9a-f]{64}$/),
+        MessageDeduplicationId: 'a',
         SequenceNumber: expect.stringMatching(/^\d{20}$/),
       },
     });
@@ -78,9 +79,9 @@ describe('startEventSource', () => {
       calls.push(bodies);
       return calls.length === 1 ? failed(event, 'b', 'c') : undefined;
     });
-    for (const body of ['a', 'b', 'c']) queue.send({ body, groupId: 'g' });
+    for (const body of ['a', 'b', 'c']) queue.send({ body, groupId: 'g', deduplicationId: body });
     await vi.advanceTimersByTimeAsync(0);
-    queue.send({ body: 'd', groupId: 'g' });
+    queue.send({ body: 'd', groupId: 'g', deduplicationId: 'd' });
     await vi.advanceTimersByTimeAsync(visibilityTimeout - 1);
     expect(calls).toEqual([['a', 'b', 'c']]);
     await vi.advanceTimersByTimeAsync(10);
@@ -98,14 +99,14 @@ describe('startEventSource', () => {
     ['it names one, but the mapping does not read that', false, (event) => failed(event, 'a'), 0],
   ])('keeps the messages that failed when %s', async (_, reportsItemFailures, handler, kept) => {
     const queue = consumedQueue((__, event) => handler(event), { reportsItemFailures });
-    for (const body of ['a', 'b']) queue.send({ body, groupId: body });
+    for (const body of ['a', 'b']) queue.send({ body, groupId: body, deduplicationId: body });
     await vi.advanceTimersByTimeAsync(0);
     expect(queue.messages()).toHaveLength(kept);
   });
 
   it('keeps the reason of the last failure with the message', async () => {
     const queue = consumedQueue(() => Promise.reject(new Error('broken')));
-    queue.send({ body: 'a', groupId: 'g' });
+    queue.send({ body: 'a', groupId: 'g', deduplicationId: 'a' });
     await vi.advanceTimersByTimeAsync(0);
     expect(queue.messages()).toMatchObject([{ failure: 'broken' }]);
   });
@@ -117,7 +118,7 @@ describe('startEventSource', () => {
       maxConcurrency: 2,
     });
     for (const [body, groupId] of ['a1', 'a2', 'b1', 'c1'].map((id) => [id, id[0]!]))
-      queue.send({ body: body!, groupId: groupId! });
+      queue.send({ body: body!, groupId: groupId!, deduplicationId: body! });
     await vi.advanceTimersByTimeAsync(0);
     expect(running).toEqual([['a1'], ['b1']]);
   });
@@ -126,7 +127,7 @@ describe('startEventSource', () => {
     const handler = vi.fn();
     const queue = consumedQueue(handler);
     stop!();
-    queue.send({ body: 'a', groupId: 'g' });
+    queue.send({ body: 'a', groupId: 'g', deduplicationId: 'a' });
     await vi.advanceTimersByTimeAsync(0);
     expect(handler).not.toHaveBeenCalled();
   });

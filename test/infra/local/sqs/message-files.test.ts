@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const fifo = { deduplicatesByContent: false, deduplicatesPerGroup: true };
+const fifo = true;
 const redrive = { deadLetterArn: 'arn:dead', maxReceiveCount: 1 };
 
 /** The queue as a new process finds it. */

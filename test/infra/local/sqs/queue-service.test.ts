@@ -47,7 +47,7 @@ describe('startQueueService', () => {
         arn: arn(name),
         url: url(name),
         visibilityTimeoutSeconds: 30,
-        ...(name.endsWith('.fifo') && { fifo: { deduplicatesByContent: false, deduplicatesPerGroup: false } }),
+        ...(name.endsWith('.fifo') && { fifo: true as const }),
       })),
     );
   });

@@ -14,6 +14,8 @@ const permission = (functionId: string) => ({
   },
 });
 
+const fifo = { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' };
+
 /** The properties of a role that allows these actions. */
 function policyWith(Action: readonly string[], Resource: unknown = arnOf('Queue')) {
   return { Policies: [{ PolicyDocument: { Statement: [{ Effect: 'Allow', Action, Resource }] } }] };
@@ -128,14 +130,12 @@ describe('readDeployment', () => {
   });
 
   it('reads FIFO queues, whose names end in .fifo', () => {
-    const fifo = { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' };
-    const { queues } = deployment({ Queue: fifo, DeadLetters: { FifoQueue: true } });
+    const { queues } = deployment({ Queue: fifo, DeadLetters: fifo });
     expect(queues[0]).toMatchObject({
       name: 'S-Queue.fifo',
       arn: 'arn:aws:sqs:eu-west-3:1:S-Queue.fifo',
-      fifo: { deduplicatesByContent: false, deduplicatesPerGroup: true },
+      fifo: true,
     });
-    expect(queues[1]).toMatchObject({ fifo: { deduplicatesByContent: false, deduplicatesPerGroup: false } });
   });
 
   it('reads tables, buckets and outputs', () => {
@@ -170,7 +170,9 @@ describe('readDeployment', () => {
     ['an event source of another kind', { Source: { EventSourceArn: arnOf('Table') } }, 'Source'],
     ['a batch window of a FIFO queue', fifoSource({ MaximumBatchingWindowInSeconds: 1 }), 'Source'],
     ['a batch of 11 messages of a FIFO queue', fifoSource({ BatchSize: 11 }), 'Source'],
-    ['a dead-letter queue of the other kind', { Queue: { FifoQueue: true } }, 'S-Queue.fifo'],
+    ['a dead-letter queue of the other kind', { Queue: fifo }, 'S-Queue.fifo'],
+    ['deduplication by content', { Queue: { ...fifo, ContentBasedDeduplication: true } }, 'unlike Queue'],
+    ['deduplication across groups', { Queue: { FifoQueue: true } }, 'unlike Queue'],
     ['a function without its bundle', { Function: { Code: { S3Key: 'other.zip' } } }, 'Function'],
     ['a role that is not there', { Function: { Role: 'arn:aws:iam::1:role/other' } }, 'role/other'],
     [
@@ -184,6 +186,6 @@ describe('readDeployment', () => {
   });
 
   function fifoSource(source: Record<string, unknown>): Parameters<typeof template>[0] {
-    return { Queue: { FifoQueue: true }, DeadLetters: { FifoQueue: true }, Source: source };
+    return { Queue: fifo, DeadLetters: fifo, Source: source };
   }
 });
