@@ -2,9 +2,9 @@
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { DemoDataSize } from './demo/demo-data.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 /** One higher with each change after which a start could not go on with an older folder. */
 const format = 1;
@@ -31,7 +31,7 @@ export interface DataFolder {
 export function openDataFolder(folder: string | undefined): DataFolder {
   if (folder === undefined) return { demo: undefined, keepDemo: () => undefined };
   const file = join(folder, 'folder.json');
-  const found = readJsonFile(file) as { readonly format?: unknown; readonly demo?: DemoProgress } | undefined;
+  const found = readJsonFile<{ readonly format?: unknown; readonly demo?: DemoProgress }>(file);
   if (found === undefined ? existsSync(join(folder, 'dynamodb')) : found.format !== format) {
     const version = found === undefined ? 'no format' : `format ${found.format}`;
     throw new SetupProblem(

@@ -1,11 +1,9 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { dirname } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import type { Account } from './demo/accounts.ts';
 import { decodeComponent, readBody } from './http-server.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -29,7 +27,6 @@ export const maxTokenSeconds = 12 * 60 * 60;
 
 const grants = ['password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
 const maxBodyBytes = 65_536;
-const scopeOfPeople = 'openid profile email';
 
 interface IssuerOptions {
   readonly url: string;
@@ -95,9 +92,7 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
   }
 }
 
-function scopeOf({ scope = scopeOfPeople }: Account): string {
-  return scope;
-}
+const scopeOf = ({ scope = 'openid profile email' }: Account) => scope;
 
 /**
  * Whose token is asked for, and for how long (RFC 6749, sections 4.3 and 4.4). Realm, audience,
@@ -153,18 +148,15 @@ function findClient(
 }
 
 function findAccount(accounts: readonly Account[], username: string, password: string): Account | undefined {
-  return accounts.find((account) => isSame(account.username, username) && isSame(account.password, password));
+  return accounts.find((account) => account.username === username && account.password === password);
 }
 
 async function signingKey(file: string | undefined): Promise<JWK> {
-  const found = file === undefined ? undefined : readJsonFile(file);
-  if (found !== undefined) return found as JWK;
+  const kept = file && readJsonFile<JWK>(file);
+  if (kept) return kept;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = await exportJWK(privateKey);
-  if (file !== undefined) {
-    await mkdir(dirname(file), { recursive: true });
-    writeJsonFile(file, key, { mode: 0o600 });
-  }
+  if (file !== undefined) writeJsonFile(file, key);
   return key;
 }
 
@@ -184,9 +176,4 @@ function basicCredentials(header = ''): [string, string] | undefined {
   if (encoded === undefined) return undefined;
   const [name = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');
   return [decodeComponent(name), decodeComponent(secret.join(':'))];
-}
-
-function isSame(left: string, right: string): boolean {
-  const [first, second] = [left, right].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
-  return timingSafeEqual(first, second);
 }

@@ -3,14 +3,15 @@
  * with `--fix` mends it.
  */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
+import { rmSync } from 'node:fs';
 import { DynamoDBClient, paginateListTables } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { isConflict, isUnavailable } from '../../functions/data/dynamodb/aws-errors.ts';
+import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { ServiceError } from '../../functions/errors.ts';
 import { type TableNames, tables } from '../../functions/tables.ts';
+import { readJsonFile, writeJsonFile } from '../json-file.ts';
+import { readOptions } from '../read-options.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
 import { repairQueues } from './repair-queues.ts';
@@ -31,6 +32,14 @@ Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of th
 BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and DEVICE_QUEUE_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
 could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
+
+const options = {
+  user: { type: 'string' },
+  fix: { type: 'boolean', default: false },
+  resume: { type: 'boolean', default: false },
+  stack: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
 
 const maxShown = 20;
 /** Throttled calls wait rather than end the run. */
@@ -64,7 +73,7 @@ try {
 }
 
 async function main(): Promise<number> {
-  const { user, fix, resume, stack, help } = readArguments();
+  const { user, fix, resume, stack, help } = readOptions(options, usage);
   if (help) {
     console.log(usage);
     return 0;
@@ -81,7 +90,7 @@ async function main(): Promise<number> {
 
   const progress = startProgress(names, fix, resume);
   await scanUsers({ client, tables: names }, progress.scan, async () => {
-    save(progress);
+    writeJsonFile(progressFile, progress);
     show(`${progress.scan.users.length} users found`);
   });
   const { users } = progress.scan;
@@ -91,7 +100,7 @@ async function main(): Promise<number> {
     if (outcome === 'differing') progress.differing += 1;
     if (outcome === 'failed') progress.failed += 1;
     progress.done += 1;
-    save(progress);
+    writeJsonFile(progressFile, progress);
   }
   rmSync(progressFile, { force: true });
   report(
@@ -108,34 +117,15 @@ async function repairAllQueues(of: Parameters<typeof repairQueues>[0]): Promise<
   const left = of.fix && differences.length > 0 ? await repairQueues({ ...of, fix: false }) : differences;
   if (differences.length > 0)
     report(`Queues: ${differences.length} differences${of.fix ? `, ${left.length} left` : ''}`);
-  for (const { userId, batchId, reason } of differences.slice(0, maxShown)) {
-    console.log(`  ${userId}: Batches ${batchId} ${reason}`);
-  }
-  if (differences.length > maxShown) console.log(`  and ${differences.length - maxShown} more`);
+  showSome(differences, ({ userId, batchId, reason }) => `${userId}: Batches ${batchId} ${reason}`);
   return left.length === 0;
-}
-
-function readArguments() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        user: { type: 'string' },
-        fix: { type: 'boolean', default: false },
-        resume: { type: 'boolean', default: false },
-        stack: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw new SetupProblem(`${(error as Error).message}\n${usage.split('\n')[0]}`);
-  }
 }
 
 function connect(stack: string | undefined): { client: DynamoDBClient; place: string } {
   if (stack !== undefined)
     return { client: new DynamoDBClient({ maxAttempts: maxAttemptsOnAws }), place: `stack ${stack}` };
-  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? localEndpoint();
+  const endpoint =
+    process.env.AWS_ENDPOINT_URL_DYNAMODB ?? readJson<{ dynamodbEndpoint: string }>(localStackFile)?.dynamodbEndpoint;
   if (endpoint === undefined) {
     throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
   }
@@ -149,14 +139,9 @@ function connect(stack: string | undefined): { client: DynamoDBClient; place: st
   };
 }
 
-function localEndpoint(): string | undefined {
-  if (!existsSync(localStackFile)) return undefined;
-  return readJson<{ dynamodbEndpoint: string }>(localStackFile).dynamodbEndpoint;
-}
-
-function readJson<Content>(file: string): Content {
+function readJson<Content>(file: string): Content | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Content;
+    return readJsonFile(file);
   } catch (error) {
     throw new SetupProblem(`${file} cannot be read: ${(error as Error).message}`);
   }
@@ -221,37 +206,34 @@ async function repairOne(
     return 'sound';
   }
   report(`${userId}: ${rows} rows, ${differences.length} differences${fix ? `, ${remaining.length} left` : ''}`);
-  for (const difference of differences.slice(0, maxShown)) console.log(`  ${describeDifference(difference)}`);
-  if (differences.length > maxShown) console.log(`  and ${differences.length - maxShown} more`);
+  showSome(differences, describeDifference);
   return remaining.length === 0 ? 'sound' : 'differing';
+}
+
+function showSome<Item>(items: readonly Item[], describe: (item: Item) => string) {
+  for (const item of items.slice(0, maxShown)) console.log(`  ${describe(item)}`);
+  if (items.length > maxShown) console.log(`  and ${items.length - maxShown} more`);
 }
 
 function describeDifference(difference: Difference): string {
   const { kind, key, found } = difference;
-  switch (kind) {
-    case 'row': {
-      const attributes = Object.entries(difference.expected).map(
-        ([name, expected]) =>
-          `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(expected)}`,
-      );
-      const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
-      return `${difference.table} ${key}: ${attributes.join('; ')}${reason}`;
-    }
-    case 'head': {
-      if (found === undefined) return `${key}: missing`;
-      const expected = Object.entries(difference.expected).filter(([name]) => !['dictionaries', 'tail'].includes(name));
-      const attributes = expected
-        .filter(([name, value]) => found[name] !== value)
-        .map(
-          ([name, value]) => `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(value)}`,
-        );
-      return `${key}: ${attributes.join('; ') || 'wrong dictionaries or tail'}`;
-    }
-    case 'block':
-      return `${key}: ${found === undefined ? 'missing' : difference.expected === undefined ? 'should not be there' : 'wrong'}`;
-    case 'broken':
-      return `${key}: ${found}; cannot be repaired`;
+  if (kind === 'broken') return `${key}: ${found}; cannot be repaired`;
+  if (kind === 'row') {
+    const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
+    return `${difference.table} ${key}: ${describeAttributes(found, Object.entries(difference.expected))}${reason}`;
   }
+  if (found === undefined) return `${key}: missing`;
+  if (kind === 'block') return `${key}: ${difference.expected === undefined ? 'should not be there' : 'wrong'}`;
+  const wrong = Object.entries(difference.expected).filter(
+    ([name, value]) => !['dictionaries', 'tail'].includes(name) && found[name] !== value,
+  );
+  return `${key}: ${describeAttributes(found, wrong) || 'wrong dictionaries or tail'}`;
+}
+
+function describeAttributes(found: Item, expected: readonly (readonly [name: string, value: unknown])[]): string {
+  return expected
+    .map(([name, value]) => `${name} ${JSON.stringify(found[name]) ?? 'missing'}, should be ${JSON.stringify(value)}`)
+    .join('; ');
 }
 
 /**
@@ -289,20 +271,14 @@ function failureText(error: unknown): string {
 function startProgress(names: RepairTables, fix: boolean, resume: boolean): Progress {
   const fresh: Progress = { tables: names, fix, scan: { users: [], reached: {} }, done: 0, differing: 0, failed: 0 };
   if (!resume) return fresh;
-  if (!existsSync(progressFile)) throw new SetupProblem(`There is nothing to resume: ${progressFile} does not exist.`);
   const kept = readJson<Progress>(progressFile);
+  if (kept === undefined) throw new SetupProblem(`There is nothing to resume: ${progressFile} does not exist.`);
   if (kept.tables.Columns !== names.Columns || kept.fix !== fix) {
     throw new SetupProblem(
       `${progressFile} is of another run: ${kept.tables.Columns}${kept.fix ? ' with --fix' : ''}.`,
     );
   }
   return { ...fresh, ...kept };
-}
-
-function save(progress: Progress) {
-  mkdirSync(dirname(progressFile), { recursive: true });
-  writeFileSync(`${progressFile}.new`, JSON.stringify(progress));
-  renameSync(`${progressFile}.new`, progressFile);
 }
 
 /** On a terminal a line that the next one replaces, otherwise at most one line in five seconds. */

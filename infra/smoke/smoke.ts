@@ -1,6 +1,6 @@
 /** `npm run smoke`: examines a deployment from outside and prints what holds. */
 
-import { parseArgs } from 'node:util';
+import { readOptions } from '../read-options.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { awsDeployment } from './aws-deployment.ts';
 import { type Check, checks } from './checks.ts';
@@ -17,6 +17,12 @@ It stores a few quizzes and batches for the token's user, puts one message among
 and lets one alarm go off. On AWS it takes about ten minutes.
 Exit code 0: nothing fails. 1: something does.`;
 
+const options = {
+  stack: { type: 'string' },
+  token: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
 try {
   process.exitCode = await main();
 } catch (error) {
@@ -25,7 +31,7 @@ try {
 }
 
 async function main(): Promise<number> {
-  const { stack, token = process.env.TOKEN, help } = readArguments();
+  const { stack, token = process.env.TOKEN, help } = readOptions(options, usage);
   if (help) {
     console.log(usage);
     return 0;
@@ -59,15 +65,5 @@ async function examine(check: Check, deployment: Deployment): Promise<Outcome> {
   } catch (error) {
     const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
     return { result: error instanceof NotHere ? 'not here' : 'fails', detail };
-  }
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      options: { stack: { type: 'string' }, token: { type: 'string' }, help: { type: 'boolean', default: false } },
-    }).values;
-  } catch (error) {
-    throw new SetupProblem(`${(error as Error).message}\n${usage.split('\n')[0]}`);
   }
 }

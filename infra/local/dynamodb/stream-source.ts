@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import { readJsonFile, writeJsonFile } from '../../json-file.ts';
 import { owner } from '../iam/owner.ts';
-import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { StreamSourceDefinition } from '../template/deployment.ts';
 
@@ -14,8 +14,7 @@ export interface Checkpoints {
 
 /** Keeps them in a file; without one, in memory. */
 export function createCheckpoints(file?: string): Checkpoints {
-  const found = file === undefined ? undefined : readJsonFile(file);
-  const all = (found ?? {}) as Record<string, Record<string, string>>;
+  const all = (file && readJsonFile<Record<string, Record<string, string>>>(file)) || {};
   return {
     get: (table, shard) => all[table]?.[shard],
     set(table, shard, sequenceNumber) {

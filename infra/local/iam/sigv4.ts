@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SignatureV4 } from '@smithy/signature-v4';
 
@@ -18,12 +18,15 @@ export interface SignedRequest {
 }
 
 /** What the request says of its own signature, before anything is checked. */
-export interface SignatureClaim {
-  readonly presigned: boolean;
+export interface SignatureClaim extends Signature {
   readonly accessKeyId: string;
   readonly date: Date;
   readonly region: string;
   readonly service: string;
+}
+
+interface Signature {
+  readonly presigned: boolean;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   readonly sessionToken: string | undefined;
@@ -31,31 +34,28 @@ export interface SignatureClaim {
   readonly expiresIn: number;
 }
 
+/** A signature as it was sent, with its credential and its time. */
+interface SentSignature extends Signature {
+  readonly credential: string;
+  readonly time: string;
+}
+
 /**
  * The claim in the query of a pre-signed URL or in the Authorization header. Undefined when there
  * is none.
  */
-export function readSignatureClaim({ query, headers }: Pick<SignedRequest, 'query' | 'headers'>) {
-  const presigned = query['X-Amz-Signature'] !== undefined;
-  const fields = presigned ? queryFields(query) : headerFields(headers);
-  if (fields === undefined) return undefined;
-  const [accessKeyId, day, region, service, end] = fields.credential.split('/');
-  const date = parseDate(fields.date);
-  if (accessKeyId === undefined || region === undefined || service === undefined || end !== 'aws4_request')
-    return undefined;
-  if (date === undefined || day !== fields.date.slice(0, 8)) return undefined;
-  const claim: SignatureClaim = {
-    presigned,
-    accessKeyId,
-    date,
-    region,
-    service,
-    signedHeaders: fields.signedHeaders.split(';'),
-    signature: fields.signature,
-    sessionToken: fields.sessionToken,
-    expiresIn: fields.expiresIn,
-  };
-  return claim;
+export function readSignatureClaim({
+  query,
+  headers,
+}: Pick<SignedRequest, 'query' | 'headers'>): SignatureClaim | undefined {
+  const sent = query['X-Amz-Signature'] === undefined ? readHeaders(headers) : readQuery(query);
+  if (sent === undefined) return undefined;
+  const { credential, time, ...signature } = sent;
+  const [accessKeyId, day, region, service, end] = credential.split('/');
+  const date = parseDate(time);
+  if (date === undefined || day !== time.slice(0, 8) || end !== 'aws4_request') return undefined;
+  if (accessKeyId === undefined || region === undefined || service === undefined) return undefined;
+  return { ...signature, accessKeyId, date, region, service };
 }
 
 /**
@@ -101,11 +101,10 @@ export async function isSignedBy(
   if (claim.presigned) {
     const unhoistableHeaders = new Set(['x-amz-content-sha256', ...claim.signedHeaders]);
     const signed = await signer.presign(copy, { ...common, expiresIn: claim.expiresIn, unhoistableHeaders });
-    return isEqual(String(signed.query?.['X-Amz-Signature']), claim.signature);
+    return signed.query?.['X-Amz-Signature'] === claim.signature;
   }
   const signed = await signer.sign(copy, common);
-  const signature = /Signature=([0-9a-f]+)$/.exec(signed.headers.authorization ?? '')?.[1];
-  return signature !== undefined && isEqual(signature, claim.signature);
+  return signed.headers.authorization?.endsWith(` Signature=${claim.signature}`) === true;
 }
 
 const signatureParameters = [
@@ -118,47 +117,39 @@ const signatureParameters = [
   'X-Amz-Signature',
 ];
 
-interface ClaimFields {
-  readonly credential: string;
-  readonly date: string;
-  readonly signedHeaders: string;
-  readonly signature: string;
-  readonly sessionToken: string | undefined;
-  readonly expiresIn: number;
-}
-
-function queryFields(query: SignedRequest['query']): ClaimFields | undefined {
+function readQuery(query: SignedRequest['query']): SentSignature | undefined {
   const field = (name: string) => {
     const value = query[`X-Amz-${name}`];
     return typeof value === 'string' ? value : undefined;
   };
-  const [credential, date, signedHeaders, signature] = ['Credential', 'Date', 'SignedHeaders', 'Signature'].map(field);
+  const [credential, time, signedHeaders, signature] = ['Credential', 'Date', 'SignedHeaders', 'Signature'].map(field);
   const expires = field('Expires');
   if (field('Algorithm') !== 'AWS4-HMAC-SHA256' || !/^\d{1,6}$/.test(expires ?? '')) return undefined;
-  if (credential === undefined || date === undefined || signedHeaders === undefined || signature === undefined)
+  if (credential === undefined || time === undefined || signedHeaders === undefined || signature === undefined)
     return undefined;
   return {
+    presigned: true,
     credential,
-    date,
-    signedHeaders,
+    time,
+    signedHeaders: signedHeaders.split(';'),
     signature,
     sessionToken: field('Security-Token'),
     expiresIn: Number(expires),
   };
 }
 
-function headerFields(headers: IncomingHttpHeaders): ClaimFields | undefined {
-  const match = /^AWS4-HMAC-SHA256 Credential=([^,\s]+), ?SignedHeaders=([^,\s]+), ?Signature=([0-9a-f]+)$/.exec(
-    headers.authorization ?? '',
-  );
-  const date = headers['x-amz-date'];
-  if (match === null || typeof date !== 'string') return undefined;
-  const [, credential = '', signedHeaders = '', signature = ''] = match;
-  const token = headers['x-amz-security-token'];
+function readHeaders(headers: IncomingHttpHeaders): SentSignature | undefined {
+  const [, credential, signedHeaders = '', signature = ''] =
+    /^AWS4-HMAC-SHA256 Credential=([^,\s]+), ?SignedHeaders=([^,\s]+), ?Signature=([0-9a-f]+)$/.exec(
+      headers.authorization ?? '',
+    ) ?? [];
+  const { 'x-amz-date': time, 'x-amz-security-token': token } = headers;
+  if (credential === undefined || typeof time !== 'string') return undefined;
   return {
+    presigned: false,
     credential,
-    date,
-    signedHeaders,
+    time,
+    signedHeaders: signedHeaders.split(';'),
     signature,
     sessionToken: token === undefined ? token : String(token),
     expiresIn: 0,
@@ -172,11 +163,6 @@ function parseDate(text: string): Date | undefined {
   const [, year, month, day, hours, minutes, seconds] = match;
   const date = new Date(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
   return Number.isNaN(date.getTime()) ? undefined : date;
-}
-
-function isEqual(expected: string, given: string): boolean {
-  const [left, right] = [expected, given].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
-  return timingSafeEqual(left, right);
 }
 
 /** Node's SHA-256 in the form that the signer asks for. With a secret it is an HMAC. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readJsonFile, writeJsonFile } from '../../json-file.ts';
 import type { HttpServer } from '../http-server.ts';
 import type { Principals } from '../iam/principals.ts';
-import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { type JsonCall, startJsonService } from '../json-service.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -31,7 +31,7 @@ const maxRequestBytes = 1024 * 1024;
 
 /** Starts it. Secrets are kept in `file`, readable by its owner alone; without one, in memory. */
 export async function startSecretStore(principals: Principals, file?: string): Promise<SecretStore> {
-  const secrets = ((file === undefined ? undefined : readJsonFile(file)) ?? {}) as Secrets;
+  const secrets = (file && readJsonFile<Secrets>(file)) || {};
   const server = await startJsonService({ principals, maxRequestBytes, perform });
   return { ...server, create, rotate };
 
@@ -51,7 +51,7 @@ export async function startSecretStore(principals: Principals, file?: string): P
   }
 
   function save() {
-    if (file !== undefined) writeJsonFile(file, secrets, { mode: 0o600 });
+    if (file !== undefined) writeJsonFile(file, secrets);
   }
 
   function perform({ operation, body, requireAccess }: JsonCall) {

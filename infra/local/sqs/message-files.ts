@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readJsonFile, writeJsonFile } from '../json-file.ts';
+import { readJsonFile, writeJsonFile } from '../../json-file.ts';
 
 /** What of a message outlives the process. */
 export interface StoredMessage {
@@ -32,7 +32,7 @@ export function messageFiles(directory: string): MessageFiles {
     read() {
       // A writer that was killed left a file with another ending: it had not accepted the message.
       const names = readdirSync(directory).filter((name) => name.endsWith('.json'));
-      const messages = names.map((name) => readJsonFile(join(directory, name)) as StoredMessage);
+      const messages = names.map((name) => readJsonFile<StoredMessage>(join(directory, name))!);
       return messages.sort(
         (left, right) =>
           (left.sequenceNumber ?? '').localeCompare(right.sequenceNumber ?? '') || left.sentAt - right.sentAt,
