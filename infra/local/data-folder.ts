@@ -1,6 +1,6 @@
 /** What a `--data` folder says about itself: its format, and the demo data that it was given. */
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { SetupProblem } from '../setup-problem.ts';
@@ -38,7 +38,6 @@ export function openDataFolder(folder: string | undefined): DataFolder {
       `The folder ${folder} was written by another version of the local stack: it has ${version}, this version reads format ${format}. Start with a new folder.`,
     );
   }
-  mkdirSync(folder, { recursive: true });
   if (found === undefined) writeJsonFile(file, { format });
   return { demo: found?.demo, keepDemo: (demo) => writeJsonFile(file, { format, demo }) };
 }
