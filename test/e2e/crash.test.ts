@@ -5,26 +5,33 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import type { StackDescription } from '../../infra/local/greeting.ts';
+import { fetchPatiently, hang } from '../support/patience.ts';
 import { seed } from '../support/seed.ts';
 import { kill, type StackCommand, startCommand } from '../support/stack-command.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
-const options = ['--batches', '0', '--data', 'data'];
+const options = ['--batches', '0', '--data', 'data', '--deliver-webhooks'];
 const repairScript = join(import.meta.dirname, '../../infra/repair/repair.ts');
 
 /** Numbers of jobs: some fit into one transaction, others take several. */
 const jobCounts = [0, 1, 5, 110, 40];
 const writers = 4;
 const crashes = 2;
+/** Batches with a webhook that are canceled just before each crash, and the jobs of each. */
+const canceledBatches = 4;
+const canceledJobs = 5;
 
 // It outlives every kill: DynamoDB Local itself loses what it acknowledged last before a SIGKILL,
 // and DynamoDB does not.
 const database = await startDynamoDbLocal();
 const environment = { PORT: '0', AWS_ENDPOINT_URL_DYNAMODB: database.endpoint };
 
+const receiver = await startWebhookReceiver();
 let running: StackCommand;
 
 afterAll(async () => {
   await running?.stop();
+  await receiver.stop();
   await database.stop();
 });
 
@@ -68,6 +75,65 @@ async function send({ baseUrl }: StackDescription, events: readonly Event[]) {
   return (await response.json()) as { pending: number; failures: unknown[] };
 }
 
+interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly jobs: readonly Row[];
+}
+
+/** Calls as the second user. */
+async function call({ baseUrl, users }: StackDescription, path: string, method = 'GET', body?: object) {
+  const headers = {
+    Authorization: `Bearer ${users[1]!.token}`,
+    'Content-Type': 'application/json',
+    ...(method === 'POST' && { 'Idempotency-Key': randomUUID() }),
+  };
+  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetchPatiently(baseUrl + path, { method, headers, ...init });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { data: Row }).data;
+}
+
+/** Creates batches with a webhook and cancels them. Returns their ids. */
+async function cancelBatches(stack: StackDescription): Promise<string[]> {
+  const content = {
+    project_id: randomUUID(),
+    device_type: 'EMU_MPS',
+    sequence_builder: '{"variables":{}}',
+    webhook: receiver.url,
+    jobs: Array.from({ length: canceledJobs }, () => ({ runs: 1 })),
+  };
+  const create = () => call(stack, '/api/v1/batches', 'POST', content);
+  const batches = await Promise.all(Array.from({ length: canceledBatches }, create));
+  await Promise.all(batches.map(({ id }) => call(stack, `/api/v2/batches/${id}/cancel`, 'PATCH')));
+  return batches.map(({ id }) => id);
+}
+
+/** The ends that the receiver got: by job or batch and status, the ids of their messages. */
+function delivered(): Map<string, Set<string>> {
+  const ends = new Map<string, Set<string>>();
+  for (const { headers, body } of receiver.messages) {
+    const { data } = JSON.parse(body.toString());
+    const end = `${data.job_id ?? data.batch_id} ${data.status}`;
+    ends.set(end, (ends.get(end) ?? new Set()).add(String(headers['webhook-id'])));
+  }
+  return ends;
+}
+
+/** Every cancellation was answered before its kill: all ends come, each under one id. */
+async function expectEnds(stack: StackDescription, batchIds: readonly string[]) {
+  const batches = await Promise.all(batchIds.map((id) => call(stack, `/api/v2/batches/${id}`)));
+  const rows = batches.flatMap((batch) => [batch, ...batch.jobs]);
+  expect(rows).toHaveLength(crashes * canceledBatches * (1 + canceledJobs));
+  expect(rows.filter(({ status }) => status !== 'CANCELED')).toEqual([]);
+  const ends = rows.map(({ id, status }) => `${id} ${status}`);
+  await expect.poll(() => delivered().size, hang).toBeGreaterThanOrEqual(ends.length);
+  const messages = delivered();
+  expect(ends.filter((each) => !messages.has(each))).toEqual([]);
+  expect([...messages.values()].filter((idsOfEnd) => idsOfEnd.size > 1)).toEqual([]);
+  expect(new Set([...messages.values()].flatMap((idsOfEnd) => [...idsOfEnd])).size).toBe(messages.size);
+}
+
 function repair(directory: string, ...args: string[]): Promise<{ code: number; printed: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [repairScript, ...args], { cwd: directory }, (error, stdout, stderr) =>
@@ -76,10 +142,11 @@ function repair(directory: string, ...args: string[]): Promise<{ code: number; p
   });
 }
 
-it(`loses nothing and writes nothing twice when everything but the database is killed in the middle of writes (seed ${seed})`, {
+it(`loses nothing, writes nothing twice and delivers every end under one id when everything but the database is killed in the middle of writes (seed ${seed})`, {
   timeout: 600_000,
 }, async () => {
   const sent: Event[] = [];
+  const canceled: string[] = [];
   let batches = 0;
   /** Numbers of jobs of the batches whose events were all reported as applied. */
   const acknowledged = new Map<string, number>();
@@ -88,9 +155,8 @@ it(`loses nothing and writes nothing twice when everything but the database is k
   let stack = await running.ready();
   const { userId } = stack.users[0]!;
   const list = async (path: string) => {
-    const response = await fetch(`${stack.baseUrl}${path}`, {
-      headers: { Authorization: `Bearer ${stack.users[0]!.token}` },
-    });
+    const headers = { Authorization: `Bearer ${stack.users[0]!.token}` };
+    const response = await fetchPatiently(`${stack.baseUrl}${path}`, { headers });
     return (await response.json()) as { pagination: { total: number }; data: { id: string; jobs_count: number }[] };
   };
 
@@ -105,10 +171,14 @@ it(`loses nothing and writes nothing twice when everything but the database is k
     };
     const before = acknowledged.size;
     const dead = Array.from({ length: writers }, () => expect(write()).rejects.toThrow());
-    await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(before);
-    await wait(1_000 + ((seed >>> crash) % 1_000));
+    await expect.poll(() => acknowledged.size, hang).toBeGreaterThan(before);
+    // Messages that are on their way when everything dies were received, but not answered.
+    receiver.answer = () => undefined;
+    canceled.push(...(await cancelBatches(stack)));
+    await wait((seed >>> (8 * crash)) % 1_000);
     await kill(running);
     await Promise.all(dead);
+    receiver.answer = (_, response) => response.writeHead(204).end();
     running = startCommand(environment, options, { directory });
     stack = await running.ready();
 
@@ -123,15 +193,19 @@ it(`loses nothing and writes nothing twice when everything but the database is k
 
     // Every transaction was made in full or not at all: there is nothing to mend.
     const compared = await repair(directory);
-    expect(compared.printed).toContain('1 users, 0 with differences.');
+    expect(compared.printed).toContain('2 users, 0 with differences.');
     expect(compared.code).toBe(0);
   }
+
+  await expectEnds(stack, canceled);
 
   // Their sender does not know which were applied, so they are sent again: once in order, once
   // backwards.
   for (const events of [sent, sent.toReversed()]) {
     for (let at = 0; at < events.length; at += 200) {
-      expect(await send(stack, events.slice(at, at + 200))).toMatchObject({ pending: 0, failures: [] });
+      await expect
+        .poll(() => send(stack, events.slice(at, at + 200)), hang)
+        .toMatchObject({ pending: 0, failures: [] });
     }
   }
   const total = async (path: string) => (await list(path)).pagination.total;

@@ -14,6 +14,7 @@ import {
   newUser,
   sendEvents,
 } from '../support/local-stack.ts';
+import { hang } from '../support/patience.ts';
 
 /** All items of a list, page by page; the total must not change meanwhile. */
 async function walk(path: string, token: string): Promise<Answer['body'][]> {
@@ -286,12 +287,8 @@ describe('POST /_local/events', () => {
     const done = jobUpdated(userId, created.data.jobs[0]!.id, { status: 'DONE' });
     expect(await sendEvents(done)).toEqual({ accepted: 0, pending: 1, failures: [] });
     await sendEvents(created);
-    for (const end = Date.now() + 20_000; ; ) {
-      const { body } = await call('/api/v2/jobs', { token });
-      if (body.data[0].status === 'DONE') break;
-      expect(Date.now()).toBeLessThan(end);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    const status = async () => (await call('/api/v2/jobs', { token })).body.data[0].status;
+    await expect.poll(status, hang).toBe('DONE');
   });
 
   it.each([

@@ -12,6 +12,7 @@ import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { startFrontServer } from '../../infra/local/front-server.ts';
 import { readSettings, usage } from '../../infra/local/settings.ts';
 import { SetupProblem } from '../../infra/setup-problem.ts';
+import { hang } from '../support/patience.ts';
 import { descendants, kill, startCommand } from '../support/stack-command.ts';
 
 /** The stack that all tests share, as its command describes and greets. */
@@ -30,7 +31,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function expectEnd(pids: readonly number[]) {
-  for (const end = Date.now() + 10_000; pids.some(isRunning); await wait(100)) expect(Date.now()).toBeLessThan(end);
+  await expect.poll(() => pids.filter(isRunning), hang).toEqual([]);
 }
 
 afterEach(() => {
@@ -155,7 +156,7 @@ describe('npm start', { timeout }, () => {
     for (const { token } of shared.description.users) expect(greeting).not.toContain(token);
     const lines = greeting.split('\n').filter((line) => /^(export|curl) /.test(line));
     expect(lines).toHaveLength(2);
-    const script = `${lines.join('\n')} -s -w '\n%{http_code}'`;
+    const script = `${lines.join('\n')} --retry 9 -s -w '\n%{http_code}'`;
     const answer = execFileSync('sh', ['-c', script], { encoding: 'utf8', cwd: shared.directory });
     expect(answer.split('\n').at(-1)).toBe('200');
   });

@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { call, demo, makeToken, stack } from '../support/local-stack.ts';
+import { hang } from '../support/patience.ts';
 
 const now = Math.floor(Date.now() / 1000);
 const foreignKey = await exportJWK((await generateKeyPair('RS256', { extractable: true })).privateKey);
@@ -52,12 +53,16 @@ describe('bearer tokens', () => {
   });
 
   it('refuses a token once it has expired, though the gateway remembers it', async () => {
-    const token = await makeToken({ exp: Math.floor(Date.now() / 1000) + 2 });
-    expect((await call('/api/v1/batches', { token })).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
-    const { status, body } = await call('/api/v1/batches', { token });
-    expect(status).toBe(401);
-    expect(body).toMatchObject({ status: 'fail', code: '401' });
+    let token = '';
+    const ask = () => call('/api/v1/batches', { token });
+    const askWithNewToken = async () => {
+      token = await makeToken({ exp: Math.floor(Date.now() / 1000) + 2 });
+      return (await ask()).status;
+    };
+    // A busy machine may need more than these two seconds.
+    await expect.poll(askWithNewToken, hang).toBe(200);
+    await expect.poll(async () => (await ask()).status, hang).toBe(401);
+    expect((await ask()).body).toMatchObject({ status: 'fail', code: '401' });
   });
 
   it.each(['/api/v1/batches', '/api/v2/jobs', '/api/v1/jobs/00000000-0000-4000-8000-000000000000/results_link'])(

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchCreated, call, jobUpdated, newUser, sendEvents } from '../support/local-stack.ts';
+import { hang } from '../support/patience.ts';
 import { verify } from '../support/verify-webhook.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -35,7 +35,7 @@ async function createBatch(jobs: number, webhook = `${receiver.url}/hooks`) {
 
 /** Waits until it is so. */
 async function until(isSo: () => boolean | Promise<boolean>) {
-  for (const end = Date.now() + 30_000; !(await isSo()); await wait(50)) expect(Date.now()).toBeLessThan(end);
+  await expect.poll(isSo, hang).toBe(true);
 }
 
 async function publicKey(): Promise<string> {

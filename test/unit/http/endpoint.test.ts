@@ -366,6 +366,7 @@ describe('httpFunction', () => {
 
 describe('request log', () => {
   it('is one line with the request, the caller, the facts and the answer', async () => {
+    const start = Date.now();
     await answering(async () => {
       addToRequestLog({ plan: 'all', ReadUnits: 2.5 });
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -387,7 +388,7 @@ describe('request log', () => {
       },
     ]);
     expect(lines[0]?.Latency).toBeGreaterThanOrEqual(4);
-    expect(lines[0]?.Latency).toBeLessThan(5_000);
+    expect(lines[0]?.Latency).toBeLessThanOrEqual(Date.now() - start + 1);
   });
 
   it('says why a request failed, with all causes', async () => {
@@ -430,7 +431,7 @@ describe('request log', () => {
 
   it('keeps the facts of simultaneous requests apart', async () => {
     const handler = endpoint(routes.listBatches, operation, async ({ userId }) => {
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
+      await new Promise((resolve) => setTimeout(resolve, (Number(userId.slice(5)) * 7) % 10));
       addToRequestLog({ fact: userId });
       return success(1);
     });
