@@ -12,18 +12,25 @@ const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
  */
 const longest = [
   'test/e2e/npm-start.test.ts',
-  'test/integration/list-engine.test.ts',
   'test/e2e/crash.test.ts',
-  'test/integration/user-call-faults.test.ts',
-  'test/e2e/webhooks-crash.test.ts',
-  'test/integration/repair.test.ts',
-  'test/infra/context.test.ts',
-  'test/integration/lease-faults.test.ts',
+  'test/integration/list-engine.test.ts',
   'test/integration/endpoint-faults.test.ts',
-  'test/integration/stored-format.test.ts',
-  'test/integration/dying-workers.test.ts',
+  'test/integration/get-full-results.test.ts',
+  'test/integration/user-call-faults.test.ts',
+  'test/integration/dependency-faults.test.ts',
+  'test/infra/context.test.ts',
+  'test/integration/repair.test.ts',
+  'test/integration/list-tail.test.ts',
   'test/integration/create-batches.test.ts',
+  'test/integration/repair-command.test.ts',
+  'test/integration/lifecycle-faults.test.ts',
+  'test/integration/apply-events.test.ts',
+  'test/integration/lifecycle.test.ts',
+  'test/integration/bundles.test.ts',
+  'test/integration/lease-faults.test.ts',
+  'test/e2e/snippets.test.ts',
   'test/integration/abuse.test.ts',
+  'test/integration/recover-batches.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -40,8 +47,9 @@ const project = (name: string, options: object = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Bounds of what hangs: a busy machine takes many times as long as usual.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     env: quiet,
     ...options,
   },
@@ -55,9 +63,14 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Importing takes longer than testing: files share what they import.
-      project('unit', { isolate: false }),
+      project('unit', { isolate: false, setupFiles: ['test/support/each-file.ts'] }),
       // Tests that run side by side wait for faults most of their time.
-      project('integration', { globalSetup: ['test/support/start-dynamodb.ts'], maxConcurrency: 8 }),
+      project('integration', {
+        isolate: false,
+        setupFiles: ['test/support/each-file.ts', 'test/support/each-integration-file.ts'],
+        globalSetup: ['test/support/start-dynamodb.ts'],
+        maxConcurrency: 8,
+      }),
       project('infra', { isolate: false }),
       project('e2e', { globalSetup: ['test/support/start-local-stack.ts'] }),
     ],

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
+import { useOwnTimeouts } from '../support/client-timeouts.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
@@ -25,6 +26,7 @@ const row = {
   status: 'PENDING' as const,
   jobs_count: 0,
 };
+useOwnTimeouts();
 const handlers = await loadHandlers(routesWithToken);
 /** Every way of every route. */
 const requests = routesWithToken.flatMap((route) =>
@@ -40,10 +42,9 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** What every endpoint answers, and how long the slowest of them took. */
-async function answers() {
-  const start = performance.now();
-  const all = await Promise.all(
+/** What every endpoint answers. */
+function answers() {
+  return Promise.all(
     requests.map(async ({ name, event, handler }) => {
       const { statusCode, headers, body } = await handler(event(), lambdaContext());
       const { code } = ErrorBody.parse(JSON.parse(body));
@@ -51,7 +52,6 @@ async function answers() {
       return { name, statusCode, retryAfter: headers?.['Retry-After'] };
     }),
   );
-  return { all, milliseconds: performance.now() - start };
 }
 
 const everyone = (statusCode: number, retryAfter?: string) =>
@@ -65,16 +65,14 @@ const awsError =
   };
 
 describe('every endpoint', () => {
-  it('answers 504 within the time of its function when DynamoDB is silent', async () => {
+  it('answers 504 when DynamoDB is silent', async () => {
     behaviour = () => undefined;
-    const { all, milliseconds } = await answers();
-    expect(all).toEqual(everyone(504));
-    expect(milliseconds).toBeLessThan(14_000);
+    expect(await answers()).toEqual(everyone(504));
   });
 
   it('answers 504 when DynamoDB breaks every connection', async () => {
     behaviour = (_, response) => response.destroy();
-    expect((await answers()).all).toEqual(everyone(504));
+    expect(await answers()).toEqual(everyone(504));
   });
 
   it('answers 504 when DynamoDB stops in the middle of an answer', async () => {
@@ -82,16 +80,14 @@ describe('every endpoint', () => {
       response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.0', 'Content-Length': '1000' });
       response.write('{"Item":{');
     };
-    const { all, milliseconds } = await answers();
-    expect(all).toEqual(everyone(504));
-    expect(milliseconds).toBeLessThan(15_000);
+    expect(await answers()).toEqual(everyone(504));
   });
 
   it('answers 429 when DynamoDB throttles', async () => {
     behaviour = awsError(400, 'ThrottlingException');
-    expect((await answers()).all).toEqual(everyone(429, '1'));
+    expect(await answers()).toEqual(everyone(429, '1'));
     behaviour = awsError(400, 'ProvisionedThroughputExceededException');
-    expect((await answers()).all).toEqual(everyone(429, '1'));
+    expect(await answers()).toEqual(everyone(429, '1'));
   });
 
   it.each<[string, RequestListener]>([
@@ -101,6 +97,6 @@ describe('every endpoint', () => {
     ['answers nonsense', (_, response) => response.writeHead(200).end('<html>')],
   ])('answers 500 when DynamoDB %s', async (_, does) => {
     behaviour = does;
-    expect((await answers()).all).toEqual(everyone(500));
+    expect(await answers()).toEqual(everyone(500));
   });
 });

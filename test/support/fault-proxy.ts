@@ -28,6 +28,8 @@ export interface FaultProxy {
   plan(userId: string, plan?: Plan): void;
   /** The user's requests since `plan`. */
   count(userId: string): number;
+  /** How many of them passed, and were given up by their sender before the answer came. */
+  givenUp(userId: string): number;
   /**
    * Fulfilled when the user's requests have ended: whoever fails does not wait for other calls
    * under way.
@@ -42,7 +44,7 @@ export interface FaultProxy {
  * request here contains.
  */
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
-  const plans = new Map<string, { plan?: Plan | undefined; count: number }>();
+  const plans = new Map<string, { plan?: Plan | undefined; count: number; givenUp: number }>();
   const underWay = new Map<string, Set<ServerResponse>>();
   const server = await startPassingServer(endpoint, async (request, pass, answer) => {
     const [userId, of] = [...plans].find(([userId]) => request.body.includes(JSON.stringify(userId))) ?? [];
@@ -52,15 +54,18 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     request.response.once('close', () => responses.delete(request.response));
     const number = ++of.count;
     if (of.plan === undefined || number < of.plan.from || number >= of.plan.from + of.plan.times) {
-      return answer(await pass());
+      const passed = await pass();
+      if (request.response.destroyed) of.givenUp++;
+      return answer(passed);
     }
     await of.plan.strike(pass, request.response, request);
   });
   return {
     url: server.url,
     stop: server.stop,
-    plan: (userId, plan) => void plans.set(userId, { plan, count: 0 }),
+    plan: (userId, plan) => void plans.set(userId, { plan, count: 0, givenUp: 0 }),
     count: (userId) => plans.get(userId)?.count ?? 0,
+    givenUp: (userId) => plans.get(userId)?.givenUp ?? 0,
     async quiet(userId) {
       for (let seen = -1; seen !== plans.get(userId)?.count || underWay.get(userId)?.size; await delay(20)) {
         seen = plans.get(userId)?.count ?? 0;

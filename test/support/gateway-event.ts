@@ -103,8 +103,11 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
   };
 }
 
-/** The context of an invocation that may take `milliseconds` from now on. */
-export function lambdaContext(milliseconds = 15_000): Context {
+/**
+ * The context of an invocation that may take `milliseconds` from now on: by default far longer than
+ * functions have on AWS, so that none runs out of time on a busy machine.
+ */
+export function lambdaContext(milliseconds = 600_000): Context {
   const end = Date.now() + milliseconds;
   return {
     callbackWaitsForEmptyEventLoop: true,
