@@ -22,8 +22,13 @@ export type LocalPaths = (path: string, request: IncomingMessage, response: Serv
  *   failed for good.
  * - `GET /_local/dead-letters`: events that were given up since the start.
  * - `GET /_local/queues`: every queue of the template with the messages that are in it.
+ * - `POST /_local/rotate-secrets`: gives each secret its next version, as its schedule would.
  */
-export function createLocalPaths(intake: EventIntake, queues: readonly Queue[]): LocalPaths {
+export function createLocalPaths(
+  intake: EventIntake,
+  queues: readonly Queue[],
+  rotateSecrets: () => Promise<void>,
+): LocalPaths {
   return async (path, request, response) => {
     const answer = (status: number, body: unknown) => {
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
@@ -36,9 +41,12 @@ export function createLocalPaths(intake: EventIntake, queues: readonly Queue[]):
         return answer(200, queues.map(describeQueue));
       case `POST ${localPrefix}events`:
         return deliverEvents(body, answer);
+      case `POST ${localPrefix}rotate-secrets`:
+        await rotateSecrets();
+        return answer(200, { message: 'Each secret has a new version.' });
       default:
         return answer(404, {
-          message: `The local stack knows POST ${localPrefix}events, GET ${localPrefix}dead-letters and GET ${localPrefix}queues.`,
+          message: `The local stack knows POST events, GET dead-letters, GET queues and POST rotate-secrets below ${localPrefix}.`,
         });
     }
   };

@@ -100,7 +100,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const loaded = loadAll(functions);
   // It is reported where it is awaited.
   loaded.catch(() => undefined);
-  await createSecrets(deployment, services.secretStore, functions);
+  await rotateSecrets((arn) => services.secretStore.create(arn));
   startEventSources(deployment, { queueService, functions }, parts);
   const checkpoints = createCheckpoints(dataDirectory && join(dataDirectory, 'streams.json'));
   for (const source of deployment.streamSources) {
@@ -111,7 +111,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
 
   const events = eventIntake(deployment, queueService);
   const gateway = createGateway(deployment.api, functions, account);
-  const localPaths = createLocalPaths(events, queueService.queues());
+  const localPaths = createLocalPaths(events, queueService.queues(), () => rotateSecrets(() => true));
   front.open({ ...gateway, handle: frontHandle });
   return {
     baseUrl: front.url,
@@ -125,6 +125,13 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     loaded,
     stop: () => parts.disposeAsync(),
   };
+
+  /** A secret gets its first version by a rotation, as at its deployment. */
+  async function rotateSecrets(isDue: (arn: string) => boolean) {
+    for (const { arn, rotationFunctionArn } of deployment.secrets) {
+      if (isDue(arn)) await services.secretStore.rotate(arn, functionOf(functions, rotationFunctionArn).invoke);
+    }
+  }
 
   async function frontHandle(...[request, response]: Parameters<FrontHandler['handle']>) {
     const { path } = splitTarget(request.url ?? '/');
@@ -273,13 +280,6 @@ function startEventSources(
 
 function functionOf(functions: readonly LambdaFunction[], arn: string): LambdaFunction {
   return functions.find(({ definition }) => definition.arn === arn)!;
-}
-
-/** A secret that was not there gets its first version by a rotation, as at its deployment. */
-async function createSecrets({ secrets }: Deployment, store: SecretStore, functions: readonly LambdaFunction[]) {
-  for (const { arn, rotationFunctionArn } of secrets) {
-    if (store.create(arn)) await store.rotate(arn, functionOf(functions, rotationFunctionArn).invoke);
-  }
 }
 
 /** The way into the queue that the template's output names. */

@@ -308,4 +308,9 @@ describe('POST /_local/events', () => {
       messages: expect.any(Array),
     });
   });
+
+  it('rotates secrets, in the steps of their function', async () => {
+    const { status, body } = await call('/_local/rotate-secrets', { method: 'POST' });
+    expect([status, body]).toEqual([200, { message: 'Each secret has a new version.' }]);
+  });
 });

@@ -71,6 +71,8 @@ other_key = "whpk_" + "A" * 43 + "="
 assert refuses(headers, body + b" ", [key])
 assert refuses({**headers, "webhook-id": "msg_other"}, body, [key])
 assert refuses({**headers, "webhook-timestamp": str(int(time.time()) - 301)}, body, [key])
+for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
+    assert refuses({each: value for each, value in headers.items() if each != name}, body, [key]), name
 assert refuses(headers, body, [other_key])
 assert not refuses(headers, body, [other_key, key])
 print(f"{len(messages)} webhooks verified in Python")
