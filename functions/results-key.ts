@@ -17,7 +17,7 @@ export function leasedResultsKey(userId: string, jobId: string, fence: number): 
 }
 
 /** S3's limit of a key, in bytes of UTF-8. */
-const maximumKeyBytes = 1_024;
+const maxKeyBytes = 1_024;
 
 /**
  * Whether the key names results of this user: a link is signed for such keys only. Below the user's
@@ -30,7 +30,7 @@ export function isResultsKeyOf(userId: string, key: string): boolean {
   const prefix = userResultsPrefix(userId);
   return (
     key.startsWith(prefix) &&
-    Buffer.byteLength(key) <= maximumKeyBytes &&
+    Buffer.byteLength(key) <= maxKeyBytes &&
     key.isWellFormed() &&
     key.slice(prefix.length).split('/').every(isPlainSegment)
   );

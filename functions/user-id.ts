@@ -1,6 +1,6 @@
 import { escapedBytes } from './json-text.ts';
 
-const mostCharacters = 256;
+const maxCharacters = 256;
 
 /**
  * Whether a text can be a user's id: the `sub` of their tokens, and the partition key of their
@@ -11,8 +11,8 @@ export function isUserId(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&
-    value.length <= mostCharacters &&
+    value.length <= maxCharacters &&
     value.isWellFormed() &&
-    escapedBytes(value) <= 3 * mostCharacters
+    escapedBytes(value) <= 3 * maxCharacters
   );
 }

@@ -12,7 +12,7 @@ import { rowsWithIds } from './lists/row-reads.ts';
 import { getSequence } from './sequences.ts';
 
 /** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
-export const mostJobsShown = 100;
+export const maxJobsShown = 100;
 
 /**
  * The function that reads a batch with its sequence, the ids of all its jobs and, where they are at
@@ -26,7 +26,7 @@ export const mostJobsShown = 100;
 export function getBatchDetails(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'>,
-  lists: OwnerLists = ownerLists(),
+  lists: OwnerLists = ownerLists,
 ): (userId: string, batchId: string) => Promise<BatchDetails | undefined> {
   const batchOf = getBatch(client, tables);
   const sequenceOf = getSequence(client, tables);
@@ -36,13 +36,13 @@ export function getBatchDetails(
     retry(() => read(userId, batchId), {
       attempts: 4,
       firstMilliseconds: 40,
-      longestMilliseconds: 320,
+      maxDelayMilliseconds: 320,
       mayPass: (error) => error instanceof StaleRead,
       message: 'The jobs of this batch changed while they were read, through all attempts.',
     });
 
   async function read(userId: string, batchId: string): Promise<BatchDetails | undefined> {
-    const page = { limit: mostJobsShown, offset: 0, order_by: 'creation_order', order_by_direction: 'ASC' } as const;
+    const page = { limit: maxJobsShown, offset: 0, order_by: 'creation_order', order_by_direction: 'ASC' } as const;
     const [batch, sequence_builder, { items, total }] = await Promise.all([
       batchOf(userId, batchId),
       sequenceOf(userId, batchId),
@@ -50,7 +50,7 @@ export function getBatchDetails(
     ]);
     if (batch === undefined) return undefined;
     if (total !== batch.jobs_count) throw new StaleRead('The number of jobs changed.');
-    if (total > mostJobsShown) {
+    if (total > maxJobsShown) {
       const job_ids = await idsOf(userId, batchId);
       if (job_ids.length !== total) throw new StaleRead('The number of jobs changed.');
       return { ...batch, sequence_builder, job_ids };

@@ -71,7 +71,7 @@ const bodyAttempts = 3;
 
 /**
  * The function that reads results documents from the bucket, by the keys of their jobs; undefined
- * when together they have more than `mostBytes`. Sizes come before contents: nothing beyond that
+ * when together they have more than `maxBytes`. Sizes come before contents: nothing beyond that
  * limit is downloaded. One GET of S3 for each document.
  *
  * The returned function throws CorruptData for a key that is not below the user's own prefix.
@@ -79,8 +79,8 @@ const bodyAttempts = 3;
 export function readResults(
   bucket: string,
   client = s3Client(),
-): (userId: string, keys: ReadonlyMap<string, string>, mostBytes: number) => Promise<ResultsDocuments | undefined> {
-  return async (userId, keys, mostBytes) => {
+): (userId: string, keys: ReadonlyMap<string, string>, maxBytes: number) => Promise<ResultsDocuments | undefined> {
+  return async (userId, keys, maxBytes) => {
     const texts = new Map<string, string>();
     const unreadable = new Set<string>();
     const waiting = keys.entries();
@@ -98,7 +98,7 @@ export function readResults(
         const object = await openObject(key);
         if (object === undefined) return;
         if (attempt === 1) bytes += object.length;
-        if (bytes > mostBytes) throw new TooManyBytes();
+        if (bytes > maxBytes) throw new TooManyBytes();
         try {
           const text = documentText(await object.content());
           if (text === undefined) unreadable.add(jobId);

@@ -53,7 +53,7 @@ const parameters: ListParameters<BatchListQuery> = {
 export function listBatches(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Columns'>,
-  { batch: list }: OwnerLists = ownerLists(),
+  { batch: list }: OwnerLists = ownerLists,
 ): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
   const read = listReader({ client, tables, list });
   return async (userId, query) => {

@@ -55,7 +55,7 @@ const parameters: ListParameters<JobListQuery> = {
 export function listJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-  { job: list }: OwnerLists = ownerLists(),
+  { job: list }: OwnerLists = ownerLists,
 ): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
   const read = listReader({ client, tables, list });
   return async (userId, query) => {
@@ -95,7 +95,7 @@ export function getJob(
 export function listJobIds(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Columns'>,
-  { job: list }: OwnerLists = ownerLists(),
+  { job: list }: OwnerLists = ownerLists,
 ): (userId: string, batchId: string) => Promise<string[]> {
   return async (userId, batchId) => {
     const reads = ownerReads({ client, tables, list }, userId, true);

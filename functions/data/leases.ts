@@ -26,7 +26,7 @@ import { countRunnable, isFinalJob, isRunnable } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { getRow, queryFirstPage } from './dynamodb/reads.ts';
-import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
+import { commitTask, writeContext } from './lifecycle/commit-tasks.ts';
 import type { Change, Draft } from './lifecycle/draft.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
@@ -39,8 +39,8 @@ import {
   startJob,
 } from './lifecycle/run-jobs.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
-import { leaseLost, type QueueOptions, workQueue } from './queue/queue.ts';
-import { leaseOf, mostIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
+import { type QueueOptions, workQueue } from './queue/queue.ts';
+import { leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
 import { getSequence } from './sequences.ts';
 
 /** How often a worker sends a heartbeat: two may be lost. */
@@ -54,22 +54,20 @@ const nextAgainSeconds = 2;
 const idleAgainMilliseconds = 5_000;
 
 /** A claim stops looking for work after this time: it must answer before its function ends. */
-const mostSearchMilliseconds = 8_000;
+const maxSearchMilliseconds = 8_000;
 
 /** How often the index is asked for a job that it may not have yet, or that lies further on. */
-const mostLooks = 5;
+const maxLooks = 5;
 
 /**
  * After so many pages of jobs that have ended, up to 1 MB each, a look stops; the next one goes on
  * there.
  */
-const mostPagesAtOnce = 20;
+const maxPagesInLook = 20;
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
-export interface LeaseOptions extends Pick<LifecycleOptions, 'now' | 'rowsPerBlock'>, Pick<QueueOptions, 'pageLimit'> {}
-
-export interface ReportOptions extends LeaseOptions {
+export interface ReportOptions extends QueueOptions {
   /**
    * Whether results are under this key. Only asked under a valid lease: a made-up lease must
    * learn nothing from the answer.
@@ -92,13 +90,13 @@ export interface ReportOptions extends LeaseOptions {
 export function claimBatch(
   client: DynamoDBDocumentClient,
   tables: Tables,
-  options: LeaseOptions = {},
+  options: QueueOptions = {},
 ): (deviceType: string, worker: string) => Promise<Claim | undefined> {
   const { now = Date.now } = options;
   const queue = workQueue(client, tables, options);
   const { advance, sequenceOf, leasedJob } = jobRunner(client, tables, options);
   return async (deviceType, worker) => {
-    const end = now() + mostSearchMilliseconds;
+    const end = now() + maxSearchMilliseconds;
     let failure: { readonly error: unknown } | undefined;
     for await (const { items, clock } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
@@ -177,7 +175,7 @@ export function claimBatch(
   }
 
   function nextLookAt(idleSince: number): number {
-    const timedOutAt = idleSince + mostIdleMilliseconds;
+    const timedOutAt = idleSince + maxIdleMilliseconds;
     const again = now() + idleAgainMilliseconds;
     return timedOutAt > now() ? Math.min(timedOutAt, again) : again;
   }
@@ -303,7 +301,7 @@ function noSuchResults(): InvalidInput {
 export function nextJob(
   client: DynamoDBDocumentClient,
   tables: Tables,
-  options: LeaseOptions = {},
+  options: QueueOptions = {},
 ): (lease: LeaseReference) => Promise<NextJob> {
   const { now = Date.now } = options;
   const queue = workQueue(client, tables, options);
@@ -313,7 +311,7 @@ export function nextJob(
     const item = await queue.extend(lease);
     if (item === undefined) return ended;
     const { idle_since } = item;
-    if (idle_since !== undefined && now() - idle_since < mostIdleMilliseconds) {
+    if (idle_since !== undefined && now() - idle_since < maxIdleMilliseconds) {
       const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       if (!isClaimable(batch)) return ended;
@@ -324,7 +322,7 @@ export function nextJob(
       const progress = await runner.advance(lease, item.place);
       if (
         progress.kind === 'waits' &&
-        now() - progress.idleSince >= mostIdleMilliseconds &&
+        now() - progress.idleSince >= maxIdleMilliseconds &&
         firstPendingPosition(progress.batch) < Number.POSITIVE_INFINITY
       ) {
         // The call that adds jobs may have died, and is ended in a while: until then the device has
@@ -365,7 +363,7 @@ async function commit(
   return progressOf(last as Draft, lease);
 }
 
-function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: LeaseOptions) {
+function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: QueueOptions) {
   const context = writeContext(client, tables, options);
   const sequenceOf = getSequence(client, tables);
   return { advance, findJobs, nextJob, sequenceOf, leasedJob };
@@ -376,7 +374,7 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
    */
   async function advance(lease: LeaseReference, from: number): Promise<Progress> {
     let progress: Progress = { kind: 'looks', place: from };
-    for (let looks = 1; looks <= mostLooks && progress.kind === 'looks'; looks++) {
+    for (let looks = 1; looks <= maxLooks && progress.kind === 'looks'; looks++) {
       if (looks > 2) await delay(50 * 2 ** looks);
       const found = await findJobs(lease, progress.place);
       const request = { lists: context.lists, lease, now: context.now(), ...found };
@@ -413,7 +411,7 @@ function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: Leas
         if (isRunnable({ status })) found.push({ id: String(id), place });
         place += 1;
       }
-      if (!more || found.length > 0 || pages > mostPagesAtOnce) return result();
+      if (!more || found.length > 0 || pages > maxPagesInLook) return result();
     }
   }
 

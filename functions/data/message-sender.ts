@@ -57,7 +57,7 @@ function bodyText(body: string): string {
 }
 
 /** SQS's limit of body and attributes (names, types and values) together: 1 MiB. */
-const maximumMessageBytes = 1_048_576;
+const maxMessageBytes = 1_048_576;
 
 function messageAttributes(body: string, attributes: OutgoingMessage['attributes']) {
   const texts = Object.entries(attributes)
@@ -67,16 +67,16 @@ function messageAttributes(body: string, attributes: OutgoingMessage['attributes
     (sum, text) => sum + Buffer.byteLength(text),
     0,
   );
-  if (bytes > maximumMessageBytes) return {};
+  if (bytes > maxMessageBytes) return {};
   return Object.fromEntries(texts.map(([name, value]) => [name, { DataType: 'String', StringValue: value }]));
 }
 
-const longestAttribute = 1_000;
+const maxAttributeCharacters = 1_000;
 
 /** SQS takes the characters of XML 1.0 only. */
 function attributeText(value: string): string {
   return value
     .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\u{fffd}')
-    .slice(0, longestAttribute)
+    .slice(0, maxAttributeCharacters)
     .toWellFormed();
 }

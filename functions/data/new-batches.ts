@@ -11,9 +11,8 @@ import { sequenceFacts } from '../schemas/sequence.ts';
 import { QueuePriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
-import { getBatchDetails, mostJobsShown } from './batch-details.ts';
+import { getBatchDetails, maxJobsShown } from './batch-details.ts';
 import { batchOf } from './batches.ts';
-import { ownerLists } from './columns/lists.ts';
 import { listDevices } from './devices.ts';
 import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
@@ -102,7 +101,7 @@ export function addJobs(
   options: LifecycleOptions = {},
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
-  const detailsOf = getBatchDetails(client, tables, options.lists ?? ownerLists(options.rowsPerBlock));
+  const detailsOf = getBatchDetails(client, tables, options.lists);
   return async ({ userId, idempotencyKey }, batchId, body) => {
     const before = await detailsOf(userId, batchId);
     if (before === undefined) throw new NotFound('There is no such batch.');
@@ -182,5 +181,5 @@ function replaceForDigest(this: Readonly<Record<string, unknown>>, name: string,
 }
 
 function withJobs<Shown extends object>(batch: Shown, jobs: Job[]): Shown & { jobs?: Job[] } {
-  return jobs.length > mostJobsShown ? batch : { ...batch, jobs };
+  return jobs.length > maxJobsShown ? batch : { ...batch, jobs };
 }

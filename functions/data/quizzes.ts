@@ -60,7 +60,7 @@ export function submitQuizzes(
     return retry(write, {
       attempts: 15,
       firstMilliseconds: 50,
-      longestMilliseconds: 400,
+      maxDelayMilliseconds: 400,
       message: 'Too many submissions of these quizzes at once.',
       mayPass(error) {
         if (error instanceof TransactionCanceled) earliest = Math.max(earliest, latestStoredTime(error) + 1);

@@ -11,9 +11,8 @@ import type { RebatchQuery } from '../schemas/job-selection.ts';
 import { sequenceText } from '../schemas/sequence.ts';
 import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
-import { mostJobsShown } from './batch-details.ts';
+import { maxJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
-import { ownerLists } from './columns/lists.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
@@ -43,9 +42,8 @@ export function rebatch(
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
   options: LifecycleOptions = {},
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
-  const { lists = ownerLists(options.rowsPerBlock) } = options;
   const get = getBatch(client, tables);
-  const select = selectJobs(client, tables, lists);
+  const select = selectJobs(client, tables, options.lists);
   const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = await get(userId, sourceId);
@@ -182,7 +180,7 @@ function unpackPlaces(packed: Uint8Array): number[] {
 
 function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | undefined): BatchWithJobs {
   const described = { ...batch, sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
-  if (jobs.length > mostJobsShown) return described;
+  if (jobs.length > maxJobsShown) return described;
   return { ...described, jobs: jobs.map(jobOf) };
 }
 

@@ -32,7 +32,7 @@ export function getResultsKey(
   };
 }
 
-const longestValidity = 900;
+const maxValiditySeconds = 900;
 
 /**
  * The function that makes links to objects of the results bucket. A link downloads as JSON without
@@ -48,8 +48,8 @@ export function signResultsLink(
   validitySeconds: number,
   client = s3Client(),
 ): (userId: string, key: string) => Promise<string> {
-  if (!(Number.isInteger(validitySeconds) && validitySeconds >= 1 && validitySeconds <= longestValidity)) {
-    throw new RangeError(`A results link is valid for 1 to ${longestValidity} s, not for ${validitySeconds}.`);
+  if (!(Number.isInteger(validitySeconds) && validitySeconds >= 1 && validitySeconds <= maxValiditySeconds)) {
+    throw new RangeError(`A results link is valid for 1 to ${maxValiditySeconds} s, not for ${validitySeconds}.`);
   }
   return async (userId, key) => {
     if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');

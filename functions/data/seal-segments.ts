@@ -37,7 +37,7 @@ export interface NewBlock {
 export function sealSegments(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Columns'>,
-  lists: OwnerLists = ownerLists(),
+  lists: OwnerLists = ownerLists,
 ): (block: NewBlock) => Promise<number> {
   return async ({ userId, key }) => {
     const list = Object.values<ListDescription>({ ...lists }).find((each) => key.startsWith(signalPrefix(each)));

@@ -22,7 +22,7 @@ export interface SelectedJobs {
 export function selectJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Jobs' | 'Columns'>,
-  lists: OwnerLists = ownerLists(),
+  lists: OwnerLists = ownerLists,
 ): (userId: string, batchId: string, query: CancelJobsQuery | RebatchQuery) => Promise<SelectedJobs> {
   const idsOf = listJobIds(client, tables, lists);
   return async (userId, batchId, query) => {

@@ -4,7 +4,7 @@ import type { WebhookAnswer } from './post-webhook.ts';
 export const attemptDelaysSeconds = [0, 5, 300, 1_800, 7_200, 18_000, 36_000] as const;
 
 /** What a receiver may ask for at most. */
-const longestDelaySeconds = 86_400;
+const maxDelaySeconds = 86_400;
 
 /** What follows from an attempt. */
 export type NextStep =
@@ -29,7 +29,7 @@ export function nextStep(attempts: number, result: WebhookAnswer | Error, now = 
   const delay = attemptDelaysSeconds[attempts];
   if (delay === undefined) return { step: 'give up', reason };
   const asked = result instanceof Error ? 0 : retryAfterSeconds(result.retryAfter, now);
-  return { step: 'try again', reason, delaySeconds: Math.max(delay, Math.min(asked, longestDelaySeconds)) };
+  return { step: 'try again', reason, delaySeconds: Math.max(delay, Math.min(asked, maxDelaySeconds)) };
 }
 
 function describeStatus(status: number): string {

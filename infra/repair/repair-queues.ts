@@ -147,7 +147,7 @@ function placeAgain(id: string, missingKey: BatchRow['queue_key']): Change {
       if (batch === undefined) return draft;
       const isMissing = typeof missingKey === 'string' && batch.queue_key === missingKey;
       const again = { ...batch, rev: batch.rev + 1, ...(isMissing && { queue_key: null }) };
-      return withRows(ownerLists(), draft, { batches: [again] });
+      return withRows(ownerLists, draft, { batches: [again] });
     },
   };
 }

@@ -53,7 +53,7 @@ const parallelWrites = 8;
  */
 export async function repairUser(
   owner: RepairedOwner,
-  { fix, lists = ownerLists(), progress = () => {} }: RepairOptions,
+  { fix, lists = ownerLists, progress = () => {} }: RepairOptions,
 ): Promise<RepairResult> {
   const countOnce = async () => {
     const snapshot = await readSnapshot(owner, lists);
@@ -131,7 +131,7 @@ async function removeFormat({ client, tables, userId }: RepairedOwner, key: stri
   await retry(() => translateErrors(client.send(command)), {
     attempts: 12,
     firstMilliseconds: 20,
-    longestMilliseconds: 500,
+    maxDelayMilliseconds: 500,
     mayPass: isConflict,
     message: `Writers were at ${key} through all attempts.`,
   });

@@ -19,7 +19,7 @@ export interface BenchRows {
 
 /** Size of each row as DynamoDB counts it. A filler makes it so. */
 const rowBytes = 800;
-const mostJobsOfOneBatch = 10_000;
+const maxJobsOfOneBatch = 10_000;
 const second = 1_000_000;
 const firstCreation = toMicroseconds('2025-01-01T00:00:00.000000Z');
 
@@ -58,7 +58,7 @@ const finalStatuses = new Set<string>([...finalBatchStatuses, ...finalJobStatuse
 export function benchRows(userId: string, size: number): BenchRows {
   const random = randomNumbers(size);
   const largeBatch = Math.floor(size / 2);
-  const jobsOfLargeBatch = Math.min(size, mostJobsOfOneBatch);
+  const jobsOfLargeBatch = Math.min(size, maxJobsOfOneBatch);
   const batches = Array.from({ length: size }, (_, seq) =>
     batchRow(userId, seq, random, seq === largeBatch ? jobsOfLargeBatch : Math.floor(300 * random() ** 4)),
   );

@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { getBatchDetails } from '../../functions/data/batch-details.ts';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobIds } from '../../functions/data/jobs.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -12,6 +11,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { pagedClient } from '../support/paged-client.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -26,7 +26,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
  * batch 4 none.
  */
 beforeAll(async () => {
-  const { createBatches, addJobs, recordJobStatus } = writeApi(client, tables, { rowsPerBlock });
+  const { createBatches, addJobs, recordJobStatus } = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
   await createBatches(user, [
     newBatch(1, { jobs: jobs(0, 3) }),
     newBatch(2, { jobs: jobs(100, 100) }),
@@ -40,13 +40,13 @@ beforeAll(async () => {
 });
 
 const through = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  getBatchDetails(interceptedClient(client, intercept), tables, ownerLists(rowsPerBlock));
+  getBatchDetails(interceptedClient(client, intercept), tables, smallLists(rowsPerBlock));
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Record<string, unknown>[];
 
 describe('getBatchDetails', () => {
   it('shows the batch, its sequence and its jobs in creation order', async () => {
-    const batch = await getBatchDetails(client, tables, ownerLists(rowsPerBlock))(user, uuid('b', 1));
+    const batch = await getBatchDetails(client, tables, smallLists(rowsPerBlock))(user, uuid('b', 1));
     expect(batch).toMatchObject({
       id: uuid('b', 1),
       jobs_count: 3,
@@ -62,7 +62,7 @@ describe('getBatchDetails', () => {
   });
 
   it('shows up to 100 jobs, and the ids of all', async () => {
-    const read = getBatchDetails(client, tables, ownerLists(rowsPerBlock));
+    const read = getBatchDetails(client, tables, smallLists(rowsPerBlock));
     const hundred = await read(user, uuid('b', 2));
     expect(idsOf(hundred?.jobs ?? [])).toEqual(idsOf(jobs(100, 100)));
     expect(hundred?.job_ids).toEqual(idsOf(jobs(100, 100)));
@@ -73,14 +73,14 @@ describe('getBatchDetails', () => {
   });
 
   it('knows no batch of another user', async () => {
-    const read = getBatchDetails(client, tables, ownerLists(rowsPerBlock));
+    const read = getBatchDetails(client, tables, smallLists(rowsPerBlock));
     expect(await read('auth0|mallory', uuid('b', 1))).toBeUndefined();
     expect(await read(user, uuid('b', 9))).toBeUndefined();
   });
 
   it.each([1, 2])('shows the jobs of batch %i although the index knows none of them yet', async (number) => {
     const lagging = through(async (call) => (isIndexRead(call) ? { Items: [] } : call.send()));
-    const right = await getBatchDetails(client, tables, ownerLists(rowsPerBlock))(user, uuid('b', number));
+    const right = await getBatchDetails(client, tables, smallLists(rowsPerBlock))(user, uuid('b', number));
     expect(await lagging(user, uuid('b', number))).toEqual(right);
   });
 
@@ -90,12 +90,12 @@ describe('getBatchDetails', () => {
         ? { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PENDING' })) }
         : call.send(),
     );
-    const right = await getBatchDetails(client, tables, ownerLists(rowsPerBlock))(user, uuid('b', 1));
+    const right = await getBatchDetails(client, tables, smallLists(rowsPerBlock))(user, uuid('b', 1));
     expect(await lagging(user, uuid('b', 1))).toEqual(right);
   });
 
   it('reads again when jobs are added meanwhile, and never shows less than the batch counts', async () => {
-    const { addJobs, createBatch } = writeApi(client, tables, { rowsPerBlock });
+    const { addJobs, createBatch } = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
     await createBatch(user, newBatch(5, { jobs: jobs(5_000, 2), open: true }));
     let reads = 0;
     const disturbed = through(async (call) => {
@@ -125,7 +125,7 @@ describe('getBatchDetails', () => {
 
 describe('listJobIds', () => {
   it('is complete however many blocks hold the ids, and empty for what is no batch', async () => {
-    const list = listJobIds(pagedClient(client, 3), tables, ownerLists(rowsPerBlock));
+    const list = listJobIds(pagedClient(client, 3), tables, smallLists(rowsPerBlock));
     expect(await list(user, uuid('b', 3))).toEqual(idsOf([...jobs(1_000, 100), ...jobs(2_000, 30)]));
     expect(await list(user, uuid('b', 9))).toEqual([]);
     expect(await list('auth0|mallory', uuid('b', 3))).toEqual([]);

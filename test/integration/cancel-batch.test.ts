@@ -6,12 +6,13 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
 const rowsPerBlock = 16;
-const writer = (through = client) => writeApi(through, tables, { rowsPerBlock });
-const canceler = (through = client) => cancelBatch(through, tables, { rowsPerBlock });
+const writer = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
+const canceler = (through = client) => cancelBatch(through, tables, { lists: smallLists(rowsPerBlock) });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 
 async function sound(userId: string) {
@@ -95,7 +96,7 @@ describe('cancelBatch', () => {
     await expect(canceler(dying)(user, uuid('b', 1))).rejects.toThrow('killed');
     const event = { id: 'late', digest: 'late', time: new Date().toISOString().replace('Z', '000Z') };
     await writer().recordBatchStatus(user, uuid('b', 1), { status }, { event });
-    const finish = recoverBatch(client, tables, { rowsPerBlock });
+    const finish = recoverBatch(client, tables, { lists: smallLists(rowsPerBlock) });
     expect(await finish({ user_id: user, batch_id: uuid('b', 1) })).toBe(
       status === 'CANCELED' ? 'canceled' : 'ended otherwise',
     );

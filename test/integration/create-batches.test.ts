@@ -23,6 +23,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { sequenceText, sequenceWith } from '../support/sequence-text.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -549,7 +550,7 @@ describe('a creation that died on its way', () => {
     });
     // Small blocks: 50 jobs lie in several of them.
     const create = createBatch(counted, names, {
-      rowsPerBlock: 16,
+      lists: smallLists(16),
       async beforeMultiTransaction() {
         announced.push(done);
       },

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import type { Row } from '../../functions/data/columns/column-items.ts';
-import { batchList, ownerLists } from '../../functions/data/columns/lists.ts';
+import { batchList } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
 import { listProjects } from '../../functions/data/projects.ts';
 import { CorruptData, LimitExceeded, OutdatedColumns } from '../../functions/errors.ts';
@@ -23,6 +23,7 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -32,9 +33,9 @@ const project = (number: number) => uuid('c', number);
 
 /** Two texts are a block. */
 const rowsPerBlock = 3;
-const writerOf = (through = client) => writeApi(through, tables, { rowsPerBlock });
+const writerOf = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
 const batchesOf = (userId: string, parameters: object, through = client) =>
-  listBatches(through, tables, ownerLists(rowsPerBlock))(userId, BatchListQuery.parse(parameters));
+  listBatches(through, tables, smallLists(rowsPerBlock))(userId, BatchListQuery.parse(parameters));
 const isReadOfTexts = ({ name, input }: Call) =>
   name === 'QueryCommand' && JSON.stringify(input.ExpressionAttributeValues).includes('#texts#');
 
@@ -53,11 +54,11 @@ async function expectSound(userId: string) {
   for (const { project_id, device_type } of batches) {
     for (const parameters of [{ project_id: [project_id] }, { device_type: [device_type] }]) {
       const query = BatchListQuery.parse(parameters);
-      const { items, total } = await listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query);
+      const { items, total } = await listBatches(client, tables, smallLists(rowsPerBlock))(userId, query);
       expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
     }
     const query = JobListQuery.parse({ project_id: [project_id] });
-    const { items, total } = await listJobs(client, tables, ownerLists(rowsPerBlock))(userId, query);
+    const { items, total } = await listJobs(client, tables, smallLists(rowsPerBlock))(userId, query);
     expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(jobs, query as never));
   }
 }
@@ -140,7 +141,7 @@ describe('creations with new texts', () => {
       if (call.name === 'TransactWriteCommand') transactions++;
       return call.send();
     });
-    await writeApi(counting, tables, { rowsPerBlock }).createBatches(userId, batches);
+    await writeApi(counting, tables, { lists: smallLists(rowsPerBlock) }).createBatches(userId, batches);
     expect(transactions).toBeGreaterThan(1);
     expect(transactions).toBeLessThan(10);
     const { columns } = await ownerRows(client, tables, userId);
@@ -198,7 +199,7 @@ describe('texts in blocks', () => {
     expect((await batchesOf(userId, {})).total).toBe(5);
     expect((await batchesOf(userId, { order_by: ['updated_at'] })).total).toBe(5);
     expect(await ownerRows(client, tables, userId)).toMatchObject({ batches: sound.batches, jobs: sound.jobs });
-    const lists = ownerLists(rowsPerBlock);
+    const lists = smallLists(rowsPerBlock);
     const { differences, remaining } = await repairUser({ client, tables, userId }, { fix: true, lists });
     expect(differences).toMatchObject([{ kind: 'block', key }]);
     expect(remaining).toEqual([]);

@@ -9,6 +9,7 @@ import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
@@ -30,13 +31,13 @@ const operations: Readonly<Record<string, (writer: Writer, userId: string) => Pr
 
 /** Runs the operation for a new owner with some rows. `intercept` handles its calls. */
 async function tryOperation(userId: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
-  const writer = writeApi(client, tables, { rowsPerBlock });
+  const writer = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
   await writer.createBatches(userId, [
     newBatch(0, { open: true, jobs: [newJob(0)] }),
     newBatch(1, { jobs: [newJob(1), newJob(2)], tags: ['a'] }),
   ]);
   const before = modelOf(await ownerRows(client, tables, userId));
-  const faulty = writeApi(interceptedClient(client, intercept), tables, { rowsPerBlock });
+  const faulty = writeApi(interceptedClient(client, intercept), tables, { lists: smallLists(rowsPerBlock) });
   const error = await operations[operation]!(faulty, userId).then(
     () => undefined,
     (thrown: Error) => thrown,
@@ -125,7 +126,9 @@ describe('applyEvents', () => {
       }
       return call.send();
     });
-    const errors = await writeApi(refusing, tables, { rowsPerBlock }).applyEvents(eventsOf('refused'));
+    const errors = await writeApi(refusing, tables, { lists: smallLists(rowsPerBlock) }).applyEvents(
+      eventsOf('refused'),
+    );
     expect(errors.map((error) => error?.name)).toEqual([undefined, 'ValidationException', 'NotFound', undefined]);
     expect(await recountOf(client, tables, 'refused', rowsPerBlock)).toEqual([]);
     expect(await ownerRows(client, tables, 'refused')).toMatchObject({ batches: [{ tags: ['x'], jobs_count: 1 }] });
@@ -136,7 +139,9 @@ describe('applyEvents', () => {
     const failing = interceptedClient(client, (call) =>
       call.name === 'TransactWriteCommand' ? strike(call) : call.send(),
     );
-    const errors = await writeApi(failing, tables, { rowsPerBlock }).applyEvents(eventsOf('failing'));
+    const errors = await writeApi(failing, tables, { lists: smallLists(rowsPerBlock) }).applyEvents(
+      eventsOf('failing'),
+    );
     expect(errors.map((error) => error?.name)).toEqual(Array(4).fill('DependencyFailed'));
     expect((await ownerRows(client, tables, 'failing')).batches).toEqual([]);
   });
@@ -152,7 +157,7 @@ describe('applyEvents', () => {
     const events = [newBatch(1, { jobs: jobs(0) }), newBatch(2, { jobs: jobs(50) })].map((data) =>
       LifecycleEvent.parse({ id: data.id, type: 'batch.created', time: start, user_id: 'overtaken', data }),
     );
-    const errors = await writeApi(failing, tables, { rowsPerBlock }).applyEvents(events);
+    const errors = await writeApi(failing, tables, { lists: smallLists(rowsPerBlock) }).applyEvents(events);
     expect(errors.map((error) => error?.name)).toEqual(['DependencyFailed', 'DependencyFailed']);
     expect((await ownerRows(client, tables, 'overtaken')).batches).toEqual([]);
   });
@@ -163,7 +168,7 @@ describe('applyEvents', () => {
       if (call.name === 'TransactWriteCommand') transactions += 1;
       return call.send();
     });
-    await writeApi(counting, tables, { rowsPerBlock }).applyEvents(eventsOf('together'));
+    await writeApi(counting, tables, { lists: smallLists(rowsPerBlock) }).applyEvents(eventsOf('together'));
     expect(transactions).toBe(1);
     expect(await recountOf(client, tables, 'together', rowsPerBlock)).toEqual([]);
   });

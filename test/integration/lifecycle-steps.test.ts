@@ -220,8 +220,8 @@ describe('applyEvents', () => {
     const Key = { user_id: 'remembered', key: 'event#once' };
     const { Item } = await client.send(new GetCommand({ TableName: tables.Columns, Key }));
     const days = (Item!.expires_at - now() / 1000) / (24 * 3600);
-    const longestRetentionDays = 14;
-    expect(days).toBe(longestRetentionDays + 1);
+    const maxRetentionDays = 14;
+    expect(days).toBe(maxRetentionDays + 1);
     expect(tablesOfService.Columns.timeToLive).toBe('expires_at');
   });
 });

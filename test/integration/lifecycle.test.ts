@@ -8,6 +8,7 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
@@ -104,7 +105,7 @@ describe('lifecycle', () => {
 
   it('creates one sequence without gaps when many writers create at once', async () => {
     const userId = `crowd ${seed}`;
-    const writer = writeApi(client, tables, { rowsPerBlock });
+    const writer = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
     await writer.createBatch(userId, newBatch(0, { open: true }));
     await Promise.all([
       ...Array.from({ length: 6 }, (_, at) =>
@@ -145,11 +146,11 @@ describe('two writers that have both read before either writes', () => {
    * A time before the rows were created, so that `updated_at` stays: its column would make both
    * changes conflict.
    */
-  const early = { rowsPerBlock: 1, now: () => Date.parse('2026-02-01T00:00:00Z') };
+  const early = { lists: smallLists(1), now: () => Date.parse('2026-02-01T00:00:00Z') };
 
   async function newOwner(userId: string) {
     const open = newBatch(0, { open: true, tags: ['a'], jobs: [newJob(1), newJob(2)] });
-    await writeApi(client, tables, { rowsPerBlock: 1 }).createBatch(userId, open);
+    await writeApi(client, tables, { lists: smallLists(1) }).createBatch(userId, open);
   }
 
   it.each(pairs)('give the same rows as one after the other: %s, then %s', async (first, second) => {

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { setPrefix } from '../../functions/data/columns/column-items.ts';
-import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
-import { batchList, jobList, ownerLists } from '../../functions/data/columns/lists.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { packedCount, packIntegers, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { withPosition } from '../../functions/data/columns/position-set.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
@@ -14,6 +13,7 @@ import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
+import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
 
 const rowsPerBlock = 16;
 const user = 'user-1';
@@ -38,7 +38,7 @@ const itemsOf = async (call: Call) => ((await call.send()).Items ?? []) as Items
 const isIndexRead = (call: Call) => call.input.IndexName !== undefined;
 
 const listThrough = (intercept: (call: Call) => Promise<Record<string, unknown>>) =>
-  listBatches(interceptedClient(client, intercept), tables, ownerLists(rowsPerBlock));
+  listBatches(interceptedClient(client, intercept), tables, smallLists(rowsPerBlock));
 const answer = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
   ids: items.map((item) => item.id),
   total,
@@ -94,7 +94,7 @@ describe('a list read while an index lags', () => {
         isIndexRead(call) ? { Items: (await itemsOf(call)).slice(0, -1) } : call.send(),
       ),
       tables,
-      ownerLists(rowsPerBlock),
+      smallLists(rowsPerBlock),
     );
     const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
     expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
@@ -173,7 +173,7 @@ describe('the jobs of a new batch', () => {
         return call.name === 'GetCommand' && call.input.ConsistentRead !== true ? {} : call.send();
       }),
       tables,
-      ownerLists(rowsPerBlock),
+      smallLists(rowsPerBlock),
     );
     expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
   });

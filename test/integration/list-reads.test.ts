@@ -6,8 +6,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
-import { withRowsPerBlock } from '../../functions/data/columns/list-description.ts';
-import { batchList, jobList, ownerLists } from '../../functions/data/columns/lists.ts';
+import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
 import type { Page } from '../../functions/page.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
@@ -18,6 +17,7 @@ import { loadList } from '../support/load-list.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchRows, jobRows } from '../support/random-rows.ts';
+import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
 
 const rowsPerBlock = 16;
 const user = 'auth0|reads';
@@ -193,14 +193,14 @@ describe('a list of batches', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, ownerLists(rowsPerBlock))(user, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, smallLists(rowsPerBlock))(user, query));
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 
   it('reads the columns of segments that are not sealed', async () => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'] });
     const list = (recorded: typeof client) =>
-      listBatches(recorded, tables, ownerLists(rowsPerBlock))('unsealed', query);
+      listBatches(recorded, tables, smallLists(rowsPerBlock))('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
     expect(reads).toEqual([
@@ -216,7 +216,7 @@ describe('a list of batches', () => {
   it('reads what such a segment hides and the rows of a page that comes before it at once', async () => {
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['2'] });
     const list = (recorded: typeof client) =>
-      listBatches(recorded, tables, ownerLists(rowsPerBlock))('unsealed', query);
+      listBatches(recorded, tables, smallLists(rowsPerBlock))('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
     expect(reads).toEqual([
@@ -239,7 +239,7 @@ describe('a list of batches', () => {
     });
     // Blocks 3 to 5 are the newest, and the segments 0 and 1 are sealed: blocks 0 to 3.
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['40'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, ownerLists(rowsPerBlock))('divided', query);
+    const list = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))('divided', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(rows, query as never));
     expect(reads).toEqual([
@@ -274,7 +274,7 @@ describe('a list of jobs', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = JobListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listJobs(recorded, tables, ownerLists(rowsPerBlock))(user, query));
+    const found = await readsOf((recorded) => listJobs(recorded, tables, smallLists(rowsPerBlock))(user, query));
     expect(found).toEqual({ answer: listOf(jobs, query as never), reads: reads.sort(), steps });
   });
 });
@@ -311,7 +311,7 @@ describe('a list of batches that lie far apart', () => {
     ],
   ])('reads %s', async (_, order_by, ofColumns, steps) => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'], order_by: [order_by] });
-    const found = await readsOf((recorded) => listBatches(recorded, tables, ownerLists(2))(scattered, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, smallLists(2))(scattered, query));
     const reads = ['Batches 9 keys', 'Columns b#head', ...ofColumns].sort();
     expect(found).toEqual({ answer: listOf(rows, query as never), reads, steps });
   });
@@ -329,7 +329,7 @@ describe('a list of batches whose page is all over old and new rows', () => {
 
   it('reads all ids beside the old blocks, as a look-up of those on the page would', async () => {
     const query = BatchListQuery.parse({ order_by: ['queue_priority'], order_by_direction: ['ASC'], limit: ['9'] });
-    const read = (recorded: typeof client) => listBatches(recorded, tables, ownerLists(rowsPerBlock))(spread, query);
+    const read = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))(spread, query);
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
       reads: [
@@ -369,7 +369,7 @@ describe('a list of batches of many projects', () => {
     ],
   ])('reads %s', async (_, parameters, reads) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, ownerLists(rowsPerBlock))(manager, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, smallLists(rowsPerBlock))(manager, query));
     expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
   });
 });

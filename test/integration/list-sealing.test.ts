@@ -3,7 +3,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { cases } from '../support/depth.ts';
@@ -14,13 +13,14 @@ import { ownTables } from '../support/own-tables.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 /** Segments of eight rows: seven of them are old. */
 const rowsPerBlock = 4;
 const rowCount = 64;
 const segments = 7;
-const lists = ownerLists(rowsPerBlock);
+const lists = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();
 
 /** Nothing has begun, so that everything may. */
@@ -72,7 +72,10 @@ async function commitChanges(userId: string, { row, status, second }: Change) {
   if (batch === undefined || batch.status === 'DONE') return;
   const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
   const times = { start_datetime: time, ...(status === 'DONE' && { end_datetime: time }) };
-  await writeApi(client, tables, { rowsPerBlock }).recordBatchStatus(userId, batch.id, { status, ...times });
+  await writeApi(client, tables, { lists: smallLists(rowsPerBlock) }).recordBatchStatus(userId, batch.id, {
+    status,
+    ...times,
+  });
 }
 
 describe('a list of rows of which some are sealed', () => {
@@ -93,7 +96,7 @@ describe('a list of rows of which some are sealed', () => {
         }
         return send();
       });
-      const { items, total } = await listBatches(reader, tables, ownerLists(rowsPerBlock))(userId, query);
+      const { items, total } = await listBatches(reader, tables, smallLists(rowsPerBlock))(userId, query);
       const after = listOf((await ownerRows(client, tables, userId)).batches, query as never);
       const answer = { ids: items.map(({ id }) => id), total };
       if (calls > call) during++;
@@ -101,7 +104,7 @@ describe('a list of rows of which some are sealed', () => {
       expect([before, after], `seed ${seed}: ${JSON.stringify({ parameters, change, call, sealed })}`).toContainEqual(
         answer,
       );
-      const quiet = await listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query);
+      const quiet = await listBatches(client, tables, smallLists(rowsPerBlock))(userId, query);
       expect({ ids: quiet.items.map(({ id }) => id), total: quiet.total }).toEqual(after);
     }
     expect(during).toBeGreaterThan(scenes / 6);

@@ -5,7 +5,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
@@ -15,6 +14,7 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 /** Then nine rows fill the tail. */
@@ -23,7 +23,7 @@ const rowsInTail = 9;
 const { client, tables } = await ownTables();
 
 const start = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
-const writerOf = () => writeApi(client, tables, { rowsPerBlock });
+const writerOf = () => writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
 
 /** As many started batches as a tail holds. */
 async function fillTail(userId: string) {
@@ -81,7 +81,7 @@ describe('a list read while the tail moves to the blocks', () => {
           return call.send();
         }),
         tables,
-        ownerLists(rowsPerBlock),
+        smallLists(rowsPerBlock),
       );
       expect(answerOf(await list(userId, query))).toEqual(listOf(await rowsOf(userId), query as never));
       expect(isMoved).toBe(true);
@@ -109,7 +109,7 @@ describe('a list read while the tail moves to the blocks', () => {
           return answer;
         }),
         tables,
-        ownerLists(rowsPerBlock),
+        smallLists(rowsPerBlock),
       );
       const answer = answerOf(await list(userId, query));
       const after = await rowsOf(userId);
@@ -131,11 +131,11 @@ describe('a list read while the tail moves to the blocks', () => {
         return call.send();
       }),
       tables,
-      ownerLists(rowsPerBlock),
+      smallLists(rowsPerBlock),
     );
     const found = await list(userId, newBatch(0).id);
     expect([ids, [...ids, ...more]].map((jobs) => jobs.map(({ id }) => id))).toContainEqual(found);
-    const all = await listJobIds(client, tables, ownerLists(rowsPerBlock))(userId, newBatch(0).id);
+    const all = await listJobIds(client, tables, smallLists(rowsPerBlock))(userId, newBatch(0).id);
     expect(all).toEqual([...ids, ...more].map(({ id }) => id));
   });
 });
@@ -207,8 +207,8 @@ describe('lists while rows are created and change', () => {
       const lists = [first, second].map((query) => BatchListQuery.parse(asParameters(query)));
       const jobQuery = JobListQuery.parse(asParameters(ofJobs));
       const [answers, jobAnswer] = await Promise.all([
-        Promise.all(lists.map((query) => listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query))),
-        listJobs(client, tables, ownerLists(rowsPerBlock))(userId, jobQuery),
+        Promise.all(lists.map((query) => listBatches(client, tables, smallLists(rowsPerBlock))(userId, query))),
+        listJobs(client, tables, smallLists(rowsPerBlock))(userId, jobQuery),
         perform(number, write),
       ]);
       const after = await ownerRows(client, tables, userId);

@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { packColumn, unpackColumn } from '../../functions/data/columns/column-items.ts';
 import type { StoredHead } from '../../functions/data/columns/head.ts';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { seal } from '../../functions/data/columns/packed-integers.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { CorruptData } from '../../functions/errors.ts';
@@ -21,13 +20,14 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const rowsPerBlock = 3;
-const lists = ownerLists(rowsPerBlock);
+const lists = smallLists(rowsPerBlock);
 const updatedAt = lists.job.columns.updated_at!;
 const { client, tables } = await ownTables();
-const writer = (through = client) => writeApi(through, tables, { rowsPerBlock });
+const writer = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
 let template: readonly (readonly [table: string, item: Item])[];
 
 type Item = Record<string, unknown>;
@@ -343,7 +343,7 @@ describe('repairUser, interrupted at any write,', () => {
       const outcome = await repairOf(userId, true, interruptedClient(client, writes)).catch((error) => error);
       if (!(outcome instanceof Error)) break;
       for (const { project_id } of batches.slice(0, 3)) {
-        const list = listBatches(client, tables, ownerLists(rowsPerBlock))(userId, query(project_id));
+        const list = listBatches(client, tables, smallLists(rowsPerBlock))(userId, query(project_id));
         const answer = await list.then(({ items }) => items.map(({ id }) => id), nameOfError);
         outcomes.push(String(answer));
         if (!refusals.includes(String(answer))) {

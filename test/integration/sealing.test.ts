@@ -5,7 +5,6 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { trials } from '../support/depth.ts';
 import { contention, type Fault, failures } from '../support/faults.ts';
@@ -15,15 +14,16 @@ import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
 
 /** Segments of four rows, the first of which may be sealed from the seventh row on. */
 const rowsPerBlock = 2;
-const lists = ownerLists(rowsPerBlock);
+const lists = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();
 type Through = typeof client;
-const writer = (through: Through = client) => writeApi(through, tables, { rowsPerBlock });
+const writer = (through: Through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
 const jobs = (from: number, count: number) => Array.from({ length: count }, (_, at) => newJob(from + at));
 async function columnsOf(userId: string) {
   const items = await itemsOfOwner(client, tables.Columns, userId);

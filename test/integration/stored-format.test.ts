@@ -27,10 +27,11 @@ import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
+import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
-const before = ownerLists(4);
+const before = smallLists(4);
 const rowCount = 30;
 
 type Row = Record<string, unknown> & { readonly id: string; readonly seq: number };
@@ -306,7 +307,7 @@ it('refuses all events of an owner whose columns are of another description, for
 
 describe('columns of an earlier layout', () => {
   // Projects are listed with as many texts in a block as the release has.
-  const lists: OwnerLists = { ...before, batch: { ...before.batch, textsPerBlock: ownerLists().batch.textsPerBlock } };
+  const lists: OwnerLists = { ...before, batch: { ...before.batch, textsPerBlock: ownerLists.batch.textsPerBlock } };
   const questions: Question[] = [
     { where: facet('open', true), matches: (row) => row.open === true },
     { where: facet('started', true), matches: (row) => row.start_datetime !== null },

@@ -15,6 +15,7 @@ import { ownTables } from '../support/own-tables.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
+import { smallLists } from '../support/small-lists.ts';
 
 /** So few that 14 new jobs, or 30 that end, take several transactions. */
 const rowsPerBlock = 1;
@@ -23,7 +24,7 @@ const jobs = (from: number, count = 14) => Array.from({ length: count }, (_, at)
 const sequences = new Map([[uuid('a', 100), Buffer.from('a sequence')]]);
 const request = { id: 'request#1', digest: 'digest' };
 type Through = typeof client;
-const create = (through: Through) => requestCreation(through, tables, { rowsPerBlock });
+const create = (through: Through) => requestCreation(through, tables, { lists: smallLists(rowsPerBlock) });
 const write = (through: Through) => modelWriter(through, tables, rowsPerBlock);
 
 const calls: Readonly<Record<string, (through: Through, userId: string) => Promise<unknown>>> = {

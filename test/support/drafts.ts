@@ -4,7 +4,7 @@ import { type Change, type Draft, emptyDraft, type Owner } from '../../functions
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 
-export const owner: Owner = { userId: 'auth0|ada', lists: ownerLists() };
+export const owner: Owner = { userId: 'auth0|ada', lists: ownerLists };
 
 /** A head after `rows` rows; without one, as it is before the first row. */
 export function headAfter(rows: number, last_created_at: string): Head {

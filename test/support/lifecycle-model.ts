@@ -12,6 +12,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { derivedUuid } from '../../functions/uuid.ts';
 import { newBatch, newJob, uuid } from './new-batch.ts';
 import type { OwnerRows } from './owner-rows.ts';
+import { smallLists } from './small-lists.ts';
 import { writeApi } from './write-api.ts';
 
 interface ModelBatch {
@@ -57,7 +58,7 @@ const now = '2026-03-03T00:00:00.000000Z';
 
 /** Everything that writes. */
 export function modelWriter(client: DynamoDBDocumentClient, tables: TableNames, rowsPerBlock: number) {
-  const options = { rowsPerBlock, now: () => Date.parse(now) };
+  const options = { lists: smallLists(rowsPerBlock), now: () => Date.parse(now) };
   return {
     ...writeApi(client, tables, { ...options, now: () => Date.parse(now) + 1000 }),
     cancelBatch: cancelBatch(client, tables, options),

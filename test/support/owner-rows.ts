@@ -6,6 +6,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { type Difference, recount } from '../../infra/repair/recount.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
+import { smallLists } from './small-lists.ts';
 
 /** All rows of an owner in creation order, and all other items by their key. */
 export interface OwnerRows {
@@ -36,6 +37,6 @@ export async function recountOf(
   userId: string,
   rowsPerBlock?: number,
 ): Promise<Difference[]> {
-  const lists = ownerLists(rowsPerBlock);
+  const lists = rowsPerBlock === undefined ? ownerLists : smallLists(rowsPerBlock);
   return recount(lists, await readSnapshot({ client, tables, userId }, lists));
 }

@@ -91,7 +91,7 @@ function unpackTexts({ textsPerBlock }: ListDescription, bytes: unknown): string
   }
 }
 
-interface DictionaryReads extends Pick<KeyRange, 'table' | 'consistent' | 'pageLimit'> {
+interface DictionaryReads extends Pick<KeyRange, 'table' | 'consistent'> {
   readonly client: DynamoDBDocumentClient;
   readonly userId: string;
   readonly list: ListDescription;

@@ -129,20 +129,3 @@ export function describedAttributes(list: ListDescription): Set<string> {
   );
   return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
-
-/**
- * The same list with all blocks of `rows` rows, a tail of about half as many, segments of two
- * blocks, and blocks of two texts: tests force many small ones.
- */
-export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
-  const resize = <Value extends Blocks>(blocks: Readonly<Record<string, Value>>) =>
-    Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));
-  return {
-    ...list,
-    rowsInTail: (rows >> 1) + 1,
-    textsPerBlock: 2,
-    rowsPerSegment: 2 * rows,
-    columns: resize(list.columns),
-    sets: resize(list.sets),
-  };
-}

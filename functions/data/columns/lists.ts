@@ -8,7 +8,6 @@ import { jobRowDefaults } from '../../schemas/job.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
 import { requireFormatLimits } from './format-limits.ts';
 import type { ListDescription } from './list-description.ts';
-import { withRowsPerBlock } from './list-description.ts';
 
 export const batchList = {
   key: 'b',
@@ -93,8 +92,4 @@ export interface OwnerLists {
   readonly job: ListDescription;
 }
 
-/** `rowsPerBlock`: tests force many small blocks. */
-export function ownerLists(rowsPerBlock?: number): OwnerLists {
-  if (rowsPerBlock === undefined) return { batch: batchList, job: jobList };
-  return { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
-}
+export const ownerLists: OwnerLists = { batch: batchList, job: jobList };

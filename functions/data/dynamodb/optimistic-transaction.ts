@@ -66,7 +66,7 @@ export function optimisticTransaction<Result>(
   const result = retry(attempt, {
     attempts: lock?.maxAttempts ?? maxAttempts,
     firstMilliseconds: 20,
-    longestMilliseconds: 500,
+    maxDelayMilliseconds: 500,
     message: 'No consistent write through all attempts.',
     mayPass(error) {
       if (error instanceof TransactionCanceled) {

@@ -96,7 +96,7 @@ async function getSome(
   await retry(readPending, {
     attempts: 6,
     firstMilliseconds: 100,
-    longestMilliseconds: 1_600,
+    maxDelayMilliseconds: 1_600,
     mayPass: (error) => error instanceof KeysUnprocessed,
     message: 'DynamoDB left keys unprocessed through all attempts.',
   });
@@ -122,7 +122,7 @@ export interface KeyRange {
   readonly consistent: boolean;
   /** Only these attributes are sent. DynamoDB charges for the whole item all the same. */
   readonly attributes?: readonly string[];
-  /** At most so many items a page: tests force many pages with it. */
+  /** At most so many items a page. */
   readonly pageLimit?: number | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface Retry {
    * every pause.
    */
   readonly firstMilliseconds: number;
-  readonly longestMilliseconds: number;
+  readonly maxDelayMilliseconds: number;
   /** Whether another attempt may succeed after this error. */
   readonly mayPass: (error: unknown) => boolean;
   /** What TooBusy says when no attempt succeeded. */
@@ -22,7 +22,7 @@ export interface Retry {
  */
 export async function retry<Result>(
   work: () => Promise<Result>,
-  { attempts, firstMilliseconds, longestMilliseconds, mayPass, message }: Retry,
+  { attempts, firstMilliseconds, maxDelayMilliseconds, mayPass, message }: Retry,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -31,7 +31,7 @@ export async function retry<Result>(
       if (!mayPass(error)) throw error;
       if (attempt === attempts) throw new TooBusy(message, { cause: error });
     }
-    const bound = Math.min(longestMilliseconds, firstMilliseconds * 2 ** (attempt - 1));
+    const bound = Math.min(maxDelayMilliseconds, firstMilliseconds * 2 ** (attempt - 1));
     await new Promise((resolve) => setTimeout(resolve, Math.random() * bound));
   }
 }

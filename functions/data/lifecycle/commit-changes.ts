@@ -17,7 +17,7 @@ import {
   visibleBatch,
 } from './draft.ts';
 import { readClocks } from './queue-writes.ts';
-import { maximumRowsRead, storedReads } from './stored.ts';
+import { maxRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
 /** One change of a task. */
@@ -161,7 +161,7 @@ function nextSteps({ oneByOne, together }: Schedule): readonly Step[] {
   let rows = 0;
   const end = together.findIndex(({ change }) => {
     rows += change.batchIds.length + change.jobIds.length;
-    return rows > maximumRowsRead;
+    return rows > maxRowsRead;
   });
   return end < 0 ? together : together.slice(0, Math.max(1, end));
 }

@@ -12,10 +12,8 @@ import type { LifecycleTables } from './transaction.ts';
 export interface LifecycleOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Tests force many small blocks. */
-  readonly rowsPerBlock?: number;
   /** Tests write lists of other descriptions. */
-  readonly lists?: OwnerLists;
+  readonly lists?: OwnerLists | undefined;
   /**
    * Awaited before a change of a batch that may take several transactions, so that someone else can
    * complete what a crash leaves half-done. A call that does not change the batch as a whole names
@@ -28,7 +26,7 @@ export interface LifecycleOptions {
 export function writeContext(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, rowsPerBlock, lists = ownerLists(rowsPerBlock) }: LifecycleOptions = {},
+  { now = Date.now, lists = ownerLists }: LifecycleOptions = {},
 ): Omit<CommitContext, 'userId'> {
   return { client, tables, lists, now };
 }

@@ -51,8 +51,8 @@ type NewBatchContent = Omit<NewBatch, 'jobs'>;
  * Jobs and sequences, and bytes of these, in one operation: small parts, of which a transaction
  * holds as many as it can, about 80 jobs.
  */
-const itemsAtOnce = 10;
-const sequenceBytesAtOnce = 400_000;
+const maxItemsInChange = 10;
+const maxSequenceBytesInChange = 400_000;
 
 /**
  * The creation as operations in their order: several where one transaction would not hold it. The
@@ -88,7 +88,7 @@ function splitJobs({ jobs, sequences }: Creation): NewJob[][] {
     const sequence = sequences?.get(job.id);
     items += sequence === undefined ? 1 : 2;
     bytes += sequence?.length ?? 0;
-    if (items > itemsAtOnce || bytes > sequenceBytesAtOnce) {
+    if (items > maxItemsInChange || bytes > maxSequenceBytesInChange) {
       parts.push([]);
       items = sequence === undefined ? 1 : 2;
       bytes = sequence?.length ?? 0;

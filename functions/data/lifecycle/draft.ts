@@ -266,8 +266,8 @@ export function withSequences(
 }
 
 /** DynamoDB's bounds on a transaction are 100 items and 4 MB; blocks are small. */
-const maximumItems = 100;
-const maximumBytes = 3_500_000;
+const maxItems = 100;
+const maxBytes = 3_500_000;
 
 /** Whether one transaction can hold the draft. */
 export function fits(draft: Draft): boolean {
@@ -277,7 +277,7 @@ export function fits(draft: Draft): boolean {
   const lease = draft.lease === undefined ? 0 : 1;
   const inColumns = draft.blocks.size + draft.summaries.size + draft.processedCalls.length;
   const items = heads + rows + inColumns + inQueues + lease;
-  return items <= maximumItems && draft.bytes <= maximumBytes;
+  return items <= maxItems && draft.bytes <= maxBytes;
 }
 
 export function changesNothing(draft: Draft): boolean {

@@ -9,7 +9,7 @@ import { requireOwnResults, updateBatch, updateJob } from './update.ts';
  * Clocks differ. An event from far ahead would make every later row of the owner appear to be from
  * the future.
  */
-const maximumSecondsAhead = 300;
+const maxSecondsAhead = 300;
 
 /**
  * The operations that an event asks for. Throws InvalidInput when the event is more than 5 minutes
@@ -17,8 +17,8 @@ const maximumSecondsAhead = 300;
  */
 export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): Change[] {
   const { id, time } = event;
-  if (toMicroseconds(time) > (now + maximumSecondsAhead * 1000) * 1000) {
-    const msg = `Input should be at most ${maximumSecondsAhead} s in the future`;
+  if (toMicroseconds(time) > (now + maxSecondsAhead * 1000) * 1000) {
+    const msg = `Input should be at most ${maxSecondsAhead} s in the future`;
     throw new InvalidInput([{ loc: ['body', 'time'], msg, type: 'datetime_future' }]);
   }
   const reference: SourceCall = { id, time, digest: digestOf(event) };

@@ -5,14 +5,13 @@
  */
 
 import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { batchGet, getItem } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { newUserClock, placeBatch, queueKey, tagOfKey, type UserClock, withdrawBatch } from '../queue/fair-order.ts';
-import { deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
+import { clockTag, deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
 import type { Draft, Owner } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 
@@ -79,7 +78,7 @@ export async function readClocks(
     ...Array.from(byClock.values(), async (row) => {
       if (!enters(row)) return 0;
       const key = { device_type: row.device_type, key: deviceClockKey };
-      return tagIn(await getItem(client, { table: requireQueue(DeviceQueue), key, consistent: false }));
+      return clockTag(await getItem(client, { table: requireQueue(DeviceQueue), key, consistent: false }));
     }),
   ]);
   return new Map(
@@ -88,12 +87,6 @@ export async function readClocks(
       return [key, { device: devices[at] as number, user: user && storedRow(StoredUserClock, user) }];
     }),
   );
-}
-
-function tagIn(clock: Readonly<Record<string, unknown>> | undefined): number {
-  const tag = clock?.tag ?? 0;
-  if (!Number.isSafeInteger(tag)) throw new CorruptData(`The clock ${String(clock?.key)} has no tag.`);
-  return tag as number;
 }
 
 export interface QueueChanges {

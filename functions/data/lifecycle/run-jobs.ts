@@ -3,7 +3,7 @@
  * the lease's fence.
  */
 
-import { CorruptData, IllegalTransition, LeaseLost, NotFound } from '../../errors.ts';
+import { CorruptData, IllegalTransition, NotFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
@@ -12,10 +12,11 @@ import { fromMilliseconds } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
+  leaseLost,
   leaseMilliseconds,
-  mostIdleMilliseconds,
-  mostLosses,
-  mostUnseenLosses,
+  maxIdleMilliseconds,
+  maxLosses,
+  maxUnseenLosses,
   type QueueItem,
 } from '../queue/queue-item.ts';
 import {
@@ -120,17 +121,14 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
     lease,
     apply(draft) {
       const item = draft.stored.leased;
-      if (item === undefined || item.fence !== lease.fence || item.user_id !== lease.userId) {
-        throw new LeaseLost('The lease is lost: another worker has the batch, or it has ended.');
-      }
+      if (item === undefined || item.fence !== lease.fence || item.user_id !== lease.userId) throw leaseLost();
       const batch = visibleBatch(draft, batchIdOfKey(lease.key));
       if (batch === undefined) {
         throw new CorruptData('A batch in a queue is missing: npm run repair -- --fix takes it out.');
       }
       // What is done under a key that the batch no longer has would leave the item of its present
       // one behind.
-      if (batch.queue_key !== lease.key)
-        throw new LeaseLost('The lease is lost: the batch has another place, or none.');
+      if (batch.queue_key !== lease.key) throw leaseLost();
       return apply(draft, draft.lease ?? { item, ...leasePart(item) });
     },
   };
@@ -206,7 +204,7 @@ function waitForJobs(
   const counts = batch.jobs_count_per_status;
   if (!isClaimable(batch) || (countRunnable(counts) > 0 && !areToCome)) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
-  if (areToCome || now - idle_since < mostIdleMilliseconds) return withLease(draft, { ...held, idle_since });
+  if (areToCome || now - idle_since < maxIdleMilliseconds) return withLease(draft, { ...held, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
   if (counts.CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
   const time = fromMilliseconds(now);
@@ -248,9 +246,9 @@ function after({ creation_order }: JobRow) {
 
 /** What the error of a job says that is not given to a further device. */
 function whyGivenUp({ losses, unseen_losses }: Pick<LeaseUpdate, 'losses' | 'unseen_losses'>): string | undefined {
-  if (losses >= mostLosses) return `The device was lost ${mostLosses} times while it ran this job.`;
-  if (unseen_losses >= mostUnseenLosses) {
-    return `The job was given to a device ${mostUnseenLosses} times, and none was heard of again.`;
+  if (losses >= maxLosses) return `The device was lost ${maxLosses} times while it ran this job.`;
+  if (unseen_losses >= maxUnseenLosses) {
+    return `The job was given to a device ${maxUnseenLosses} times, and none was heard of again.`;
   }
   return undefined;
 }

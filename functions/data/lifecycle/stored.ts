@@ -22,7 +22,7 @@ import { type LifecycleTables, processedCall, processedEventKey } from './transa
  * BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for
  * each operation.
  */
-export const maximumRowsRead = 96;
+export const maxRowsRead = 96;
 
 export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTables, { userId, lists }: Owner) {
   return {

@@ -68,7 +68,7 @@ export function listReader(source: ListSource): (userId: string, query: ListQuer
     return retry(() => readPage(ownerReads(source, userId, true), query, planAgain), {
       attempts: 4,
       firstMilliseconds: 80,
-      longestMilliseconds: 320,
+      maxDelayMilliseconds: 320,
       mayPass: isStale,
       message: 'The rows of this page changed while they were read, through all attempts.',
     });

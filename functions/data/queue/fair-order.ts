@@ -51,7 +51,7 @@ export function placeBatch({ device, user }: Clocks, priority: QueuePriority): {
 }
 
 /** Of more, the earliest are forgotten: the clock's item stays within a write unit. */
-export const mostWithdrawn = 24;
+export const maxWithdrawnRanges = 24;
 
 /**
  * The user's clock once a batch that no device took has left the queue. It goes back behind the
@@ -68,7 +68,7 @@ export function withdrawBatch(user: UserClock, { tag, priority }: Pick<QueuePlac
   if (to === user.tag) return { tag: from, withdrawn: others };
   return {
     tag: user.tag,
-    withdrawn: [...others, [from, to] as const].sort((a, b) => a[0] - b[0]).slice(-mostWithdrawn),
+    withdrawn: [...others, [from, to] as const].sort((a, b) => a[0] - b[0]).slice(-maxWithdrawnRanges),
   };
 }
 

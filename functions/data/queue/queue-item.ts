@@ -6,6 +6,7 @@
  */
 
 import * as z from 'zod/mini';
+import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { Count } from '../../schemas/values.ts';
 
@@ -59,6 +60,13 @@ export function newQueueItem(place: Pick<QueueItem, 'device_type' | 'key' | 'use
  */
 export const deviceClockKey = '!clock';
 
+/** The tag of a device's clock; 0 where no device has taken a batch yet. */
+export function clockTag(clock: Readonly<Record<string, unknown>> | undefined): number {
+  const tag = clock?.tag ?? 0;
+  if (!Number.isSafeInteger(tag)) throw new CorruptData('The clock of a device has no tag.');
+  return tag as number;
+}
+
 /**
  * The owner's clock for a device and a priority, as the Columns table holds it: see fair-order.ts.
  */
@@ -71,20 +79,24 @@ export function leaseOf({ device_type, key, fence, user_id }: QueueItem): LeaseR
   return { deviceType: device_type, key, fence, userId: user_id };
 }
 
+export function leaseLost(): LeaseLost {
+  return new LeaseLost('The lease is lost: another worker has the batch, or may have it.');
+}
+
 /**
  * How long a lease lives after the last heartbeat, in milliseconds: longer than any function runs.
  */
 export const leaseMilliseconds = 60_000;
 
 /** After so many lost devices a job is given up. */
-export const mostLosses = 3;
+export const maxLosses = 3;
 
 /**
  * After so many claims of a job that nobody was heard of after it is given up as well: it may crash
  * workers before their first heartbeat. Lost answers do not add up to this: even where every fourth
  * gets lost, they end one job in a million.
  */
-export const mostUnseenLosses = 10;
+export const maxUnseenLosses = 10;
 
 /** How long an open batch may keep a device waiting for jobs. */
-export const mostIdleMilliseconds = 120_000;
+export const maxIdleMilliseconds = 120_000;

@@ -10,23 +10,22 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import { getItem, type Item } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { deviceClockKey, firstBatchKey, leaseMilliseconds, QueueItem } from './queue-item.ts';
+import { clockTag, deviceClockKey, firstBatchKey, leaseLost, leaseMilliseconds, QueueItem } from './queue-item.ts';
 
 /** How many batches a claim looks at in one read: 2 read units. */
-const batchesAtOnce = 25;
+const maxBatchesInPage = 25;
 
 /** Behind all keys of batches. */
 const lastBatchKey = ':';
 
 /** Up to this number batches are counted. */
-export const mostCounted = 1_000;
+export const maxCountedBatches = 1_000;
 
 /** Part of a queue, from its front on. */
 export interface QueuePage {
@@ -37,15 +36,13 @@ export interface QueuePage {
 
 export interface QueueOptions {
   /** Milliseconds since 1970. */
-  readonly now?: (() => number) | undefined;
-  /** Tests read few items at once. */
-  readonly pageLimit?: number | undefined;
+  readonly now?: () => number;
 }
 
 export function workQueue(
   client: DynamoDBDocumentClient,
   { DeviceQueue }: TableNames<'DeviceQueue'>,
-  { now = Date.now, pageLimit = batchesAtOnce }: QueueOptions = {},
+  { now = Date.now }: QueueOptions = {},
 ) {
   return {
     /**
@@ -63,14 +60,14 @@ export function workQueue(
               ExpressionAttributeValues: { ':type': deviceType },
               ConsistentRead: true,
               // The first page holds the clock besides.
-              Limit: start === undefined ? pageLimit + 1 : pageLimit,
+              Limit: maxBatchesInPage + (start === undefined ? 1 : 0),
               ...(start !== undefined && { ExclusiveStartKey: start }),
             }),
           ),
         );
         const clock = Items.find(({ key }) => key === deviceClockKey);
         const items = Items.filter((item) => item !== clock).map((item) => storedRow(QueueItem, item));
-        yield { items, clock: start === undefined ? tagIn(clock) : undefined };
+        yield { items, clock: start === undefined ? clockTag(clock) : undefined };
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
@@ -188,17 +185,17 @@ export function workQueue(
               ExpressionAttributeNames: { '#key': 'key' },
               ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey, ':last': before },
               Select: 'COUNT',
-              Limit: mostCounted + 2 - count,
+              Limit: maxCountedBatches + 2 - count,
               ...(start !== undefined && { ExclusiveStartKey: start }),
             }),
           ),
         );
         count += page.Count ?? 0;
         start = page.LastEvaluatedKey;
-      } while (start !== undefined && count <= mostCounted + 1);
+      } while (start !== undefined && count <= maxCountedBatches + 1);
       // The last is the batch itself.
       const counted = before === lastBatchKey ? count : count - 1;
-      return counted > mostCounted ? null : Math.max(0, counted);
+      return counted > maxCountedBatches ? null : Math.max(0, counted);
     },
   };
 
@@ -210,7 +207,7 @@ export function workQueue(
     return retry(() => update(lease, input), {
       attempts: 3,
       firstMilliseconds: 50,
-      longestMilliseconds: 200,
+      maxDelayMilliseconds: 200,
       mayPass: isConflict,
       message: 'The batch is being changed, try again later.',
     });
@@ -250,14 +247,4 @@ function keyOf({ deviceType, key }: LeaseReference) {
 function requireCurrent(item: QueueItem, { fence, userId }: LeaseReference): QueueItem {
   if (item.fence === fence && item.user_id === userId) return item;
   throw leaseLost();
-}
-
-export function leaseLost(): LeaseLost {
-  return new LeaseLost('The lease is lost: another worker has the batch, or may have it.');
-}
-
-function tagIn(clock: Item | undefined): number {
-  const tag = clock?.tag ?? 0;
-  if (!Number.isSafeInteger(tag)) throw new CorruptData('The clock of a device has no tag.');
-  return tag;
 }

@@ -12,7 +12,7 @@ const keysOf = listResultsKeys(documentClient(), tableNames('Batches', 'Jobs', '
 const read = readResults(requiredEnv('RESULTS_BUCKET'));
 
 /** Jobs that the log names, of those whose results cannot be read. */
-const mostJobsNamed = 20;
+const maxJobsNamed = 20;
 
 export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path }) => {
   const keys = await keysOf(userId, path.batch_id);
@@ -20,7 +20,7 @@ export const handler = endpoint(routes.getFullResults, operation, async ({ userI
   const { documents, missing, unreadable } = (await read(userId, keys, maxBodyBytes)) ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
   if (unreadable.length > 0) {
-    addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, mostJobsNamed) });
+    addToRequestLog({ unreadable_results: unreadable.length, jobs: unreadable.slice(0, maxJobsNamed) });
   }
   const reply = objectOf(documents);
   return fitsOneAnswer(reply) ? reply : refuseSize();

@@ -3,14 +3,14 @@ import type { Row } from '../../../functions/data/columns/column-items.ts';
 import { storedHead } from '../../../functions/data/columns/dictionaries.ts';
 import { emptyHead, headKey } from '../../../functions/data/columns/head.ts';
 import type { ListDescription } from '../../../functions/data/columns/list-description.ts';
-import { ownerLists } from '../../../functions/data/columns/lists.ts';
 import type { Item } from '../../../functions/data/dynamodb/reads.ts';
 import { type Difference, recount } from '../../../infra/repair/recount.ts';
 import type { Snapshot } from '../../../infra/repair/snapshot.ts';
 import { storedColumns } from '../../support/load-list.ts';
 import { uuid } from '../../support/new-batch.ts';
+import { smallLists } from '../../support/small-lists.ts';
 
-const lists = ownerLists(2);
+const lists = smallLists(2);
 const time = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
 
 const batch = (seq: number, members: Item = {}): Item => ({

@@ -4,17 +4,17 @@ import { dictionariesKey, dictionaryEdits, storedHead } from '../../../../functi
 import { facetCode } from '../../../../functions/data/columns/facets.ts';
 import { requireFormatLimits } from '../../../../functions/data/columns/format-limits.ts';
 import { emptyHead, formatOf, headKey } from '../../../../functions/data/columns/head.ts';
-import {
-  type Column,
-  type FacetColumn,
-  type ListDescription,
-  type PositionSets,
-  withRowsPerBlock,
+import type {
+  Column,
+  FacetColumn,
+  ListDescription,
+  PositionSets,
 } from '../../../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { packPositions } from '../../../../functions/data/columns/position-set.ts';
 import { itemBytes as itemSize } from '../../../bench/bench-rows.ts';
 import { storedColumns } from '../../../support/load-list.ts';
+import { withRowsPerBlock } from '../../../support/small-lists.ts';
 
 const lists: readonly (readonly [string, ListDescription])[] = [
   ['batches', batchList],
@@ -92,14 +92,14 @@ describe.each(lists)('the description of %s', (_, list) => {
   it('keeps a head, and a block of texts, below 32 KB, and all blocks of texts within one answer of 1 MB', () => {
     // Up to 128 UTF-16 units of a device type, each 3 bytes in UTF-8 and 6 where JSON escapes it; a
     // UUID.
-    const mostBytes: Record<string, readonly [inHead: number, inBlock: number]> = {
+    const maxBytes: Record<string, readonly [inHead: number, inBlock: number]> = {
       device_type: [3 * 128 + 1, 6 * 128 + 3],
       project_id: [37, 39],
     };
     let [head, all] = [writeUnit, 0];
     for (const { attribute, capacity } of dictionaries) {
-      expect(mostBytes, 'the bytes of its longest text').toHaveProperty(attribute);
-      const [inHead, inBlock] = mostBytes[attribute]!;
+      expect(maxBytes, 'the bytes of its longest text').toHaveProperty(attribute);
+      const [inHead, inBlock] = maxBytes[attribute]!;
       expect(list.textsPerBlock * inBlock).toBeLessThan(32 * 1_024);
       head += (list.textsPerBlock - 1) * inHead;
       all += Math.ceil(capacity / list.textsPerBlock) * (list.textsPerBlock * inBlock + 128);

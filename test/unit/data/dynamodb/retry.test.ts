@@ -7,7 +7,7 @@ class Passing extends Error {}
 const options = {
   attempts: 6,
   firstMilliseconds: 20,
-  longestMilliseconds: 100,
+  maxDelayMilliseconds: 100,
   mayPass: (error: unknown) => error instanceof Passing,
   message: 'Too many.',
 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ownerLists } from '../../../../functions/data/columns/lists.ts';
 import { type Draft, emptyDraft, fits } from '../../../../functions/data/lifecycle/draft.ts';
 
-const empty = emptyDraft(ownerLists(), {
+const empty = emptyDraft(ownerLists, {
   heads: { batch: undefined, job: undefined },
   batches: new Map(),
   jobs: new Map(),

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   batchIdOfKey,
-  mostWithdrawn,
+  maxWithdrawnRanges,
   newUserClock,
   placeBatch,
   placeOfKey,
@@ -122,9 +122,9 @@ describe('withdrawBatch', () => {
       for (const tag of each) user = withdrawBatch(user, { tag, priority: 'LOW' });
     };
     cancel(tags.filter((_, at) => at % 2 === 0));
-    expect(user.withdrawn).toHaveLength(mostWithdrawn);
+    expect(user.withdrawn).toHaveLength(maxWithdrawnRanges);
     cancel(tags.filter((_, at) => at % 2 === 1));
-    expect(user).toEqual({ tag: (100 - 2 * mostWithdrawn - 1) * 16, withdrawn: [] });
+    expect(user).toEqual({ tag: (100 - 2 * maxWithdrawnRanges - 1) * 16, withdrawn: [] });
   });
 
   it('leaves a clock as it is that the batch is not of', () => {

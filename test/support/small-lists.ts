@@ -1,0 +1,24 @@
+import type { ListDescription } from '../../functions/data/columns/list-description.ts';
+import { batchList, jobList, type OwnerLists } from '../../functions/data/columns/lists.ts';
+
+/** Both lists with small blocks. */
+export function smallLists(rowsPerBlock: number): OwnerLists {
+  return { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
+}
+
+/**
+ * The same list with all blocks of `rows` rows, a tail of about half as many, segments of two
+ * blocks, and blocks of two texts. So few rows fill many of them.
+ */
+export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
+  const resize = <Value extends { readonly rowsPerBlock: number }>(blocks: Readonly<Record<string, Value>>) =>
+    Object.fromEntries(Object.entries(blocks).map(([name, value]) => [name, { ...value, rowsPerBlock: rows }]));
+  return {
+    ...list,
+    rowsInTail: (rows >> 1) + 1,
+    textsPerBlock: 2,
+    rowsPerSegment: 2 * rows,
+    columns: resize(list.columns),
+    sets: resize(list.sets),
+  };
+}
