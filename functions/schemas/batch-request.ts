@@ -5,6 +5,7 @@
 
 import * as z from 'zod/mini';
 import { isObject } from '../json-text.ts';
+import { exampleSequence } from './example-sequence.ts';
 import { type Fault, maxFaults, printable, reportFault } from './faults.ts';
 import { UuidText } from './query-parameters.ts';
 import { boundedText, jsonObject, orNull, Tags } from './sent-values.ts';
@@ -86,9 +87,9 @@ export const CreateBatchRequest = z
     },
     example: {
       project_id: '28f69c3b-e076-4ad3-b3f9-cbfc3f84e51e',
-      sequence_builder: '{"variables":{"omega":{"type":"float","value":[0]}}}',
-      jobs: [{ runs: 100, variables: { omega: 1.5 } }],
-      open: true,
+      sequence_builder: exampleSequence,
+      jobs: [{ runs: 100, variables: { omega: 4.4 } }],
+      open: false,
       device_type: 'EMU_MPS',
       tags: ['first'],
     },

@@ -5,6 +5,7 @@ import { parseJson } from '../json-text.ts';
 import { queueKeyPattern } from '../queue-key-pattern.ts';
 import { isUserId } from '../user-id.ts';
 import { BatchProjection } from './batch.ts';
+import { exampleSequence } from './example-sequence.ts';
 import { reportFault } from './faults.ts';
 import { JobProjection } from './job.ts';
 import { UuidText } from './query-parameters.ts';
@@ -189,9 +190,9 @@ export const Claim = z
         device_type: 'EMU_MPS',
         configuration: null,
         backend_configuration: null,
-        sequence_builder: '{"variables":{"omega":{"type":"float","value":[0]}}}',
+        sequence_builder: exampleSequence,
       },
-      job: { id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', runs: 100, variables: { omega: 1.5 }, sequence: null },
+      job: { id: '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a', runs: 100, variables: { omega: 4.4 }, sequence: null },
     },
   });
 export type Claim = z.infer<typeof Claim>;

@@ -262,6 +262,44 @@ class TestDocuments:
         assert sum(counter.values()) == 100
         assert counter["01"] + counter["10"] > 80
 
+    def test_the_examples_of_the_api_run(self, stack, cloud, writer, tmp_path):
+        """The form's body, and each snippet as a reader copies it."""
+        operation = requests.get(stack.openapiUrl).json()["paths"]["/api/v1/batches"]["post"]
+        headers = {"Authorization": f"Bearer {writer['token']}"}
+
+        def newest():
+            page = requests.get(f"{stack.baseUrl}/api/v1/batches?limit=1", headers=headers).json()
+            return page["pagination"]["total"], page["data"][0]["id"]
+
+        def submit_body():
+            body = operation["requestBody"]["content"]["application/json"]["example"]
+            requests.post(f"{stack.baseUrl}/api/v1/batches", json=body, headers=headers).raise_for_status()
+
+        def submit_snippet(sample):
+            source = sample["source"].replace("https://api.example.org", stack.baseUrl)
+            (tmp_path / "snippet.mts").write_text(source)
+            node = str(repository / "node_modules/.bin/node")
+            command = {
+                "Shell": ["bash", "-euc", source],
+                "Python": [sys.executable, "-W", "ignore", "-c", source],
+                "TypeScript": [node, "--no-warnings", str(tmp_path / "snippet.mts")],
+            }[sample["lang"]]
+            subprocess.run(command, env={**os.environ, "TOKEN": writer["token"]}, check=True, stdout=subprocess.DEVNULL)
+
+        samples = operation["x-codeSamples"]
+        assert [sample["lang"] for sample in samples] == ["Shell", "Python", "TypeScript"]
+        batches = []
+        for submit in [submit_body, *(lambda sample=sample: submit_snippet(sample) for sample in samples)]:
+            before, _ = newest()
+            submit()
+            after, batch = newest()
+            assert after == before + 1
+            batches.append(batch)
+        wait_until(lambda: all(cloud.get_batch(batch).status == "DONE" for batch in batches))
+        for batch in batches:
+            [job] = cloud.get_batch(batch).ordered_jobs
+            assert (job.status, sum(job.result.values())) == ("DONE", 100)
+
     def test_the_complete_worker(self, stack, cloud, writer, tmp_path):
         """It survives its own `run`, reports faults, and gives its batch back at its end."""
         program = (repository / "docs/worker.py").read_text()
