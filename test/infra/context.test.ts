@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
-import { type Synthesis, synthesize } from '../support/synthesize.ts';
+import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 
 const dev = synthesize();
 // CDK's own check takes longer than all else, and this stack has every resource of the others.
@@ -72,19 +72,11 @@ describe('-c stage', () => {
     expect(settings).toMatchObject({ ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000 });
     for (const { properties } of prod.ofType('AWS::Logs::LogGroup')) expect(properties.RetentionInDays).toBe(90);
   });
-
-  it.each(['staging', 'toString'])('%s is refused in one line, naming the stages', (stage) => {
-    expect(() => synthesize({ stage })).toThrow(new Error(`-c stage=${stage}: the stages are dev and prod.\n`));
-  });
 });
 
 describe('-c deletionProtection', () => {
   it('false leaves a first deployment unprotected, so that its rollback can delete everything', () => {
     expect(protections(devices)).toEqual(new Set([false]));
-  });
-
-  it('is either true or false', () => {
-    expect(() => synthesize({ deletionProtection: 'no' })).toThrow('-c deletionProtection=no');
   });
 });
 
@@ -141,19 +133,6 @@ describe('-c issuer', () => {
     const jwksUri = 'https://keys.example.org/all.json';
     expect(authorizerEnvironment(synthesize({ issuer, audience: 'quantum', jwksUri })).JWKS_URI).toBe(jwksUri);
   });
-
-  it.each<Record<string, string>>([{ issuer }, { audience: 'quantum', jwksUri: issuer }])(
-    'is refused when a part is missing: %o',
-    (context) => {
-      expect(() => synthesize(context)).toThrow('-c issuer=… and -c audience=…');
-    },
-  );
-
-  it('is refused when it is not a URL', () => {
-    expect(() => synthesize({ issuer: 'issuer.example.org', audience: 'quantum' })).toThrow(
-      'Not a URL: issuer.example.org.',
-    );
-  });
 });
 
 describe('-c devices', () => {
@@ -201,15 +180,28 @@ describe('-c devices', () => {
     expect(readableEnvironment(none).AUDIENCE).toBe('Identity/UserPool/Client');
     expect(none.outputs).not.toHaveProperty('TokenEndpoint');
   });
+});
 
-  it.each([
-    ['FRESNEL,', 'no scope can name the device type ""'],
-    ['a b', 'no scope can name the device type "a b"'],
-    ['a/b', 'no scope can name the device type "a/b"'],
-    ['A_B,AB', 'two device types have the same letters and digits'],
-    ['A,A', 'two device types have the same letters and digits'],
-  ])('is refused as %j', (types, message) => {
-    expect(() => synthesize({ devices: types })).toThrow(`-c devices=${types}: ${message}`);
+describe('a context that makes no sense', () => {
+  const incomplete = 'Give -c issuer=… and -c audience=… together, and -c jwksUri=… only with them.';
+  const refused: readonly (readonly [context: Record<string, string>, message: string])[] = [
+    [{ stage: 'staging' }, '-c stage=staging: the stages are dev and prod.'],
+    [{ stage: 'toString' }, '-c stage=toString: the stages are dev and prod.'],
+    [{ deletionProtection: 'no' }, '-c deletionProtection=no: it is either true or false.'],
+    [{ issuer }, incomplete],
+    [{ audience: 'quantum', jwksUri: issuer }, incomplete],
+    [{ issuer: 'issuer.example.org', audience: 'quantum' }, 'Not a URL: issuer.example.org.'],
+    [{ devices: 'FRESNEL,' }, '-c devices=FRESNEL,: no scope can name the device type "".'],
+    [{ devices: 'a b' }, '-c devices=a b: no scope can name the device type "a b".'],
+    [{ devices: 'a/b' }, '-c devices=a/b: no scope can name the device type "a/b".'],
+    ...['A_B,AB', 'A,A'].map(
+      (devices) => [{ devices }, `-c devices=${devices}: two device types have the same letters and digits.`] as const,
+    ),
+  ];
+
+  it('is refused in one line', () => {
+    expect(refusals(refused.map(([context]) => context))).toEqual(refused.map(([, message]) => message));
+    expect(() => synthesize({ stage: 'staging' })).toThrow(new Error(`${refused[0]![1]}\n`));
   });
 });
 

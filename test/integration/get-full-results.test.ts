@@ -3,6 +3,8 @@ import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from '
 import { listResultsKeys } from '../../functions/data/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
 import { maxBodyBytes } from '../../functions/http/reply.ts';
+import { useOwnTimeoutsOfS3 } from '../support/client-timeouts.ts';
+import { deep } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
@@ -17,7 +19,13 @@ import { writeApi } from '../support/write-api.ts';
 const { client, names } = await functionEnvironment();
 const store = await startResultsStore();
 afterAll(() => store.stop());
-const { handler } = await import('../../functions/endpoints/batches/get-full-results.ts');
+const file = '../../functions/endpoints/batches/get-full-results.ts';
+const { handler }: typeof import('../../functions/endpoints/batches/get-full-results.ts') = await import(file);
+vi.resetModules();
+useOwnTimeoutsOfS3();
+const { handler: impatient }: typeof import('../../functions/endpoints/batches/get-full-results.ts') = await import(
+  file
+);
 
 const passOn = store.handle;
 const { createBatch, recordJobStatus } = writeApi(client, names);
@@ -54,10 +62,10 @@ const found = (text: string) => ({
   body: Buffer.from(text),
 });
 
-const ask = (user = userId, batch_id = batchId, milliseconds?: number) =>
-  handler(gatewayEvent('getFullResults', { userId: user, path: { batch_id } }), lambdaContext(milliseconds));
+const ask = (user = userId, batch_id = batchId, by = handler) =>
+  by(gatewayEvent('getFullResults', { userId: user, path: { batch_id } }), lambdaContext());
 
-async function dataOf(answer: ReturnType<typeof ask>) {
+async function dataOf(answer: ReturnType<typeof ask> | Awaited<ReturnType<typeof ask>>) {
   const { statusCode, body } = await answer;
   expect(statusCode).toBe(200);
   return JSON.parse(body).data;
@@ -194,10 +202,10 @@ describe('results that exceed one answer', () => {
   });
 });
 
-describe('a batch of 5,000 jobs', () => {
+describe('a batch of many jobs', () => {
   it('is answered, with a few reads of S3 at a time', async () => {
     await createBatch(userId, newBatch(batchNumber, { open: true }));
-    const jobs = Array.from({ length: 5_000 }, (_, seq) => ({
+    const jobs = Array.from({ length: deep ? 5_000 : 1_500 }, (_, seq) => ({
       id: jobId(seq),
       parent_id: null,
       batch_id: batchId,
@@ -228,12 +236,12 @@ describe('a batch of 5,000 jobs', () => {
     };
     // The batch does not count these jobs: as where the index lags behind, they are read by their
     // ids, too.
-    const data = await dataOf(ask(userId, batchId, 100_000));
+    const data = await dataOf(ask());
     expect(Object.keys(data)).toEqual(jobs.map(({ id }) => id));
-    expect(store.requests).toHaveLength(5_000);
+    expect(store.requests).toHaveLength(jobs.length);
     expect(most).toBeGreaterThan(16);
     expect(most).toBeLessThanOrEqual(32);
-  }, 120_000);
+  });
 });
 
 describe('listResultsKeys', () => {
@@ -303,16 +311,29 @@ describe('a fault of S3', () => {
     silence: [504, async () => undefined],
   };
 
-  it.each(Object.entries(faults))('is not noticed where it passes: %s', async (_, [, fault]) => {
+  const silent = ['a document that stops on its way', 'silence'];
+  const askDespite = (fault: string) => ask(userId, batchId, silent.includes(fault) ? impatient : handler);
+
+  it.each(Object.entries(faults))('is not noticed where it passes: %s', async (name, [, fault]) => {
     await createBatchOf([{ counter }, { counter }]);
-    let struck = false;
-    store.handle = (request, ...rest) => {
-      if (struck || !request.target.includes(jobId(1))) return passOn(request, ...rest);
-      struck = true;
-      return fault(request, ...rest);
-    };
-    expect(await dataOf(ask(userId, batchId, 28_000))).toEqual({ [jobId(0)]: { counter }, [jobId(1)]: { counter } });
-    expect(struck).toBe(true);
+    for (let isTooSlow = true; isTooSlow; ) {
+      isTooSlow = false;
+      let struck = false;
+      store.handle = async (request, pass, answer) => {
+        if (!struck && request.target.includes(jobId(1))) {
+          struck = true;
+          return fault(request, pass, answer);
+        }
+        const passed = await pass();
+        // On a busy machine: that shows nothing, so it is asked again.
+        if (request.response.destroyed) isTooSlow = true;
+        return answer(passed);
+      };
+      const answer = await askDespite(name);
+      if (isTooSlow) continue;
+      expect(await dataOf(answer)).toEqual({ [jobId(0)]: { counter }, [jobId(1)]: { counter } });
+      expect(struck).toBe(true);
+    }
   });
 
   it('is counted once where a large document is read again', async () => {
@@ -323,13 +344,13 @@ describe('a fault of S3', () => {
       struck = true;
       return fault(request, ...rest);
     };
-    expect((await dataOf(ask(userId, batchId, 28_000)))[jobId(0)].raw).toHaveLength(4 * 2 ** 20);
+    expect((await dataOf(ask()))[jobId(0)].raw).toHaveLength(4 * 2 ** 20);
   });
 
-  it.each(Object.entries(faults))('is an honest failure where it lasts: %s', async (_, [status, fault]) => {
+  it.each(Object.entries(faults))('is an honest failure where it lasts: %s', async (name, [status, fault]) => {
     await createBatchOf([{ counter }, { counter }]);
     store.handle = (request, ...rest) => (request.target.includes(jobId(1)) ? fault : passOn)(request, ...rest);
-    const { statusCode, body } = await ask(userId, batchId, 28_000);
+    const { statusCode, body } = await askDespite(name);
     expect(statusCode).toBe(status);
     expect(body).not.toMatch(/injected|S3|000/);
   });

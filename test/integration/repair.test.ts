@@ -11,6 +11,7 @@ import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { createTables } from '../support/create-tables.ts';
+import { cases } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -205,7 +206,7 @@ describe('repairUser', () => {
 
   it('mends several kinds of damage at once', async () => {
     const subsets = fc.shuffledSubarray(Object.keys(damages), { minLength: 2, maxLength: 6 });
-    for (const [at, mixture] of fc.sample(subsets, { numRuns: 12, seed }).entries()) {
+    for (const [at, mixture] of fc.sample(subsets, { numRuns: cases(6, 60), seed }).entries()) {
       const message = `seed ${seed}: ${mixture.join(', ')}`;
       const userId = await owner(`mixture ${at}`);
       // Some find nothing left to damage.

@@ -115,6 +115,28 @@ function runApp(directory: string, context: object, withCheck: boolean) {
   if (status !== 0) throw new Error(stderr);
 }
 
+/**
+ * What infra/app.ts prints when it refuses each of these contexts. One process answers all: loading
+ * CDK takes longest.
+ */
+export function refusals(contexts: readonly Record<string, string>[]): string[] {
+  const script = `
+    process.exit = () => { throw 'refused'; };
+    console.error = (message) => answers.push(message);
+    const answers = [];
+    for (const [at, context] of ${JSON.stringify(contexts)}.entries()) {
+      process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
+      await import('./infra/app.ts?' + at).catch((reason) => reason === 'refused' || answers.push(reason.stack));
+      answers.length = at + 1;
+    }
+    console.log(JSON.stringify(answers));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../..'),
+    encoding: 'utf8',
+  });
+  return JSON.parse(stdout);
+}
+
 function readSynthesis(directory: string): Synthesis {
   const file = readdirSync(directory).find((name) => name.endsWith('.template.json'));
   const text = readFileSync(join(directory, file!), 'utf8');
