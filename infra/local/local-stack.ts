@@ -12,14 +12,14 @@ import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
 import { createCheckpoints, startStreamSource } from './dynamodb/stream-source.ts';
 import type { FrontHandler, FrontServer } from './front-server.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { type HttpServer, splitTarget } from './http-server.ts';
+import { splitTarget } from './http-server.ts';
 import { assumeRole, ownerPrincipal, type Principal } from './iam/principals.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { type LambdaFunction, lambdaFunction } from './lambda/lambda-function.ts';
 import { createLocalPaths, localPrefix } from './local-paths.ts';
 import { directoryObjects, memoryObjects, type ObjectFiles } from './s3/object-files.ts';
 import { startObjectStore } from './s3/object-store.ts';
-import { type SecretStore, startSecretStore } from './secrets/secret-store.ts';
+import { startSecretStore } from './secrets/secret-store.ts';
 import { createEventIntake, type EventIntake } from './sqs/event-intake.ts';
 import { startEventSource } from './sqs/event-source.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
@@ -90,10 +90,9 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const [database, synthesis] = await startDatabaseAndSynthesize(options, issuer.url, parts);
 
   onStep('Starting the functions');
-  const reach = options.deliverWebhooks === true ? 'loopback' : 'off';
-  const services = await startServices(synthesis, database.endpoint, { dataDirectory, reach, parts });
+  const services = await startServices(synthesis, database.endpoint, options, parts);
   const inUse = setInterval(() => useAssembly(synthesis.assets.directory), 3_600_000).unref();
-  parts.defer(async () => clearInterval(inUse));
+  parts.defer(() => clearInterval(inUse));
   const { account, deployment, queueService, objects, store } = services;
   const log = await openLog(options.logFile, parts);
   const functions = createFunctions(services, log, parts);
@@ -101,12 +100,14 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   // It is reported where it is awaited.
   loaded.catch(() => undefined);
   await rotateSecrets((arn) => services.secretStore.create(arn));
-  startEventSources(deployment, { queueService, functions }, parts);
+  for (const source of deployment.eventSources) {
+    const target = functionOf(functions, source.functionArn);
+    parts.defer(startEventSource(source, queueService.find(source.queueArn), target));
+  }
   const checkpoints = createCheckpoints(dataDirectory && join(dataDirectory, 'streams.json'));
   for (const source of deployment.streamSources) {
     const target = functionOf(functions, source.functionArn);
-    const stop = startStreamSource(source, target, { endpoint: database.endpoint, checkpoints, log });
-    parts.defer(async () => stop());
+    parts.defer(startStreamSource(source, target, { endpoint: database.endpoint, checkpoints, log }));
   }
 
   const events = eventIntake(deployment, queueService);
@@ -141,35 +142,18 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   }
 }
 
+type Services = Awaited<ReturnType<typeof startServices>>;
+
 /**
  * What the template deploys, and the services that its functions call. Each checks the role of its
- * caller.
+ * caller, by access key id: functions are added to `principals` when they start.
  */
-interface Services {
-  readonly account: AccountContext;
-  readonly deployment: Deployment;
-  /** By access key id. Functions are added when they start. */
-  readonly principals: Map<string, Principal>;
-  readonly queueService: QueueService;
-  readonly gate: HttpServer;
-  readonly store: HttpServer;
-  readonly objects: ObjectFiles;
-  readonly secretStore: SecretStore;
-  /** Whom webhooks are delivered to. */
-  readonly reach: 'loopback' | 'off';
-}
-
-interface ServiceOptions {
-  readonly dataDirectory: string | undefined;
-  readonly reach: Services['reach'];
-  readonly parts: AsyncDisposableStack;
-}
-
 async function startServices(
   { stackName, template, assets }: Synthesis,
   dynamodbEndpoint: string,
-  { dataDirectory, reach, parts }: ServiceOptions,
-): Promise<Services> {
+  { dataDirectory, deliverWebhooks }: LocalStackOptions,
+  parts: AsyncDisposableStack,
+) {
   const owner = ownerPrincipal(accountId);
   const principals = new Map<string, Principal>([[owner.credentials.accessKeyId, owner]]);
   const queueService = await startQueueService(principals);
@@ -186,25 +170,33 @@ async function startServices(
   parts.defer(store.stop);
   const secretStore = await startSecretStore(principals, dataDirectory && join(dataDirectory, 'secrets.json'));
   parts.defer(secretStore.stop);
-  return { account, deployment, principals, queueService, gate, store, objects, secretStore, reach };
+  const environment = {
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ENDPOINT_URL_DYNAMODB: gate.url,
+    AWS_ENDPOINT_URL_S3: store.url,
+    AWS_ENDPOINT_URL_SQS: queueService.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretStore.url,
+    WEBHOOK_REACH: deliverWebhooks === true ? 'loopback' : 'off',
+  };
+  return { account, deployment, principals, queueService, store, objects, secretStore, environment };
 }
 
 /** Every function in its role. */
 function createFunctions(
-  { account, deployment, principals, queueService, gate, store, secretStore, reach }: Services,
+  { deployment, principals, environment }: Services,
   log: (line: string) => void,
   parts: AsyncDisposableStack,
 ): LambdaFunction[] {
   const functions = deployment.functions.map((definition) => {
     const principal = assumeRole(definition.roleArn, definition.name, definition.statements);
     principals.set(principal.credentials.accessKeyId, principal);
+    const { accessKeyId, secretAccessKey, sessionToken = '' } = principal.credentials;
     const variables = {
-      ...credentialVariables(principal, account.region),
-      AWS_ENDPOINT_URL_DYNAMODB: gate.url,
-      AWS_ENDPOINT_URL_S3: store.url,
-      AWS_ENDPOINT_URL_SQS: queueService.url,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretStore.url,
-      WEBHOOK_REACH: reach,
+      ...environment,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: sessionToken,
     };
     return lambdaFunction(definition, variables, (line) => log(`${definition.name} ${line}`));
   });
@@ -254,28 +246,6 @@ async function openLog(file: string, parts: AsyncDisposableStack): Promise<(line
   const stream = createWriteStream(file);
   parts.defer(() => new Promise((resolve) => stream.end(resolve)));
   return (line) => stream.write(`${line}\n`);
-}
-
-function credentialVariables({ credentials }: Principal, region: string): Record<string, string> {
-  return {
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_SESSION_TOKEN: credentials.sessionToken ?? '',
-  };
-}
-
-function startEventSources(
-  { eventSources }: Deployment,
-  { queueService, functions }: { queueService: QueueService; functions: readonly LambdaFunction[] },
-  parts: AsyncDisposableStack,
-) {
-  for (const source of eventSources) {
-    const target = functionOf(functions, source.functionArn);
-    const stop = startEventSource(source, queueService.find(source.queueArn), target);
-    parts.defer(async () => stop());
-  }
 }
 
 function functionOf(functions: readonly LambdaFunction[], arn: string): LambdaFunction {

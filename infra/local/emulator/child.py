@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 
-MOST_BYTES = 4 * 1024**3
+MAX_MEMORY_BYTES = 4 * 1024**3
 
 # New processes are forked from one that has imported Pulser already: they start at once.
 _context = multiprocessing.get_context("forkserver")
@@ -58,7 +58,7 @@ def _simulate(connection: Connection, batch: dict, job: dict, specs: str) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(ValueError):  # macOS knows no such limit.
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     warnings.simplefilter("ignore")
     import numpy
     from simulation import InputFault, simulate

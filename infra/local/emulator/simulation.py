@@ -10,8 +10,8 @@ from pulser.devices import Device
 from pulser.json.abstract_repr.deserializer import deserialize_device
 from pulser_simulation import QutipBackendV2, QutipConfig
 
-MOST_ATOMS = 12
-MOST_SHOTS = 1_000_000
+MAX_ATOMS = 12
+MAX_SHOTS = 1_000_000
 DEFAULT_SHOTS = 100
 
 # What QutipConfig takes from a batch's backend_configuration. Members for other emulators are passed over.
@@ -51,8 +51,8 @@ def simulate(batch: dict, job: dict, specs: str) -> dict:
         raise LookupError("The claim holds no sequence for this job.")
     sequence = read_sequence(text, job["variables"])
     atoms = len(sequence.register.qubit_ids)
-    if atoms > MOST_ATOMS:
-        raise InputFault(f"The register has {atoms} atoms: this emulator simulates at most {MOST_ATOMS}.")
+    if atoms > MAX_ATOMS:
+        raise InputFault(f"The register has {atoms} atoms: this emulator simulates at most {MAX_ATOMS}.")
     if is_qpu:
         sequence = adapt_to_qpu(sequence, device, job["runs"])
     config, counted = read_config(None if is_qpu else batch["backend_configuration"], job["runs"], sequence)
@@ -110,8 +110,8 @@ def read_config(text: str | None, runs: int | None, sequence: Sequence) -> tuple
     for each in config.observables:
         if isinstance(each, BitStrings):
             each.one_state = each.one_state or ONE_STATES[sequence.get_measurement_basis()]
-            if (shots := each.num_shots or config.default_num_shots) > MOST_SHOTS:
-                raise InputFault(f"{shots} shots: this emulator takes at most {MOST_SHOTS}.")
+            if (shots := each.num_shots or config.default_num_shots) > MAX_SHOTS:
+                raise InputFault(f"{shots} shots: this emulator takes at most {MAX_SHOTS}.")
     return config, counted
 
 
