@@ -1,11 +1,17 @@
-import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { compileCache } from './infra/local/compile-cache.ts';
 
 /** Every process that tests start, their own included, takes what was compiled before. */
 process.env.NODE_COMPILE_CACHE ??= compileCache;
+
+/** What tests and CDK leave in temporary folders goes when all tests have ended. */
+const temporary = mkdtempSync(join(tmpdir(), 'quantum-batch-tests-'));
+process.env.TMPDIR = temporary;
+process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
 /** The functions' own log lines would bury the tests'. */
 const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
