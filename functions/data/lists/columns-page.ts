@@ -45,7 +45,8 @@ export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan:
     const { data, summarized } = search;
     const selection = select(list, query, data, summarized);
     if (selection.wanted.length === 0) return fetchPage(reads, { query, plan, data, selection, early });
-    const ids = planEarlyIds(list, query, { ...selection, rowsInBlocks: tailStart(list, search.head) });
+    const rowsInBlocks = tailStart(list, search.head);
+    const ids = planEarlyIds(list, query, { ...selection, summarized, data, rowsInBlocks });
     const rows = selection.wanted.map((each) => each.rows);
     [search] = await Promise.all([readFurther(search, rows), ids && readIdsEarly(reads, ids)]);
   }

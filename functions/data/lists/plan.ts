@@ -2,7 +2,7 @@
 
 import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';
-import type { Span } from './matching-rows.ts';
+import { type ColumnData, matchingRows, type Span } from './matching-rows.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
 
@@ -167,31 +167,52 @@ const sparseRows = keyCost / rangeCostPerRow + 1;
 interface WantedRows {
   /** Summarized rows that may be on the page. Their segments are about to be read. */
   readonly wanted: readonly SummarizedRows[];
-  /** How many rows match. */
+  /** All summarized rows, and what was read of the others. */
+  readonly summarized: readonly SummarizedRows[];
+  readonly data: ColumnData;
   readonly total: number;
   readonly rowsInBlocks: number;
 }
 
 /**
  * The rows whose ids to read together with the wanted segments, where the ids of the page's rows
- * alone would hardly cost less afterwards: they lie far apart, and all over the rows from the first
- * wanted one on. That saves a step up to some 20,000 rows.
+ * alone would hardly cost less afterwards, because they lie far apart. That saves a step. In
+ * creation order these are the rows around the page; in other orders all rows from the first wanted
+ * one on, so only for up to some 20,000.
  */
-export function planEarlyIds(
-  list: ListDescription,
-  { order, offset, limit }: ListQuery,
-  { wanted, total, rowsInBlocks }: WantedRows,
-): Span | undefined {
-  const from = Math.min(...wanted.map(({ rows }) => rows.from));
-  const length = rowsInBlocks - from;
+export function planEarlyIds(list: ListDescription, query: ListQuery, rows: WantedRows): Span | undefined {
+  const { wanted, total, rowsInBlocks } = rows;
+  const rowsOnPage = Math.min(query.limit, total - query.offset);
   const rowsOfSegments = new Map(wanted.map(({ rows }) => [rows.from, rows.to - rows.from + 1]));
   const distance = sum(rowsOfSegments.values()) / sum(wanted.map(({ count }) => count));
-  const rowsOnPage = Math.min(limit, total - offset);
-  const isSpread = order.kind !== 'creation' || rowsOnPage * distance > length;
-  const cost = (length / (list.columns.id?.rowsPerBlock ?? 1)) * rangeCostPerBlock;
-  return rowsOnPage > maxRanges && distance > sparseRows && isSpread && cost <= rowsOnPage * keyCost
-    ? { from, to: rowsInBlocks - 1 }
-    : undefined;
+  if (rowsOnPage <= maxRanges || distance <= sparseRows) return undefined;
+  const first = Math.min(...wanted.map(({ rows }) => rows.from));
+  const likely = query.order.kind === 'creation' ? likelyRows(list, query, rows) : { from: first, to: rowsInBlocks };
+  const [from, to] = [Math.max(likely.from, 0), Math.min(likely.to, rowsInBlocks - 1)];
+  const cost = ((to - from + 1) / (list.columns.id?.rowsPerBlock ?? 1)) * rangeCostPerBlock;
+  return cost <= rowsOnPage * keyCost ? { from, to } : undefined;
+}
+
+/**
+ * Where a page in creation order lies if the matching rows of each segment are spread evenly, with
+ * an eighth of a segment on either side. Where they are not, further ids are looked up later.
+ */
+function likelyRows(list: ListDescription, query: ListQuery, { summarized, data, total }: WantedRows): Span {
+  const { conditions, direction, offset, limit } = query;
+  const matching = matchingRows(list, conditions, data);
+  const read = Array.from(matching, (row) => ({ rows: { from: row, to: row }, count: 1 }));
+  const parts = [...summarized, ...read].sort((a, b) => a.rows.from - b.rows.from);
+  const rowAt = (rank: number) => {
+    let before = 0;
+    for (const { rows, count } of parts) {
+      if (rank < before + count) return rows.from + Math.floor(((rank - before) / count) * (rows.to - rows.from + 1));
+      before += count;
+    }
+    throw new RangeError(`No row has the rank ${rank}.`);
+  };
+  const [first, end] = direction === 'ASC' ? [offset, offset + limit] : [total - offset - limit, total - offset];
+  const margin = list.rowsPerSegment >> 3;
+  return { from: rowAt(Math.max(first, 0)) - margin, to: rowAt(Math.min(end, total) - 1) + margin };
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -49,8 +49,9 @@ import {
  *
  * Sequential calls: 1 to 3 where the newest 6,900 rows hold the page, otherwise up to 4. They are
  * for head, newest values and summaries; for the segments that hold the page; for the ids of rows
- * that lie far apart; for the rows. One more where a column takes more than 1 MB, and one more for
- * such texts.
+ * that lie far apart; for the rows. In creation order the third is made together with the second,
+ * in other orders up to some 20,000 rows. One more where a column takes more than 1 MB, and one
+ * more for such texts.
  */
 export function listReader(source: ListSource): (userId: string, query: ListQuery) => Promise<Page<Row>> {
   const { list } = source;

@@ -4,6 +4,7 @@ import {
   isInKeyOrder,
   type Plan,
   planColumns,
+  planEarlyIds,
   planIdBlockReads,
   planQuery,
   planRowReads,
@@ -269,5 +270,37 @@ describe('planIdBlockReads', () => {
   it('reads blocks that lie apart each by its key', () => {
     expect(planIdBlockReads([10, 99], 10)).toEqual({ numbers: [1, 9], from: 1, to: 9, asRange: false, cost: 1 });
     expect(planIdBlockReads([10, 89], 10)).toEqual({ numbers: [1, 8], from: 1, to: 8, asRange: true, cost: 1 });
+  });
+});
+
+describe('planEarlyIds', () => {
+  const segments = [0, 1, 2, 3].map((at) => ({
+    rows: { from: at * 4_608, to: (at + 1) * 4_608 - 1 },
+    low: 0,
+    high: 0,
+    count: 92,
+  }));
+  const data = { rowCount: 4 * 4_608, read: [], dictionaries: {}, numbers: new Map(), uuids: new Map(), sets: [] };
+  const rows = { wanted: segments.slice(1, 3), summarized: segments, data, total: 368, rowsInBlocks: 4 * 4_608 };
+  const deep = { ...everything, offset: 92 };
+
+  it('names the rows around a page in creation order, from either end', () => {
+    // The ranks from 176 to 275: 84 ninety-seconds into one segment, up to the end of the next.
+    expect(planEarlyIds(batchList, deep, rows)).toEqual({ from: 8_815 - 576, to: 13_773 + 576 });
+    const ascending = { ...deep, direction: 'ASC', offset: 176 } as const;
+    expect(planEarlyIds(batchList, ascending, rows)).toEqual({ from: 8_815 - 576, to: 13_773 + 576 });
+  });
+
+  it('names nothing where the rows of the page lie close together, or are few', () => {
+    const dense = segments.map((segment) => ({ ...segment, count: 4_000 }));
+    const ofDense = { ...rows, wanted: dense.slice(1, 3), summarized: dense, total: 16_000 };
+    expect(planEarlyIds(batchList, deep, ofDense)).toBeUndefined();
+    expect(planEarlyIds(batchList, { ...deep, limit: 8 }, rows)).toBeUndefined();
+  });
+
+  it('names nothing in another order where the ids would cost more than their look-up', () => {
+    const byValue = { ...deep, order: { kind: 'facet', facet: 'status' } } as const;
+    expect(planEarlyIds(batchList, byValue, rows)).toEqual({ from: 4_608, to: 4 * 4_608 - 1 });
+    expect(planEarlyIds(batchList, { ...byValue, limit: 20 }, rows)).toBeUndefined();
   });
 });
