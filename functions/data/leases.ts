@@ -5,65 +5,24 @@
  * die at any moment, and whatever it does after it has lost its lease is refused.
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, IllegalTransition, InvalidInput, LeaseLost } from '../errors.ts';
-import { addToRequestLog, countInRequestLog, describeError } from '../request-log.ts';
 import { leasedResultsKey } from '../results-key.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import { JobRow, jobRowDefaults } from '../schemas/job.ts';
-import {
-  type Claim,
-  type Heartbeat,
-  type LeasedBatch,
-  type LeasedJob,
-  type LeaseReference,
-  leaseText,
-  type NextJob,
-  type ReportRequest,
-} from '../schemas/lease.ts';
-import { countRunnable, isFinalJob, isRunnable } from '../statuses.ts';
+import type { Heartbeat, LeaseReference, NextJob, ReportRequest } from '../schemas/lease.ts';
+import { countRunnable, isFinalJob } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
-import { getRow, queryFirstPage } from './dynamodb/reads.ts';
-import { commitTask, writeContext } from './lifecycle/commit-tasks.ts';
-import type { Change, Draft } from './lifecycle/draft.ts';
+import { getRow } from './dynamodb/reads.ts';
+import { commitLeased, ended, idleAgainMilliseconds, jobRunner } from './job-runner.ts';
+import { writeContext } from './lifecycle/commit-tasks.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
-import {
-  type LeasedRequest,
-  noSuchJob,
-  type Progress,
-  progressOf,
-  reportJob as reportChange,
-  startJob,
-} from './lifecycle/run-jobs.ts';
-import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
+import { noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
+import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
-import { leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
-import { getSequence } from './sequences.ts';
-
-/** How often a worker sends a heartbeat: two may be lost. */
-const heartbeatSeconds = 20;
-
-/** Seconds after which a worker asks again: for a batch, and for a further job of an open one. */
-export const claimAgainSeconds = 3;
-const nextAgainSeconds = 2;
-
-/** How long an open batch that lost its device while it waited is left alone. */
-const idleAgainMilliseconds = 5_000;
-
-/** A claim stops looking for work after this time: it must answer before its function ends. */
-const maxSearchMilliseconds = 8_000;
-
-/** How often the index is asked for a job that it may not have yet, or that lies further on. */
-const maxLooks = 5;
-
-/**
- * After so many pages of jobs that have ended, up to 1 MB each, a look stops; the next one goes on
- * there.
- */
-const maxPagesInLook = 20;
+import { leaseLost, maxIdleMilliseconds } from './queue/queue-item.ts';
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
@@ -73,125 +32,6 @@ export interface ReportOptions extends QueueOptions {
    * learn nothing from the answer.
    */
   readonly hasResults: (key: string) => Promise<boolean>;
-}
-
-/**
- * The function that claims the first batch of a device that nobody holds, with its first unfinished
- * job; both are RUNNING then. Undefined when there is none. It passes over batches whose lease
- * lives, and takes over those whose device was lost: a job that has lost three devices, or that
- * nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two
- * minutes TIMED_OUT. A repeated claim gets another batch: two workers of one name must not have the
- * same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no
- * other begins.
- *
- * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write
- * units, another one when the device's clock moves, and the reads of batch, job and sequences.
- */
-export function claimBatch(
-  client: DynamoDBDocumentClient,
-  tables: Tables,
-  options: QueueOptions = {},
-): (deviceType: string, worker: string) => Promise<Claim | undefined> {
-  const { now = Date.now } = options;
-  const queue = workQueue(client, tables, options);
-  const { advance, sequenceOf, leasedJob } = jobRunner(client, tables, options);
-  return async (deviceType, worker) => {
-    const end = now() + maxSearchMilliseconds;
-    let failure: { readonly error: unknown } | undefined;
-    for await (const { items, clock } of queue.pages(deviceType)) {
-      const free = items.filter(({ lease_until }) => lease_until <= now());
-      for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
-        // A worker that lost a race has company, all at the same batches: spread over the next
-        // ones.
-        const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
-        const [item] = free.splice(at, 1) as [QueueItem];
-        const taken = await queue.take(item, worker);
-        if (taken === undefined) {
-          lostRaces += 1;
-          countInRequestLog({ LostRaces: 1 });
-          continue;
-        }
-        if (taken.losses + taken.unseen_losses > item.losses + item.unseen_losses) {
-          addToRequestLog({ lost_worker: item.worker });
-          countInRequestLog({ LeasesLost: 1 });
-        }
-        // A batch that cannot begin, such as one whose rows are broken, must not keep the device
-        // from those behind it.
-        const beginning = beginOrRelease(taken).catch((error: unknown) => {
-          failure ??= { error };
-          addToRequestLog({ failed_batch: batchIdOfKey(taken.key), begin_error: describeError(error) });
-          return undefined;
-        });
-        const [claim] = await Promise.all([beginning, moveClock(deviceType, clock, tagOfKey(taken.key))]);
-        if (claim !== undefined) return claim;
-      }
-      if (now() > end) break;
-    }
-    if (failure !== undefined) throw failure.error;
-    return undefined;
-  };
-
-  /** What fails here failed before the worker knew of the lease: nobody would use it. */
-  async function beginOrRelease(item: QueueItem): Promise<Claim | undefined> {
-    try {
-      return await begin(item);
-    } catch (error) {
-      // The batch left the queue meanwhile.
-      if (error instanceof LeaseLost) return undefined;
-      await queue.release(leaseOf(item)).catch((failure) => addToRequestLog({ release_error: describeError(failure) }));
-      throw error;
-    }
-  }
-
-  async function begin(item: QueueItem): Promise<Claim | undefined> {
-    const lease = leaseOf(item);
-    const batchId = batchIdOfKey(item.key);
-    addToRequestLog({ batch_id: batchId, fence: item.fence });
-    const [progress, sequence_builder] = await Promise.all([
-      advance(lease, item.place),
-      sequenceOf(item.user_id, batchId),
-    ]);
-    switch (progress.kind) {
-      case 'runs':
-        countInRequestLog({ Claims: 1 });
-        return {
-          lease: leaseText(lease),
-          expires_at: timeOf(item.lease_until),
-          heartbeat_seconds: heartbeatSeconds,
-          batch: { ...batchForDevice(progress.batch), sequence_builder },
-          job: await leasedJob(progress.job),
-        };
-      case 'waits':
-        // It has lost its device. Jobs that a user adds are found soon, and that it waited for too
-        // long.
-        await queue.release(lease, nextLookAt(progress.idleSince));
-        return undefined;
-      case 'looks':
-        await queue.release(lease);
-        return undefined;
-      case 'ended':
-        return undefined;
-    }
-  }
-
-  function nextLookAt(idleSince: number): number {
-    const timedOutAt = idleSince + maxIdleMilliseconds;
-    const again = now() + idleAgainMilliseconds;
-    return timedOutAt > now() ? Math.min(timedOutAt, again) : again;
-  }
-
-  /**
-   * A clock that stands still costs a little fairness, never a batch: the claim is not given up for
-   * it.
-   */
-  async function moveClock(deviceType: string, clock: number | undefined, tag: number): Promise<void> {
-    if (clock !== undefined && tag <= clock) return;
-    try {
-      await queue.moveClock(deviceType, tag);
-    } catch (error) {
-      addToRequestLog({ clock_error: describeError(error) });
-    }
-  }
 }
 
 /**
@@ -209,9 +49,9 @@ export function extendLease(
   const jobOf = getJobRow(client, tables);
   return async (lease, jobId) => {
     const [item, job] = await Promise.all([queue.extend(lease), jobId === null ? undefined : jobOf(lease, jobId)]);
-    if (item === undefined) return { expires_at: timeOf(now()), cancel: true };
+    if (item === undefined) return { expires_at: fromMilliseconds(now()), cancel: true };
     if (jobId !== null && job === undefined) throw noSuchJob();
-    return { expires_at: timeOf(item.lease_until), cancel: job !== undefined && isFinalJob(job) };
+    return { expires_at: fromMilliseconds(item.lease_until), cancel: job !== undefined && isFinalJob(job) };
   };
 }
 
@@ -273,7 +113,7 @@ export function reportJob(
       if (results && !(await hasResults(key))) throw noSuchResults();
       const found = await findJobs(lease, item.place);
       const request = { lists: context.lists, lease, now: context.now(), ...found };
-      const progress = await commit(context, request, reportChange(request, { jobId, update }));
+      const progress = await commitLeased(context, request, reportChange(request, { jobId, update }));
       return await nextJob(progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
@@ -338,8 +178,6 @@ export function nextJob(
   };
 }
 
-const ended: NextJob = { job: null, done: true, retry_after: null };
-
 /**
  * The function that gives a lease up, so that its batch can be claimed at once. A lease that is
  * lost stays lost. 1 write unit.
@@ -351,91 +189,6 @@ export function releaseLease(
 ): (lease: LeaseReference) => Promise<void> {
   const queue = workQueue(client, tables, options);
   return (lease) => queue.release(lease);
-}
-
-/** Commits the change, and returns what the device does next. */
-async function commit(
-  context: ReturnType<typeof writeContext>,
-  { lease }: LeasedRequest,
-  change: Change,
-): Promise<Progress> {
-  const { last } = await commitTask({ ...context, userId: lease.userId }, { changes: [change] });
-  return progressOf(last as Draft, lease);
-}
-
-function jobRunner(client: DynamoDBDocumentClient, tables: Tables, options: QueueOptions) {
-  const context = writeContext(client, tables, options);
-  const sequenceOf = getSequence(client, tables);
-  return { advance, findJobs, nextJob, sequenceOf, leasedJob };
-
-  /**
-   * Starts the first unfinished job from this place on. The index may not have it yet: then it is
-   * asked again.
-   */
-  async function advance(lease: LeaseReference, from: number): Promise<Progress> {
-    let progress: Progress = { kind: 'looks', place: from };
-    for (let looks = 1; looks <= maxLooks && progress.kind === 'looks'; looks++) {
-      if (looks > 2) await delay(50 * 2 ** looks);
-      const found = await findJobs(lease, progress.place);
-      const request = { lists: context.lists, lease, now: context.now(), ...found };
-      progress = await commit(context, request, startJob(request));
-    }
-    return progress;
-  }
-
-  /**
-   * The ids of the first unfinished jobs from this place on, two at most, as an index knows them,
-   * and the place of the first, or the one where the look ended. Places have no gaps: where the
-   * index has one, it lags, and what lies behind the gap is not among the first.
-   */
-  async function findJobs(
-    { userId, key }: LeaseReference,
-    start: number,
-  ): Promise<Pick<LeasedRequest, 'jobIds' | 'from'>> {
-    const found: { readonly id: string; readonly place: number }[] = [];
-    let place = start;
-    const result = () => ({ jobIds: found.slice(0, 2).map(({ id }) => id), from: found[0]?.place ?? place });
-    for (let pages = 1; ; pages++) {
-      const { items, more } = await queryFirstPage(client, {
-        table: tables.Jobs,
-        index: 'by_batch',
-        partition: { user_id: userId, batch_id: batchIdOfKey(key) },
-        sortKey: 'creation_order',
-        range: { between: [place, Number.MAX_SAFE_INTEGER] },
-        consistent: false,
-        attributes: ['id', 'creation_order', 'status'],
-        pageLimit: pages === 1 ? 4 : 100,
-      });
-      for (const { id, creation_order, status } of items) {
-        if (creation_order !== place) return result();
-        if (isRunnable({ status })) found.push({ id: String(id), place });
-        place += 1;
-      }
-      if (!more || found.length > 0 || pages > maxPagesInLook) return result();
-    }
-  }
-
-  async function nextJob(progress: Progress): Promise<NextJob> {
-    if (progress.kind === 'ended') return ended;
-    if (progress.kind !== 'runs') return { job: null, done: false, retry_after: nextAgainSeconds };
-    return { job: await leasedJob(progress.job), done: false, retry_after: null };
-  }
-
-  async function leasedJob({ id, user_id, runs, variables }: JobRow): Promise<LeasedJob> {
-    const sequence = await sequenceOf(user_id, id);
-    return { id, runs, variables: variables === null ? null : JSON.parse(variables), sequence };
-  }
-}
-
-function batchForDevice(batch: BatchRow): Omit<LeasedBatch, 'sequence_builder'> {
-  const { id, open, device_type, configuration, backend_configuration } = batch;
-  return {
-    id,
-    open,
-    device_type,
-    configuration: configuration === null ? null : JSON.parse(configuration),
-    backend_configuration,
-  };
 }
 
 /** The function that reads a job of a lease's batch; undefined when the batch has no such job. */
@@ -459,8 +212,4 @@ function getBatchRow(client: DynamoDBDocumentClient, tables: TableNames<'Batches
       schema: BatchRow,
       defaults: batchRowDefaults,
     });
-}
-
-function timeOf(milliseconds: number): string {
-  return fromMilliseconds(milliseconds);
 }

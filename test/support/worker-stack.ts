@@ -8,16 +8,9 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { closeBatch } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
 import { cancelBatch, cancelJob } from '../../functions/data/cancellations.ts';
+import { claimBatch } from '../../functions/data/claim-batch.ts';
 import { getJob } from '../../functions/data/jobs.ts';
-import {
-  claimBatch,
-  extendLease,
-  getJobRow,
-  getUploadKey,
-  nextJob,
-  releaseLease,
-  reportJob,
-} from '../../functions/data/leases.ts';
+import { extendLease, getJobRow, getUploadKey, nextJob, releaseLease, reportJob } from '../../functions/data/leases.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';

@@ -1,5 +1,5 @@
+import { claimAgainSeconds, claimBatch } from '../../data/claim-batch.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { claimAgainSeconds, claimBatch } from '../../data/leases.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';

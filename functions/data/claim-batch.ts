@@ -1,0 +1,168 @@
+/** How a worker gets a batch of its device: under a lease, with the first job to run. */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { LeaseLost } from '../errors.ts';
+import { addToRequestLog, countInRequestLog, describeError } from '../request-log.ts';
+import type { BatchRow } from '../schemas/batch.ts';
+import { type Claim, type LeasedBatch, leaseText } from '../schemas/lease.ts';
+import type { TableNames } from '../tables.ts';
+import { fromMilliseconds } from '../timestamp.ts';
+import { idleAgainMilliseconds, jobRunner } from './job-runner.ts';
+import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
+import { type QueueOptions, workQueue } from './queue/queue.ts';
+import { leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
+
+/** How often a worker sends a heartbeat: two may be lost. */
+const heartbeatSeconds = 20;
+
+/** Seconds after which a worker that got no batch asks again. */
+export const claimAgainSeconds = 3;
+
+/** A claim stops looking for work after this time: it must answer before its function ends. */
+const maxSearchMilliseconds = 8_000;
+
+/**
+ * The function that claims the first batch of a device that nobody holds, with its first unfinished
+ * job; both are RUNNING then. Undefined when there is none. It passes over batches whose lease
+ * lives, and takes over those whose device was lost: a job that has lost three devices, or that
+ * nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two
+ * minutes TIMED_OUT. A repeated claim gets another batch: two workers of one name must not have the
+ * same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no
+ * other begins.
+ *
+ * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write
+ * units, another one when the device's clock moves, and the reads of batch, job and sequences.
+ */
+export function claimBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>,
+  options: QueueOptions = {},
+): (deviceType: string, worker: string) => Promise<Claim | undefined> {
+  const { now = Date.now } = options;
+  const queue = workQueue(client, tables, options);
+  const { advance, sequenceOf, leasedJob } = jobRunner(client, tables, options);
+  return async (deviceType, worker) => {
+    const end = now() + maxSearchMilliseconds;
+    const failures: unknown[] = [];
+    for await (const { items, clock } of queue.pages(deviceType)) {
+      const free = items.filter(({ lease_until }) => lease_until <= now());
+      for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
+        // A worker that lost a race has company, all at the same batches: spread over the next
+        // ones.
+        const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
+        const [item] = free.splice(at, 1) as [QueueItem];
+        const taken = await take(item, worker);
+        if (taken === undefined) lostRaces += 1;
+        else {
+          const [claim] = await Promise.all([
+            tryToBegin(taken, failures),
+            moveClock(deviceType, clock, tagOfKey(taken.key)),
+          ]);
+          if (claim !== undefined) return claim;
+        }
+      }
+      if (now() > end) break;
+    }
+    if (failures.length > 0) throw failures[0];
+    return undefined;
+  };
+
+  /** Takes the lease; undefined when another worker was faster. */
+  async function take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
+    const taken = await queue.take(item, worker);
+    if (taken === undefined) {
+      countInRequestLog({ LostRaces: 1 });
+    } else if (taken.losses + taken.unseen_losses > item.losses + item.unseen_losses) {
+      addToRequestLog({ lost_worker: item.worker });
+      countInRequestLog({ LeasesLost: 1 });
+    }
+    return taken;
+  }
+
+  /**
+   * A batch that cannot begin, such as one whose rows are broken, must not keep the device from
+   * those behind it. Its error is added to `failures`.
+   */
+  async function tryToBegin(item: QueueItem, failures: unknown[]): Promise<Claim | undefined> {
+    try {
+      return await beginOrRelease(item);
+    } catch (error) {
+      failures.push(error);
+      addToRequestLog({ failed_batch: batchIdOfKey(item.key), begin_error: describeError(error) });
+      return undefined;
+    }
+  }
+
+  /** What fails here failed before the worker knew of the lease: nobody would use it. */
+  async function beginOrRelease(item: QueueItem): Promise<Claim | undefined> {
+    try {
+      return await begin(item);
+    } catch (error) {
+      // The batch left the queue meanwhile.
+      if (error instanceof LeaseLost) return undefined;
+      await queue.release(leaseOf(item)).catch((failure) => addToRequestLog({ release_error: describeError(failure) }));
+      throw error;
+    }
+  }
+
+  async function begin(item: QueueItem): Promise<Claim | undefined> {
+    const lease = leaseOf(item);
+    const batchId = batchIdOfKey(item.key);
+    addToRequestLog({ batch_id: batchId, fence: item.fence });
+    const [progress, sequence_builder] = await Promise.all([
+      advance(lease, item.place),
+      sequenceOf(item.user_id, batchId),
+    ]);
+    switch (progress.kind) {
+      case 'runs':
+        countInRequestLog({ Claims: 1 });
+        return {
+          lease: leaseText(lease),
+          expires_at: fromMilliseconds(item.lease_until),
+          heartbeat_seconds: heartbeatSeconds,
+          batch: { ...batchForDevice(progress.batch), sequence_builder },
+          job: await leasedJob(progress.job),
+        };
+      case 'waits':
+        // It has lost its device. Jobs that a user adds are found soon, and that it waited for too
+        // long.
+        await queue.release(lease, nextLookAt(progress.idleSince));
+        return undefined;
+      case 'looks':
+        await queue.release(lease);
+        return undefined;
+      case 'ended':
+        return undefined;
+    }
+  }
+
+  function nextLookAt(idleSince: number): number {
+    const timedOutAt = idleSince + maxIdleMilliseconds;
+    const again = now() + idleAgainMilliseconds;
+    return timedOutAt > now() ? Math.min(timedOutAt, again) : again;
+  }
+
+  /**
+   * A clock that stops costs a little fairness, never a batch: the claim is not given up for
+   * it.
+   */
+  async function moveClock(deviceType: string, clock: number | undefined, tag: number): Promise<void> {
+    if (clock !== undefined && tag <= clock) return;
+    try {
+      await queue.moveClock(deviceType, tag);
+    } catch (error) {
+      addToRequestLog({ clock_error: describeError(error) });
+    }
+  }
+}
+
+function batchForDevice(batch: BatchRow): Omit<LeasedBatch, 'sequence_builder'> {
+  const { id, open, device_type, configuration, backend_configuration } = batch;
+  return {
+    id,
+    open,
+    device_type,
+    configuration: configuration === null ? null : JSON.parse(configuration),
+    backend_configuration,
+  };
+}
