@@ -99,15 +99,7 @@ export function startStreamSource(
   async function nextRecords(StreamArn: string, { ShardId, SequenceNumberRange }: Shard): Promise<StreamRecord[]> {
     const SequenceNumber = checkpoints.get(tableName, ShardId);
     if (SequenceNumber !== undefined && SequenceNumber === SequenceNumberRange.EndingSequenceNumber) return [];
-    const { ShardIterator } = await call('DynamoDBStreams_20120810.GetShardIterator', {
-      StreamArn,
-      ShardId,
-      ...(SequenceNumber === undefined
-        ? { ShardIteratorType: 'TRIM_HORIZON' }
-        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber }),
-    });
-    const { Records } = await call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
-    return Records as StreamRecord[];
+    return readRecords(call, { StreamArn, ShardId, ...(SequenceNumber !== undefined && { SequenceNumber }) });
   }
 
   /**
@@ -152,6 +144,17 @@ async function listShards(call: Call, StreamArn: string): Promise<Shard[]> {
     ExclusiveStartShardId = description.LastEvaluatedShardId;
   } while (ExclusiveStartShardId !== undefined);
   return shards;
+}
+
+/** The next records of a shard: from the one after `SequenceNumber`, or from the oldest. */
+async function readRecords(
+  call: Call,
+  place: { readonly StreamArn: string; readonly ShardId: string; readonly SequenceNumber?: string },
+): Promise<StreamRecord[]> {
+  const ShardIteratorType = place.SequenceNumber === undefined ? 'TRIM_HORIZON' : 'AFTER_SEQUENCE_NUMBER';
+  const { ShardIterator } = await call('DynamoDBStreams_20120810.GetShardIterator', { ...place, ShardIteratorType });
+  const { Records } = await call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
+  return Records as StreamRecord[];
 }
 
 /** Calls DynamoDB Local, which asks for a signature, but does not check it. */

@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import { md5 } from './md5.ts';
 import { messageFiles } from './message-files.ts';
-import { createQueue, maxMessageBytes, type Queue } from './queue.ts';
+import { maxMessageBytes, Queue } from './queue.ts';
 
 /** The local SQS: the account's queues, and the endpoint through which functions send to them. */
 export interface QueueService extends HttpServer {
@@ -57,7 +57,7 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
     create(definitions, directory) {
       for (const definition of definitions) {
         const files = directory === undefined ? undefined : messageFiles(join(directory, definition.name));
-        all.push(createQueue(definition, () => byName(definition.redrive?.deadLetterArn ?? ''), files));
+        all.push(new Queue(definition, () => byName(definition.redrive?.deadLetterArn ?? ''), files));
       }
     },
     find(arnOrUrl) {

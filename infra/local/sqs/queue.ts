@@ -32,32 +32,6 @@ export interface Message extends Omit<StoredMessage, 'visibleAt'> {
   readonly settled: PromiseWithResolvers<'deleted' | 'redriven'>;
 }
 
-/** A queue as SQS has them: what is received stays hidden until it is deleted or released. */
-export interface Queue {
-  readonly definition: QueueDefinition;
-  /**
-   * The message, or the one of its group with the same deduplication id that was sent within the
-   * last five minutes. Throws Refusal for what SQS refuses.
-   */
-  send(message: NewMessage): Message;
-  /**
-   * Up to `maxMessages` visible messages, the oldest first. They are hidden from now on.
-   * - A FIFO queue gives nothing of a group while one of its messages is hidden.
-   * - A message that was received as often as the redrive policy allows goes to the dead-letter
-   *   queue instead.
-   */
-  receive(maxMessages: number): Message[];
-  delete(message: Message): void;
-  /** Ends a delivery: the message is visible again after so many milliseconds. */
-  release(message: Message, delay: number): void;
-  /** All of its messages, hidden ones too. */
-  messages(): readonly Message[];
-  /** Calls the listener whenever messages have become visible. */
-  onVisible(listener: () => void): void;
-  /** Takes over a message that another queue gave up. */
-  takeOver(message: Message): void;
-}
-
 /** SQS's limit of body and attributes together: 1 MiB. */
 export const maxMessageBytes = 1_048_576;
 
@@ -73,71 +47,92 @@ interface Group {
 }
 
 /**
- * A queue; `deadLetters` finds the queue that its redrive policy names. It is empty at first, or
- * holds what `files` hold.
+ * A queue as SQS has them: what is received stays hidden until it is deleted or released. It is
+ * empty at first, or holds what `files` hold. `deadLetters` finds the queue that its redrive policy
+ * names.
  */
-export function createQueue(
-  definition: QueueDefinition,
-  deadLetters: () => Queue | undefined,
-  files?: MessageFiles,
-): Queue {
-  const maxReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
-  const groups = new Map<string, Group>();
-  const recentlySent = new Map<string, Message>();
-  const listeners: (() => void)[] = [];
-  let lastSequenceNumber = 0n;
-  for (const message of files?.read() ?? []) restore(message);
+export class Queue {
+  readonly definition: QueueDefinition;
+  readonly #deadLetters: () => Queue | undefined;
+  readonly #files: MessageFiles | undefined;
+  readonly #maxReceives: number;
+  readonly #groups = new Map<string, Group>();
+  readonly #recentlySent = new Map<string, Message>();
+  readonly #listeners: (() => void)[] = [];
+  #lastSequenceNumber = 0n;
 
-  return {
-    definition,
-    send,
-    receive,
-    delete: remove,
-    release,
-    takeOver: (message) => void accept(message),
-    messages: () => [...groups.values()].flatMap((group) => group.messages),
-    onVisible: (listener) => void listeners.push(listener),
-  };
+  constructor(definition: QueueDefinition, deadLetters: () => Queue | undefined, files?: MessageFiles) {
+    this.definition = definition;
+    this.#deadLetters = deadLetters;
+    this.#files = files;
+    this.#maxReceives = definition.redrive?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
+    for (const message of files?.read() ?? []) this.#restore(message);
+  }
 
-  function send({ body, attributes = {}, groupId, deduplicationId, delay = 0 }: NewMessage): Message {
+  /** All of its messages, hidden ones too. */
+  messages(): readonly Message[] {
+    return [...this.#groups.values()].flatMap((group) => group.messages);
+  }
+
+  /** Calls the listener whenever messages have become visible. */
+  onVisible(listener: () => void) {
+    this.#listeners.push(listener);
+  }
+
+  /** Takes over a message that another queue gave up. */
+  takeOver(message: Message) {
+    this.#accept(message);
+  }
+
+  /**
+   * The message, or the one of its group with the same deduplication id that was sent within the
+   * last five minutes. Throws Refusal for what SQS refuses.
+   */
+  send({ body, attributes = {}, groupId, deduplicationId, delay = 0 }: NewMessage): Message {
     requireAllowedSize(body, attributes);
     const message = { ...neverReceived(), messageId: randomUUID(), body, attributes, sentAt: Date.now() };
-    if (!definition.fifo) return accept(message, delay);
+    if (!this.definition.fifo) return this.#accept(message, delay);
     if (delay > 0) throw new Refusal('InvalidParameterValue', 'A FIFO queue takes no DelaySeconds of a message.');
     const ids = fifoIds(groupId, deduplicationId);
     const key = JSON.stringify(ids);
-    forgetOldDeduplicationIds();
-    const known = recentlySent.get(key);
+    this.#forgetOldDeduplicationIds();
+    const known = this.#recentlySent.get(key);
     if (known !== undefined) return known;
-    lastSequenceNumber += 1n;
-    const inOrder = { ...message, ...ids, sequenceNumber: String(lastSequenceNumber).padStart(20, '0') };
-    recentlySent.set(key, inOrder);
-    return accept(inOrder);
+    this.#lastSequenceNumber += 1n;
+    const inOrder = { ...message, ...ids, sequenceNumber: String(this.#lastSequenceNumber).padStart(20, '0') };
+    this.#recentlySent.set(key, inOrder);
+    return this.#accept(inOrder);
   }
 
   /** When it returns, the message outlives this process where there are files. */
-  function accept(message: Message, delay = 0): Message {
+  #accept(message: Message, delay = 0): Message {
     const { messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt } = message;
     const visibleAt = Date.now() + delay;
-    files?.write({ messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt, visibleAt });
-    add(message, delay);
+    this.#files?.write({ messageId, body, attributes, groupId, deduplicationId, sequenceNumber, sentAt, visibleAt });
+    this.#add(message, delay);
     return message;
   }
 
   /** A message of an earlier process: its consumer is gone. */
-  function restore({ visibleAt, ...stored }: StoredMessage) {
-    add({ ...stored, ...neverReceived() }, visibleAt - Date.now());
+  #restore({ visibleAt, ...stored }: StoredMessage) {
+    this.#add({ ...stored, ...neverReceived() }, visibleAt - Date.now());
     const number = BigInt(stored.sequenceNumber ?? 0);
-    if (number > lastSequenceNumber) lastSequenceNumber = number;
+    if (number > this.#lastSequenceNumber) this.#lastSequenceNumber = number;
   }
 
-  function receive(maxMessages: number): Message[] {
+  /**
+   * Up to `maxMessages` visible messages, the oldest first. They are hidden from now on.
+   * - A FIFO queue gives nothing of a group while one of its messages is hidden.
+   * - A message that was received as often as the redrive policy allows goes to the dead-letter
+   *   queue instead.
+   */
+  receive(maxMessages: number): Message[] {
     const received: Message[] = [];
-    for (const [name, group] of groups) {
+    for (const [name, group] of this.#groups) {
       if (received.length === maxMessages) break;
       if (group.hidden > 0) continue;
-      while (group.messages[0] !== undefined && group.messages[0].receiveCount >= maxReceives) {
-        redrive(group.messages.shift()!);
+      while (group.messages[0] !== undefined && group.messages[0].receiveCount >= this.#maxReceives) {
+        this.#redrive(group.messages.shift()!);
       }
       const batch = group.messages.slice(0, maxMessages - received.length);
       for (const message of batch) {
@@ -147,70 +142,71 @@ export function createQueue(
       group.hidden = batch.length;
       received.push(...batch);
       // To the end of the line: every group has its turn.
-      groups.delete(name);
-      if (group.messages.length > 0) groups.set(name, group);
+      this.#groups.delete(name);
+      if (group.messages.length > 0) this.#groups.set(name, group);
     }
     return received;
   }
 
-  function remove(message: Message) {
-    const group = groups.get(groupName(message));
+  delete(message: Message) {
+    const group = this.#groups.get(this.#groupName(message));
     const index = group?.messages.indexOf(message) ?? -1;
     if (group === undefined || index < 0) return;
     group.messages.splice(index, 1);
     group.hidden -= 1;
-    files?.remove(message.messageId);
-    if (group.messages.length === 0) groups.delete(groupName(message));
+    this.#files?.remove(message.messageId);
+    if (group.messages.length === 0) this.#groups.delete(this.#groupName(message));
     message.tried.resolve();
     message.settled.resolve('deleted');
-    if (group.hidden === 0) announce();
+    if (group.hidden === 0) this.#announce();
   }
 
-  function release(message: Message, delay: number) {
+  /** Ends a delivery: the message is visible again after so many milliseconds. */
+  release(message: Message, delay: number) {
     message.tried.resolve();
-    showAfter(message, delay);
+    this.#showAfter(message, delay);
   }
 
-  function showAfter(message: Message, delay: number) {
+  #showAfter(message: Message, delay: number) {
     const show = () => {
-      const group = groups.get(groupName(message));
+      const group = this.#groups.get(this.#groupName(message));
       if (group?.messages.includes(message) !== true) return;
       group.hidden -= 1;
-      if (group.hidden === 0) announce();
+      if (group.hidden === 0) this.#announce();
     };
     setTimeout(show, delay).unref();
   }
 
   /** Only messages of standard queues have a delay: each is a group of its own. */
-  function add(message: Message, delay: number) {
-    const group = groups.get(groupName(message)) ?? { messages: [], hidden: 0 };
+  #add(message: Message, delay: number) {
+    const group = this.#groups.get(this.#groupName(message)) ?? { messages: [], hidden: 0 };
     group.messages.push(message);
-    groups.set(groupName(message), group);
-    if (delay <= 0) return announce();
+    this.#groups.set(this.#groupName(message), group);
+    if (delay <= 0) return this.#announce();
     group.hidden = 1;
-    showAfter(message, delay);
+    this.#showAfter(message, delay);
   }
 
-  function redrive(message: Message) {
+  #redrive(message: Message) {
     message.settled.resolve('redriven');
-    deadLetters()?.takeOver({ ...message, receiveCount: 0 });
-    files?.remove(message.messageId);
+    this.#deadLetters()?.takeOver({ ...message, receiveCount: 0 });
+    this.#files?.remove(message.messageId);
   }
 
-  function announce() {
-    for (const listener of listeners) listener();
+  #announce() {
+    for (const listener of this.#listeners) listener();
   }
 
-  function groupName({ groupId, messageId }: Message): string {
-    return definition.fifo ? (groupId ?? '') : messageId;
+  #groupName({ groupId, messageId }: Message): string {
+    return this.definition.fifo ? (groupId ?? '') : messageId;
   }
 
-  function forgetOldDeduplicationIds() {
+  #forgetOldDeduplicationIds() {
     const oldest = Date.now() - deduplicationMilliseconds;
     // A Map lists in the order of insertion: the first that is young enough ends the search.
-    for (const [key, { sentAt }] of recentlySent) {
+    for (const [key, { sentAt }] of this.#recentlySent) {
       if (sentAt > oldest) break;
-      recentlySent.delete(key);
+      this.#recentlySent.delete(key);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEventIntake } from '../../../../infra/local/sqs/event-intake.ts';
-import { createQueue, type Message } from '../../../../infra/local/sqs/queue.ts';
+import { type Message, Queue } from '../../../../infra/local/sqs/queue.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -11,10 +11,10 @@ const message = (body: string) => ({ body, groupId: body, deduplicationId: body 
 
 /** An intake whose queues are served by `consume`, one message at a time. */
 function intake() {
-  const deadLetters = createQueue({ ...definition('dead'), fifo }, () => undefined);
+  const deadLetters = new Queue({ ...definition('dead'), fifo }, () => undefined);
   const redrive = { deadLetterArn: 'dead', maxReceiveCount: 1 };
-  const events = createQueue({ ...definition('events'), fifo, redrive }, () => deadLetters);
-  const waiting = createQueue(definition('waiting'), () => undefined);
+  const events = new Queue({ ...definition('events'), fifo, redrive }, () => deadLetters);
+  const waiting = new Queue(definition('waiting'), () => undefined);
   const consume = (handle: (message: Message) => void) => {
     for (const each of events.receive(10)) handle(each);
   };

@@ -2,7 +2,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { startEventSource } from '../../../../infra/local/sqs/event-source.ts';
-import { createQueue, type Queue } from '../../../../infra/local/sqs/queue.ts';
+import { Queue } from '../../../../infra/local/sqs/queue.ts';
 import type { EventSourceDefinition } from '../../../../infra/local/template/deployment.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -19,7 +19,7 @@ function consumedQueue(
   handler: (bodies: string[], event: SQSEvent) => unknown,
   rest: Partial<EventSourceDefinition> = {},
 ): Queue {
-  const queue = createQueue(
+  const queue = new Queue(
     {
       name: 'queue.fifo',
       arn: 'arn:aws:sqs:eu-west-3:1:queue.fifo',

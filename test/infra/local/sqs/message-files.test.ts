@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { messageFiles } from '../../../../infra/local/sqs/message-files.ts';
-import { createQueue } from '../../../../infra/local/sqs/queue.ts';
+import { Queue } from '../../../../infra/local/sqs/queue.ts';
 import type { QueueDefinition } from '../../../../infra/local/template/deployment.ts';
 
 let directory: string;
@@ -22,8 +22,8 @@ const redrive = { deadLetterArn: 'arn:dead', maxReceiveCount: 1 };
 /** The queue as a new process finds it. */
 function openQueue(rest: Partial<QueueDefinition> = {}) {
   const definition = (name: string) => ({ name, arn: `arn:${name}`, url: name, visibilityTimeoutSeconds: 60, ...rest });
-  const dead = createQueue(definition('dead'), () => undefined, messageFiles(join(directory, 'dead')));
-  const queue = createQueue({ ...definition('queue'), redrive }, () => dead, messageFiles(join(directory, 'queue')));
+  const dead = new Queue(definition('dead'), () => undefined, messageFiles(join(directory, 'dead')));
+  const queue = new Queue({ ...definition('queue'), redrive }, () => dead, messageFiles(join(directory, 'queue')));
   return { queue, dead };
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createQueue, type Queue } from '../../../../infra/local/sqs/queue.ts';
+import { Queue } from '../../../../infra/local/sqs/queue.ts';
 import type { QueueDefinition } from '../../../../infra/local/template/deployment.ts';
 
 const minute = 60_000;
@@ -18,9 +18,9 @@ const fifo = true;
 
 /** A queue that gives messages up after two deliveries, and the queue where they go. */
 function queuePair(rest: Partial<QueueDefinition> = {}): { queue: Queue; deadLetters: Queue } {
-  const deadLetters = createQueue(definition('dead', rest), () => undefined);
+  const deadLetters = new Queue(definition('dead', rest), () => undefined);
   const redrive = { deadLetterArn: 'arn:dead', maxReceiveCount: 2 };
-  return { queue: createQueue(definition('queue', { redrive, ...rest }), () => deadLetters), deadLetters };
+  return { queue: new Queue(definition('queue', { redrive, ...rest }), () => deadLetters), deadLetters };
 }
 
 const bodies = (messages: readonly { body: string }[]) => messages.map(({ body }) => body);
@@ -84,7 +84,7 @@ describe('a standard queue', () => {
   });
 
   it('delivers a message without limit when it has no redrive policy', () => {
-    const queue = createQueue(definition('queue'), () => undefined);
+    const queue = new Queue(definition('queue'), () => undefined);
     const message = queue.send({ body: 'a' });
     for (let count = 1; count <= 50; count += 1) {
       expect(queue.receive(1)).toHaveLength(1);
