@@ -142,9 +142,7 @@ function repair(directory: string, ...args: string[]): Promise<{ code: number; p
   });
 }
 
-it(`loses nothing, writes nothing twice and delivers every end under one id when everything but the database is killed in the middle of writes (seed ${seed})`, {
-  timeout: 600_000,
-}, async () => {
+it(`loses nothing, writes nothing twice and delivers every end under one id when everything but the database is killed in the middle of writes (seed ${seed})`, async () => {
   const sent: Event[] = [];
   const canceled: string[] = [];
   let batches = 0;

@@ -138,10 +138,7 @@ describe('npm start says in one line', () => {
   });
 });
 
-/** Two starts on a machine that does much else. */
-const timeout = 240_000;
-
-describe('npm start', { timeout }, () => {
+describe('npm start', () => {
   it('prints its options', async () => {
     const command = startCommand({}, ['--help']);
     expect(await command.exitCode()).toBe(0);

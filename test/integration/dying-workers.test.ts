@@ -115,7 +115,7 @@ describe('16 workers, a third of whose claims die', () => {
     expect(errors.map(({ id }) => id).sort()).toEqual(lostForGood.map(({ id }) => id).sort());
     expect([...deaths.values()].some(({ seen, unseen }) => seen < 3 && seen + unseen >= 3)).toBe(true);
     expect(errors.length).toBeLessThan(jobs.length / 10);
-  }, 300_000);
+  });
 });
 
 async function itemsInQueue() {

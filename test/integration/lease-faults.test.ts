@@ -520,5 +520,5 @@ describe('any calls in any order', () => {
       }),
       trials(8, 100),
     );
-  }, 180_000);
+  });
 });

@@ -101,7 +101,7 @@ describe('lifecycle', () => {
       ),
       trials(7, 80),
     );
-  }, 300_000);
+  });
 
   it('creates one sequence without gaps when many writers create at once', async () => {
     const userId = `crowd ${seed}`;

@@ -139,12 +139,12 @@ async function compareAll<Query>(
 }
 
 describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
-  it(`answers ${randomQueries} random batch queries like an array`, { timeout: 600_000 }, async () => {
+  it(`answers ${randomQueries} random batch queries like an array`, async () => {
     const list = listBatches(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
     await compareAll(batchQueries, counted, (query) => list(user, query as never));
   });
 
-  it(`answers ${randomQueries} random job queries like an array`, { timeout: 600_000 }, async () => {
+  it(`answers ${randomQueries} random job queries like an array`, async () => {
     const list = listJobs(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
     await compareAll(jobQueries, jobs, (query) => list(user, query as never));
   });

@@ -79,7 +79,7 @@ async function commitChanges(userId: string, { row, status, second }: Change) {
 }
 
 describe('a list of rows of which some are sealed', () => {
-  it('is the list before or after a change that comes while it is read', { timeout: 240_000 }, async () => {
+  it('is the list before or after a change that comes while it is read', async () => {
     const userId = await newUser('one');
     let [during, changed] = [0, 0];
     const scenes = cases(40, 500);

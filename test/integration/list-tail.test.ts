@@ -174,7 +174,7 @@ describe('lists while rows are created and change', () => {
     { arbitrary: fc.record({ kind: fc.constant('job' as const), back: fc.nat(20) }), weight: 2 },
   );
 
-  it('always answer as before or after the one write beside them', { timeout: 120_000 }, async () => {
+  it('always answer as before or after the one write beside them', async () => {
     const userId = 'writers';
     const writer = writerOf();
     const batches: string[] = [];

@@ -165,5 +165,5 @@ describe('creations, cancellations and claims at the same time', () => {
       }),
       trials(4, 40),
     );
-  }, 120_000);
+  });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
@@ -16,6 +15,7 @@ import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, uuid } from '../support/new-batch.ts';
 import { startPassingServer } from '../support/passing-server.ts';
+import { hang } from '../support/patience.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { writeApi } from '../support/write-api.ts';
 import { wrongSummaries } from '../support/wrong-summaries.ts';
@@ -95,8 +95,7 @@ describe('sealSegments', () => {
     try {
       const batches = Array.from({ length: 17 }, (_, at) => newBatch(at));
       await writeApi(client, names).createBatches(userId, batches);
-      for (let end = Date.now() + 60_000; (await summariesOf(userId)).length < 5; await wait(50))
-        expect(Date.now()).toBeLessThan(end);
+      await expect.poll(() => summariesOf(userId), hang).toHaveLength(5);
     } finally {
       stop();
     }
@@ -104,7 +103,7 @@ describe('sealSegments', () => {
     // Loading wrote all blocks at once; the creation added one.
     expect(received).toHaveLength(28);
     expect(received.at(-1)).toBe('b#f#0000027');
-  }, 120_000);
+  });
 
   it('changes nothing when a record comes again', async () => {
     const userId = await newUser('repeated');

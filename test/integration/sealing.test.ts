@@ -153,7 +153,7 @@ describe('a summary', () => {
     );
     expect(sealed).toBeGreaterThan(2 * runs);
     expect(opened).toBeGreaterThan(runs / 3);
-  }, 300_000);
+  });
 });
 
 describe('sealing and a change of one of its rows', () => {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
@@ -11,6 +10,7 @@ import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
 import { type Checkpoints, createCheckpoints, startStreamSource } from '../../infra/local/dynamodb/stream-source.ts';
 import type { LambdaFunction } from '../../infra/local/lambda/lambda-function.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { hang } from '../support/patience.ts';
 import { testClient } from '../support/test-client.ts';
 
 const endpoint = dynamodbEndpoint;
@@ -74,7 +74,7 @@ function start(
 }
 
 async function until(isSo: () => boolean) {
-  for (const end = Date.now() + 20_000; !isSo(); await wait(20)) expect(Date.now()).toBeLessThan(end);
+  await expect.poll(isSo, hang).toBe(true);
 }
 
 it('hands over the records that match, in their order and in batches, from before it started', async () => {

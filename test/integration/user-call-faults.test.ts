@@ -94,7 +94,7 @@ async function attempt(name: string, userId: string, intercept: (call: Call) => 
   );
 }
 
-describe.each(Object.keys(calls))('%s', { timeout: 600_000, concurrent: true }, (name) => {
+describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
   /** What it leaves when nothing goes wrong, and the calls that it makes. */
   async function callUndisturbed() {
     const userId = await newUser(name);
