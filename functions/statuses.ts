@@ -68,7 +68,7 @@ export function isFinalJob({ status }: { readonly status: JobStatusName }): bool
   return jobStatuses[status].stage === 3;
 }
 
-/** Whether a device may run the job. It passes over a job that is CANCELING, as an event said. */
+/** Whether a device may run the job. It passes over a job that an event reported as CANCELING. */
 export function isRunnable({ status }: { readonly status: JobStatusName }): boolean {
   return jobStatuses[status].stage < 2;
 }

@@ -61,7 +61,7 @@ export function signResultsLink(
 /** How long a link for an upload is valid, in seconds. */
 const uploadSeconds = 300;
 
-/** Signed as headers: S3 ignores a checksum that stands in the query. */
+/** Signed as headers: S3 ignores a checksum in the query. */
 const signedHeaders = new Set(['content-length', 'x-amz-checksum-sha256']);
 
 /**

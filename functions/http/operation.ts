@@ -9,7 +9,7 @@ import type { SuccessStatus } from '../http-statuses.ts';
 import type { Reason } from '../reasons.ts';
 
 export interface Operation {
-  /** The group it stands in. */
+  /** The group it is listed in. */
   readonly tag: 'Batches' | 'Jobs' | 'Devices' | 'Projects' | 'Quizzes' | 'Webhooks' | 'For devices' | 'Service';
   readonly summary: string;
   readonly description: string;

@@ -57,7 +57,7 @@ export const BatchRow = z.extend(BatchProjection, {
   /** Not all jobs that it is created with are stored yet. */
   creating: z.exactOptional(z.literal(true)),
   /**
-   * What was said of the batch, while its status is derived from its jobs (see
+   * What was reported of the batch, while its status is derived from its jobs (see
    * lifecycle/derive-status.ts).
    */
   reported: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
@@ -103,9 +103,9 @@ const fields = {
   jobs_count_per_status: 'Number of jobs in each status, zeros included.',
   created_at: 'When the batch was created.',
   updated_at: 'When the batch last changed.',
-  start_datetime: 'When the emulator or QPU said that the batch started.',
-  end_datetime: 'When the emulator or QPU said that the batch finished, failed or was canceled.',
-  device_status: 'What the device last said of itself.',
+  start_datetime: 'When the batch started, as the emulator or QPU reported.',
+  end_datetime: 'When the batch finished, failed or was canceled, as the emulator or QPU reported.',
+  device_status: 'The status that the device reported last.',
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',

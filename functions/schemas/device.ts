@@ -27,7 +27,7 @@ export type DeviceRow = z.infer<typeof DeviceRow>;
 const DeviceType = z.string().register(z.globalRegistry, { examples: ['FRESNEL', 'EMU_MPS'] });
 const fields = {
   device_type: 'Name by which batches ask for the device.',
-  status: 'What the device last said of itself.',
+  status: 'The status that the device reported last.',
   availability: 'Whether the device takes work.',
   queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',

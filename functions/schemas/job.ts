@@ -49,7 +49,7 @@ export const JobRow = z.extend(JobProjection, {
   rev: Count,
   written_at: WrittenAt,
   /**
-   * What was said of the job, while its end follows from that of its batch (see
+   * What was reported of the job, while its end follows from that of its batch (see
    * lifecycle/derive-status.ts).
    */
   reported: z.exactOptional(

@@ -184,7 +184,7 @@ function continueBatch(
 
 /**
  * Jobs are added to a batch that exists and was open at that time. A user's call must find it open,
- * too: a closed batch may have ended by its jobs, and that stands. What has begun goes on, until
+ * too: a closed batch may have ended by its jobs, and stays so. What has begun goes on, until
  * the batch ends or the call is given up. An incomplete batch stays incomplete.
  */
 function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {

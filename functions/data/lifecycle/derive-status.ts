@@ -1,9 +1,9 @@
 /**
- * Settling: the two rules by which one end follows from another. A batch ends because its jobs have
- * ended, and jobs end because their batch has ended. What settling derives never overwrites what
- * was said of the row: the row keeps that aside, every operation works on it, and the rules are
- * applied anew to the result. So the same events leave the same rows in any order, and an end that
- * an event says wins over the derived one.
+ * The two rules by which one end follows from another. A batch ends because its jobs have
+ * ended, and jobs end because their batch has ended. A derived status never overwrites a reported one: the row
+ * keeps what was reported aside, every change works on that, and the rules are applied anew to the
+ * result. So the same events leave the same rows in any order, and an end that
+ * an event reports wins over the derived one.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';
@@ -15,9 +15,9 @@ import { fromMicroseconds, laterOf } from '../../timestamp.ts';
  * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all
  * of its jobs are. Exceptions:
  * - A batch that was canceled, timed out, failed or done as a whole stays what it is.
- * - A batch that is still being created does not settle: further jobs are to come. Nor does one
+ * - A batch that is still being created does not end: further jobs are to come. Nor does one
  *   that is being canceled, or some of whose jobs are being added or canceled by a call under way.
- * - A batch without jobs settles only when it was closed after its creation.
+ * - A batch without jobs ends only when it was closed after its creation.
  *
  * It is updated when it was closed or when the last update of its jobs was made, whichever is
  * later.
@@ -36,8 +36,8 @@ export function deriveBatch(batch: BatchRow): BatchRow {
 /**
  * A job that has not ended is CANCELED once its batch was canceled, timed out or failed as a whole:
  * nobody will run it. CANCELED, because of the job itself nothing is known to have failed; `errors`
- * says why, unless a user knows by having canceled. Where the job was said to have ended itself,
- * before or after its batch, that stands: it may have results. A batch that is DONE as a whole ends
+ * says why, unless a user knows by having canceled. A reported end of the job itself, before
+ * or after its batch, is kept: it may have results. A batch that is DONE as a whole ends
  * no job: it says that they have ended, and how, they say themselves.
  *
  * It is updated when its batch ended, if that is later than its own last update.
@@ -55,18 +55,18 @@ export function deriveJob(job: JobRow, { status, written_at }: BatchRow): JobRow
   };
 }
 
-/** Whether the batch ends its jobs, but some of them have not been settled since. */
+/** Whether the batch ends its jobs, but some of them have not been ended since. */
 export function hasJobsToEnd({ status, jobs_count_per_status: counts }: BatchRow): boolean {
   return endOfJobs(status) !== null && countUnfinished(counts) > 0;
 }
 
-/** The job as it was said to be. */
+/** The job as it was reported. */
 export function jobAsReported(job: JobRow): JobRow {
   const { reported, ...row } = job;
   return reported === undefined ? job : { ...row, ...reported };
 }
 
-/** The batch as it was said to be. */
+/** The batch as it was reported. */
 export function batchAsReported(batch: BatchRow): BatchRow {
   const { reported, ...row } = batch;
   return reported === undefined ? batch : { ...row, ...reported };

@@ -136,7 +136,7 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
   };
 }
 
-/** The batch as it was said to be, for operations to change: withRows settles it again. */
+/** The batch as it was reported, for operations to change: withRows derives its status again. */
 export function reportedBatch(draft: Draft, id: string): BatchRow | undefined {
   const batch = visibleBatch(draft, id);
   return batch && batchAsReported(batch);
@@ -147,7 +147,7 @@ export function visibleBatch(draft: Draft, id: string): BatchRow | undefined {
   return draft.batches.get(id) ?? draft.stored.batches.get(id);
 }
 
-/** The job as it was said to be, for operations to change: withJobs settles it again. */
+/** The job as it was reported, for operations to change: withJobs derives its status again. */
 export function reportedJob(draft: Draft, id: string): JobRow | undefined {
   const job = visibleJob(draft, id);
   return job && jobAsReported(job);
@@ -159,8 +159,8 @@ export function visibleJob(draft: Draft, id: string): JobRow | undefined {
 }
 
 /**
- * The draft with these jobs of a batch as they are to be, settled by it and counted in it. That
- * they are updated is no update of the batch itself: its `updated_at` stays, unless it settles by
+ * The draft with these jobs of a batch as they are to be, with the statuses that follow from it, and counted in it. That
+ * they are updated is no update of the batch itself: its `updated_at` stays, unless its status follows by
  * them.
  */
 export function withJobs(
@@ -172,12 +172,13 @@ export function withJobs(
     heads = draft.heads,
   }: { readonly batch: BatchRow; readonly jobs: readonly JobRow[]; readonly heads?: Draft['heads'] },
 ): Draft {
-  const settled = jobs.map((job) => deriveJob(job, batch));
+  const derived = jobs.map((job) => deriveJob(job, batch));
   const counted = jobs.reduce(
-    (counting, said, at) => count(counting, { before: visibleJob(draft, said.id), said, after: settled[at] as JobRow }),
+    (counting, reported, at) =>
+      count(counting, { before: visibleJob(draft, reported.id), reported, after: derived[at] as JobRow }),
     batch,
   );
-  return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: settled, heads });
+  return withRows(lists, draft, { batches: counted === batch ? [] : [counted], jobs: derived, heads });
 }
 
 /**
@@ -186,21 +187,25 @@ export function withJobs(
  */
 function count(
   batch: BatchRow,
-  { before, said, after }: { readonly before: JobRow | undefined; readonly said: JobRow; readonly after: JobRow },
+  {
+    before,
+    reported,
+    after,
+  }: { readonly before: JobRow | undefined; readonly reported: JobRow; readonly after: JobRow },
 ): BatchRow {
   const counts = { ...batch.jobs_count_per_status };
   counts[after.status] += 1;
   if (before === undefined) {
     return { ...batch, jobs_count: batch.jobs_count + 1, jobs_count_per_status: counts };
   }
-  const jobs_updated_at = laterOf(said.updated_at, batch.jobs_updated_at);
+  const jobs_updated_at = laterOf(reported.updated_at, batch.jobs_updated_at);
   if (after.status === before.status && jobs_updated_at === batch.jobs_updated_at) return batch;
   counts[before.status] -= 1;
   return { ...batch, jobs_count_per_status: counts, jobs_updated_at, rev: batch.rev + 1 };
 }
 
 /**
- * The draft with these rows as they are to be, batches settled. Jobs go in with their batch, by
+ * The draft with these rows as they are to be, batches with derived statuses. Jobs go in with their batch, by
  * withJobs.
  */
 export function withRows(

@@ -27,20 +27,20 @@ export interface JobsOfBatch {
 }
 
 /**
- * Ends those of a batch's jobs that its end ends (see derive-status.ts), or that were ended by an
+ * Ends the jobs of a batch that its end ends (see derive-status.ts), or that were ended by an
  * earlier report of this end. The last operation throws JobsLeft where a job was not among those
  * found: then find them again.
  */
 export function endJobsChanges(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
-  const settleAgain = (job: JobRow, batch: BatchRow) => {
-    const said = jobAsReported(job);
-    return isDeepStrictEqual(deriveJob(said, batch), job) ? job : { ...said, rev: said.rev + 1 };
+  const deriveAgain = (job: JobRow, batch: BatchRow) => {
+    const reported = jobAsReported(job);
+    return isDeepStrictEqual(deriveJob(reported, batch), job) ? job : { ...reported, rev: reported.rev + 1 };
   };
   const requireEnded = onBatch(jobs.batchId, (draft, batch) => {
     if (hasJobsToEnd(batch)) throw new JobsLeft();
     return draft;
   });
-  return [...changeJobs(lists, jobs, settleAgain), requireEnded];
+  return [...changeJobs(lists, jobs, deriveAgain), requireEnded];
 }
 
 /** Changes the jobs in small parts. `change` returns the same job to pass it over. */
@@ -84,7 +84,7 @@ function changeSomeJobs(
   };
 }
 
-/** An operation on a batch as it was said to be. It throws NotFound without the batch. */
+/** A change of a batch as it was reported. It throws NotFound without the batch. */
 export function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) => Draft): Change {
   return {
     batchIds: [batchId],

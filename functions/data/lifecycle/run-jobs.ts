@@ -228,8 +228,8 @@ function endJob(
   if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
   const ended = { ...updateRow(job, { end_timestamp: time, ...update }, source), fence: lease.fence };
   const counted = withJobs(lists, draft, { batch, jobs: [ended] });
-  const settled = visibleBatch(counted, batch.id) as BatchRow;
-  if (isClaimable(settled) || settled.status === batch.status) return counted;
+  const derived = visibleBatch(counted, batch.id) as BatchRow;
+  if (isClaimable(derived) || derived.status === batch.status) return counted;
   // The batch ends with this job.
   const whole = reportedBatch(counted, batch.id) as BatchRow;
   return withRows(lists, counted, {
