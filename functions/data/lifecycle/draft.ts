@@ -159,9 +159,9 @@ export function visibleJob(draft: Draft, id: string): JobRow | undefined {
 }
 
 /**
- * The draft with these jobs of a batch as they are to be, with the statuses that follow from it, and counted in it. That
- * they are updated is no update of the batch itself: its `updated_at` stays, unless its status follows by
- * them.
+ * The draft with these jobs of a batch as they are to be, with the statuses that follow from it,
+ * and counted in it. That they are updated is no update of the batch itself: its `updated_at`
+ * stays, unless its status follows by them.
  */
 export function withJobs(
   lists: OwnerLists,
@@ -205,8 +205,8 @@ function count(
 }
 
 /**
- * The draft with these rows as they are to be, batches with derived statuses. Jobs go in with their batch, by
- * withJobs.
+ * The draft with these rows as they are to be, batches with derived statuses. Jobs go in with
+ * their batch, by withJobs.
  */
 export function withRows(
   lists: OwnerLists,
