@@ -92,19 +92,21 @@ export function createBatch(
 /**
  * The function that adds jobs to a batch, after those it has, in the order of the body. The answer
  * shows all its jobs where they are at most 100. Throws NotFound when the user has no such batch;
- * InvalidInput when a job has no sequence or variables that the batch's sequence does not declare;
- * IllegalTransition when the batch is closed or has ended. Idempotency keys are createBatch's.
+ * Forbidden when the token does not name its project; InvalidInput when a job has no sequence or
+ * variables that the batch's sequence does not declare; IllegalTransition when the batch is closed
+ * or has ended. Idempotency keys are createBatch's.
  */
 export function addJobs(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
   options: LifecycleOptions = {},
-): (call: CreationCall, batchId: string, body: readonly JobRequest[]) => Promise<BatchWithJobs> {
+): (call: CreationCall, batchId: string, body: readonly JobRequest[], claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
   const detailsOf = getBatchDetails(client, tables, options.lists);
-  return async ({ userId, idempotencyKey }, batchId, body) => {
+  return async ({ userId, idempotencyKey }, batchId, body, claims) => {
     const before = await detailsOf(userId, batchId);
     if (before === undefined) throw new NotFound('There is no such batch.');
+    requireProject(claims, before.project_id);
     requireSequences(body, before.sequence_builder);
     const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
     const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);

@@ -43,10 +43,25 @@ function notUtf8(): InvalidInput {
 const sources = {
   path: ({ pathParameters }: APIGatewayProxyEvent) => percentDecodedValues(pathParameters ?? {}),
   query: ({ multiValueQueryStringParameters }: APIGatewayProxyEvent) => multiValueQueryStringParameters ?? {},
-  headers: ({ headers }: APIGatewayProxyEvent) =>
-    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  headers: ({ multiValueHeaders }: APIGatewayProxyEvent) => headerValues(multiValueHeaders),
   body: readBody,
 } satisfies Record<InputPart, unknown>;
+
+/** A header that came with several different values is the list of them: no text, so a fault. */
+function headerValues(headers: APIGatewayProxyEvent['multiValueHeaders']): Record<string, unknown> {
+  const pairs = Object.entries(headers).flatMap(([name, values = []]) =>
+    values.map((value) => ({ name: name.toLowerCase(), value })),
+  );
+  return Object.fromEntries(
+    Array.from(
+      Map.groupBy(pairs, ({ name }) => name),
+      ([name, all]) => {
+        const values = [...new Set(all.map(({ value }) => value))];
+        return [name, values.length === 1 ? values[0] : values];
+      },
+    ),
+  );
+}
 
 /** How the `loc` of a fault names the part. */
 const partNames = { path: 'path', query: 'query', headers: 'header', body: 'body' } satisfies Record<InputPart, string>;
@@ -58,11 +73,11 @@ export function readInput<Described extends Pick<Operation, InputPart | 'bodyMeg
   operation: Described,
   event: APIGatewayProxyEvent,
 ): Input<Described> {
-  const faults: InputFault[] = [];
+  let faults: InputFault[] = [];
   const input: Record<string, unknown> = {};
   for (const part of ['path', 'query', 'headers', 'body'] as const) {
     const result = operation[part]?.safeParse(sources[part](event, operation.bodyMegabytes));
-    if (result?.success === false) faults.push(...inputFaults(partNames[part], result.error));
+    if (result?.success === false) faults = faults.concat(inputFaults(partNames[part], result.error));
     else if (result !== undefined) input[part] = result.data;
   }
   if (faults.length > 0) throw new InvalidInput(faults);

@@ -200,7 +200,8 @@ function endpointsOf({ client, tables, userId }: EndpointBench) {
       const batch = await createNew({ userId, idempotencyKey }, body, Claims.parse({}));
       return { id: batch.id, jobIds: batch.jobs?.map(({ id }) => id) ?? [] };
     },
-    add: (batchId: string, jobs: number) => addTo({ userId }, batchId, AddJobsRequest.parse(jobRequests(jobs))),
+    add: (batchId: string, jobs: number) =>
+      addTo({ userId }, batchId, AddJobsRequest.parse(jobRequests(jobs)), { queue_priority: 'MEDIUM' }),
     details: (batchId: string) => detailsOf(userId, batchId),
     batch: (batchId: string) => batchOf(userId, batchId),
     job: (jobId: string) => Promise.all([jobOf(userId, jobId), sequenceOf(userId, jobId)]),

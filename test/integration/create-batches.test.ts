@@ -183,6 +183,17 @@ describe('POST /api/v1/batches', () => {
     ]);
   });
 
+  it('refuses two idempotency keys, unless they are the same', async () => {
+    const user = newUser();
+    const keys = (...values: string[]) => ({ headers: { 'Idempotency-Key': values } });
+    const refused = await post(user, bodyOf(), keys('one', 'other'));
+    expect([refused.status, faultsOf(refused)]).toEqual([422, [['header.idempotency-key', 'string_type']]]);
+    const other = { 'idempotency-key': 'one', 'Idempotency-Key': 'other' };
+    expect((await post(user, bodyOf(), { headers: other })).status).toBe(422);
+    expect((await post(user, bodyOf(), keys('one', 'one'))).status).toBe(200);
+    expect((await sound(user)).batches).toHaveLength(1);
+  });
+
   it('takes a body of almost 6 MB, and refuses a larger one', async () => {
     const user = newUser();
     const content = (size: number) => bodyOf({ sequence_builder: `{"a":"${'x'.repeat(size)}"}`, jobs: [{}] });
@@ -367,6 +378,17 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
     expect((await sound(user)).jobs).toHaveLength(2);
   });
 
+  it('refuses a project that the token does not name', async () => {
+    const user = newUser();
+    const batch = await openBatch(user);
+    const addAs = (id: string) =>
+      add(user, batch.id, [{}], { claims: { projects: JSON.stringify([{ id, name: 'Mine' }]) } });
+    const refused = { status: 403, body: { data: { reason: 'project_not_allowed' } } };
+    expect(await addAs(uuid('c', 2))).toMatchObject(refused);
+    expect((await addAs(project_id)).body.data.jobs_count).toBe(2);
+    expect((await sound(user)).jobs).toHaveLength(2);
+  });
+
   it('adds them once for each idempotency key', async () => {
     const user = newUser();
     const batch = await openBatch(user);
@@ -409,7 +431,7 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
         return call.send();
       });
       const call = { userId: user, idempotencyKey: 'k' };
-      return addJobs(dying, names)(call, batch.id, AddJobsRequest.parse(own(name)));
+      return addJobs(dying, names)(call, batch.id, AddJobsRequest.parse(own(name)), { queue_priority: 'MEDIUM' });
     };
     await expect(send('one', 1)).rejects.toThrow('killed');
     await expect(send('other')).rejects.toMatchObject({ name: 'AlreadyExists' });

@@ -32,13 +32,15 @@ async function addInPart(user: string, batchId: string, key = idempotencyKey): P
     announced = { user_id, batch_id, ...(call && { call }) };
   };
   const add = addJobs(dyingClient(client, 1).client, names, { now, beforeMultiTransaction });
-  await expect(add({ userId: user, idempotencyKey: key }, batchId, many)).rejects.toThrow('killed');
+  await expect(add({ userId: user, idempotencyKey: key }, batchId, many, { queue_priority: 'MEDIUM' })).rejects.toThrow(
+    'killed',
+  );
   return announced!;
 }
 
 /** The same call again, which adds the rest. */
 function addRest(user: string, batchId: string) {
-  return addJobs(client, names, { now })({ userId: user, idempotencyKey }, batchId, many);
+  return addJobs(client, names, { now })({ userId: user, idempotencyKey }, batchId, many, { queue_priority: 'MEDIUM' });
 }
 
 async function claimed(device: string): Promise<Claim> {

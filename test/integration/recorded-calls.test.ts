@@ -231,7 +231,7 @@ async function* repeated(request: GatewayRequest, call: (client: DynamoDBDocumen
 }
 
 function callOf({ userId, headers }: GatewayRequest) {
-  return { userId: userId!, idempotencyKey: headers!['Idempotency-Key'] };
+  return { userId: userId!, idempotencyKey: String(headers!['Idempotency-Key']) };
 }
 
 const worker = workerStack(client, names, {

@@ -173,10 +173,12 @@ describe('a call that adds jobs and dies', () => {
   const added = AddJobsRequest.parse(Array.from({ length: 120 }, () => ({ runs: 7, sequence: sequenceText() })));
   const add = (key?: string, most = Number.POSITIVE_INFINITY) =>
     die(most, ({ client, beforeMultiTransaction }) =>
-      addJobs(client, names, { beforeMultiTransaction })({ userId: user, idempotencyKey: key }, batch_id, added),
+      addJobs(client, names, { beforeMultiTransaction })({ userId: user, idempotencyKey: key }, batch_id, added, {
+        queue_priority: 'MEDIUM',
+      }),
     );
   const addOnce = (key?: string) =>
-    addJobs(client, names)({ userId: user, idempotencyKey: key }, batch_id, added).then(
+    addJobs(client, names)({ userId: user, idempotencyKey: key }, batch_id, added, { queue_priority: 'MEDIUM' }).then(
       ({ jobs_count }) => jobs_count,
       (error: ServiceError) => error.reason,
     );

@@ -17,7 +17,8 @@ export interface GatewayRequest {
   readonly path?: Readonly<Record<string, string>>;
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A list repeats the header. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /**
    * True: the body is given in base64. False: the gateway hands it over as text. Default: the
    * gateway encodes it in base64.
@@ -32,7 +33,7 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
   const { path: pathParameters, body, exp = Math.floor(Date.now() / 1000) + 3600 } = request;
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => pathParameters?.[name] ?? `{${name}}`);
   const method = request.method ?? route.method;
-  const headers: Record<string, string> = {
+  const headers: Record<string, string | readonly string[]> = {
     Accept: '*/*',
     Host: 'a1b2c3d4e5.execute-api.eu-west-3.amazonaws.com',
     'User-Agent': 'PythonSDK/0.23.0',
@@ -49,8 +50,8 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
     resource: route.path,
     path,
     httpMethod: method,
-    headers,
-    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().at(-1)])),
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat()])),
     queryStringParameters: query && Object.fromEntries(Object.entries(query).map(([name, all]) => [name, all.at(-1)])),
     multiValueQueryStringParameters: query,
     pathParameters: pathParameters === undefined ? null : { ...pathParameters },

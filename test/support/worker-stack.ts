@@ -47,7 +47,9 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
       return create({ userId }, body, { queue_priority: priority });
     },
     add: (userId: string, batchId: string, jobs: number) =>
-      add({ userId }, batchId, AddJobsRequest.parse(Array.from({ length: jobs }, () => ({})))),
+      add({ userId }, batchId, AddJobsRequest.parse(Array.from({ length: jobs }, () => ({}))), {
+        queue_priority: 'MEDIUM',
+      }),
     close: closeBatch(client, names, options),
     cancel: cancelBatch(client, names, options),
     cancelJob: cancelJob(client, names, options),

@@ -9,7 +9,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Add jobs to a batch',
   description: `Adds jobs to an open batch, after its present ones. All lists and reads show them when the call returns. A job without a
-sequence of its own runs the batch’s.
+sequence of its own runs the batch’s. If the token has a claim \`projects\`, the batch’s project must be one of them.
 
 - A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. The body may be gzipped; AWS refuses about
   4.4 MB and more once unzipped (413).
@@ -23,5 +23,12 @@ sequence of its own runs the batch’s.
   bodySchema: () => AddJobsRequest.register(z.globalRegistry, { example: [{ runs: 100, variables: { omega: 2.5 } }] }),
   bodyMegabytes: 6,
   success: { status: 200, data: () => BatchWithJobs },
-  errors: ['not_found', 'batch_closed', 'batch_ended', 'idempotency_key_reused', 'call_timed_out'],
+  errors: [
+    'project_not_allowed',
+    'not_found',
+    'batch_closed',
+    'batch_ended',
+    'idempotency_key_reused',
+    'call_timed_out',
+  ],
 } satisfies Operation;

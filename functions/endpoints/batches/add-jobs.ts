@@ -6,14 +6,16 @@ import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { Claims } from '../../schemas/claims.ts';
 import { operation } from './add-jobs.operation.ts';
 
 const add = addJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue'), {
   beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });
 
-export const handler = endpoint(routes.addJobs, operation, async ({ userId, path, headers, body }) => {
-  const batch = await add({ userId, idempotencyKey: headers['idempotency-key'] }, path.batch_id, body);
+export const handler = endpoint(routes.addJobs, operation, async ({ userId, path, headers, body, event }) => {
+  const call = { userId, idempotencyKey: headers['idempotency-key'] };
+  const batch = await add(call, path.batch_id, body, Claims.parse(event.requestContext.authorizer));
   const { jobs, ...withoutJobs } = batch;
   return firstThatFits(batch, withoutJobs);
 });
