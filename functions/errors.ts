@@ -38,16 +38,26 @@ export class UnknownRoute extends NotFound {
   override readonly reason = 'unknown_route';
 }
 
-/** The input breaks its schema. `faults` holds every fault of the request. */
+/** Faults that an answer, or the reason of a dead letter, lists. */
+const maxFaultsListed = 100;
+
+/** The input breaks its schema. `faults` holds every fault, or the first 99 and how many follow. */
 export class InvalidInput extends ServiceError {
   override readonly name = 'InvalidInput';
   readonly reason = 'invalid_input';
   readonly faults: readonly InputFault[];
 
   constructor(faults: readonly InputFault[]) {
-    super(faults.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '));
-    this.faults = faults;
+    const listed = faults.length > maxFaultsListed ? listFirst(faults) : faults;
+    super(listed.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '));
+    this.faults = listed;
   }
+}
+
+function listFirst(faults: readonly InputFault[]): InputFault[] {
+  const listed = faults.slice(0, maxFaultsListed - 1);
+  const loc = faults[listed.length]?.loc.slice(0, 1) ?? [];
+  return [...listed, { loc, msg: `At least ${faults.length - listed.length} more faults`, type: 'more_faults' }];
 }
 
 export class PayloadTooLarge extends ServiceError {

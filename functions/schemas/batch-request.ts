@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import { isObject } from '../json-text.ts';
 import { exampleSequence } from './example-sequence.ts';
-import { type Fault, maxFaults, printable, reportFault } from './faults.ts';
+import { type Fault, maxFaultsCounted, printable, reportFault } from './faults.ts';
 import { UuidText } from './query-parameters.ts';
 import { boundedText, jsonObject, orNull, Tags } from './sent-values.ts';
 import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
@@ -145,7 +145,7 @@ function whole<Value>(faults: (value: unknown) => Iterable<Fault>) {
   const check = z.check<Value>((payload) => {
     let found = 0;
     for (const fault of faults(payload.value)) {
-      if (++found > maxFaults) return;
+      if (++found > maxFaultsCounted) return;
       reportFault(payload, fault);
     }
   });

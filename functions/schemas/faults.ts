@@ -9,8 +9,8 @@ export interface Fault {
   readonly path: readonly (string | number)[];
 }
 
-/** Faults reported of one body: a body of 3 MB can have a million. */
-export const maxFaults = 100;
+/** After so many faults of one body, no more are looked for: a body of 3 MB can have a million. */
+export const maxFaultsCounted = 10_000;
 
 const maxNameCharacters = 256;
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { InputFault } from '../errors.ts';
+import { printable } from './faults.ts';
 
 /**
  * The faults of one part of a request (`path`, `query`, `body`) in pydantic's words. A schema names
@@ -9,7 +10,7 @@ export function inputFaults(part: string, error: z.core.$ZodError): InputFault[]
   return error.issues.flatMap((issue) => {
     const loc = [part, ...(issue.path as (string | number)[])];
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ loc: [...loc, key], msg: issue.message, type: 'extra_forbidden' }));
+      return issue.keys.map((key) => ({ loc: [...loc, printable(key)], msg: issue.message, type: 'extra_forbidden' }));
     }
     return [{ loc, msg: issue.message, type: typeOf(issue) }];
   });

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isJsonArray, isJsonObject, isObject, jsonDepth, jsonElements, jsonMembers, parseJson } from '../json-text.ts';
-import { type Fault, maxFaults, printable, reportFault } from './faults.ts';
+import { type Fault, maxFaultsCounted, printable, reportFault } from './faults.ts';
 import { jsonTextBody, maxJsonDepth } from './json-body.ts';
 import { JsonObject, Timestamp, Uuid } from './values.ts';
 
@@ -69,7 +69,7 @@ export const QuizSubmissions = jsonTextBody((text, context): QuizSubmission[] =>
   for (const part of readBody(text)) {
     if ('type' in part) {
       reportFault(context, part);
-      if (context.issues.length === maxFaults) break;
+      if (context.issues.length === maxFaultsCounted) break;
     } else if (submissions.push(part) > maxSubmissions) {
       const message = `A call takes at most ${maxSubmissions} submissions`;
       reportFault(context, { type: 'too_long', path: ['data'], message });

@@ -52,8 +52,11 @@ export function jsonText(most: number) {
   return z.union([boundedText(most), object]).check(atMostBytes(most));
 }
 
-/** What went wrong: texts of at most 10,000 characters each. */
-export const ErrorTexts = z.array(boundedText(10_000)).check(atMostBytes(16_000));
+/**
+ * What went wrong: texts of at most 10,000 characters each. 16,000 bytes hold 1,600 texts. Of a
+ * longer list, zod reads no item.
+ */
+export const ErrorTexts = z.array(boundedText(10_000)).check(z.maxLength(1_600), atMostBytes(16_000));
 
 /** Up to 20 tags, each once. */
 export const Tags = z.pipe(

@@ -619,6 +619,8 @@ describe('applyEvents', () => {
     'happened in 1969': () => ({ ...created(), time: '1969-12-31T23:59:59Z' }),
     'has a job twice': () => created({ jobs: [1, 1].map((number) => ({ id: uuid('a', number), runs: 1 })) }),
     'has 21 tags': () => created({ tags: Array.from({ length: 21 }, (_, number) => String(number)) }),
+    'has 150,000 wrong errors': () =>
+      event('job.updated', 9, { job_id: uuid('a', 9), errors: Array.from({ length: 150_000 }, () => null) }),
     'has a lone surrogate': () => created({ device_type: '\ud800' }),
     'adds to a closed batch': () =>
       event('jobs.added', 9, { batch_id: uuid('b', 9), jobs: [{ id: uuid('a', 7), runs: 1 }] }),

@@ -205,6 +205,18 @@ describe('a lease', () => {
   });
 });
 
+describe('a report of 100,000 wrong errors', () => {
+  it('is refused with one fault, and changes nothing', async () => {
+    const { device_type } = await submit();
+    const { lease, job } = await claim(device_type);
+    const path = { lease, job_id: job.id };
+    const errors = Array.from({ length: 100_000 }, () => null);
+    const { status, detail } = await device('reportJob', { path, body: { status: 'ERROR', errors } });
+    expect([status, detail]).toMatchObject([422, [{ loc: ['body', 'errors'], type: 'too_long' }]]);
+    expect((await device('reportJob', { path, body: { status: 'ERROR', errors: ['x'] } })).status).toBe(200);
+  });
+});
+
 describe('a report of results', () => {
   it('says nothing of what was uploaded to whoever has no lease', async () => {
     const { device_type } = await submit(2);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { InvalidInput } from '../../../functions/errors.ts';
+import type { Operation } from '../../../functions/http/operation.ts';
+import { type Route, type RouteName, routes } from '../../../functions/routes.ts';
+import { inputFaults } from '../../../functions/schemas/input-faults.ts';
+import { jsonBody } from '../../../functions/schemas/json-body.ts';
+import { LifecycleEvent } from '../../../functions/schemas/lifecycle-event.ts';
+import { loadOperation } from '../../../infra/openapi/load-operation.ts';
+
+const operations = await Promise.all(
+  Object.entries<Route>(routes)
+    .filter(([, { page }]) => page !== true)
+    .map(async ([name]) => [name, (await loadOperation(name as RouteName)) as Operation] as const),
+);
+const bodies = operations.flatMap(([name, { body }]) => (body === undefined ? [] : [[name, body] as const]));
+const bodyOf = new Map<string, z.ZodMiniType>([...bodies, ['an event', jsonBody(LifecycleEvent)]]);
+
+/** Of a schema: what it reads, and the schemas within it. */
+type Definition = z.core.$ZodTypeDef &
+  Partial<Record<'in' | 'out' | 'innerType' | 'element', z.core.$ZodType>> & {
+    readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+    readonly options?: readonly z.core.$ZodType[];
+  };
+
+interface List {
+  readonly path: readonly (string | number)[];
+  readonly schema: z.core.$ZodType;
+}
+
+/** The lists within a schema. Throws at any other value without a bound on its parts. */
+function listsIn(schema: z.core.$ZodType, path: List['path'] = []): List[] {
+  const definition = schema._zod.def as Definition;
+  if (['record', 'map', 'set', 'lazy'].includes(definition.type))
+    throw new Error(`${path.join('.')}: ${definition.type}`);
+  const { in: before, out, innerType, element, shape = {}, options = [] } = definition;
+  return [
+    ...(element === undefined ? [] : [{ path, schema }, ...listsIn(element, [...path, 0])]),
+    ...[before, out, innerType, ...options].flatMap((inner) => (inner === undefined ? [] : listsIn(inner, path))),
+    ...Object.entries(shape).flatMap(([name, member]) => listsIn(member, [...path, name])),
+  ];
+}
+
+function maxLengthOf({ _zod: { def } }: z.core.$ZodType): number {
+  const checks = (def.checks ?? []).map((check) => check._zod.def as { check: string; maximum?: number });
+  return checks.find(({ check }) => check === 'max_length')?.maximum ?? Number.POSITIVE_INFINITY;
+}
+
+const many = 100_000;
+const manyNames = Object.fromEntries(Array.from({ length: many }, (_, at) => [`a name of a member ${at}`, at]));
+const wrong = Array.from({ length: many }, () => null);
+
+/** A value that has `content` at this path, and one item in each list on the way. */
+function valueAt(path: List['path'], content: unknown, around: object = {}): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return content;
+  const inner = valueAt(rest, content);
+  return typeof first === 'number' ? [inner] : { ...around, [first]: inner };
+}
+
+const faultsOf = (name: string, content: unknown) => {
+  const { error } = bodyOf.get(name)!.safeParse(JSON.stringify(content));
+  return new InvalidInput(error === undefined ? [] : inputFaults('body', error));
+};
+
+describe('every list in a body', () => {
+  const lists = [...bodyOf].flatMap(([name, body]) => listsIn(body).map((list) => ({ name, ...list })));
+
+  it('is found by this test', () => {
+    const found = new Set(lists.map(({ name, path }) => `${name}: ${path.join('.')}`));
+    for (const place of [
+      'createBatch: jobs',
+      'createBatch: tags',
+      'addJobs: ',
+      'cancelBatches: batch_ids',
+      'setTags: ',
+      'reportJob: errors',
+      'an event: data.jobs',
+      'an event: data.tags',
+      'an event: data.errors',
+    ]) {
+      expect(found).toContain(place);
+    }
+  });
+
+  it.each(lists)('has a bound, and no item of a longer one is read: $name $path', ({ schema }) => {
+    const maximum = maxLengthOf(schema);
+    expect(maximum).toBeLessThanOrEqual(5_000);
+    const tooLong = Array.from({ length: maximum + 1 }, () => null);
+    expect(z.safeParse(schema, tooLong).error?.issues).toHaveLength(1);
+  });
+
+  it.each(lists)('is one fault where it has $name $path of 100,000 wrong items', ({ name, path }) => {
+    const events = ['batch.created', 'jobs.added', 'batch.updated', 'job.updated'].map((type) => ({ type }));
+    for (const around of name === 'an event' ? events : [{}]) {
+      const { faults } = faultsOf(name, valueAt(path, wrong, around));
+      expect(faults.length).toBeGreaterThan(0);
+      expect(faults.length).toBeLessThan(15);
+    }
+  });
+});
+
+describe('a body that is wrong in very many places', () => {
+  it.each([...bodyOf.keys()])('has at most 100 faults, in few words: %s', (name) => {
+    for (const content of [wrong, manyNames, { data: manyNames }, { data: {}, type: 'job.updated', ...manyNames }]) {
+      const { faults, message } = faultsOf(name, content);
+      expect(faults.length).toBeLessThanOrEqual(100);
+      expect(message.length).toBeLessThan(20_000);
+    }
+  });
+
+  it('counts the faults that it does not list', () => {
+    const jobs = Array.from({ length: 5_000 }, () => ({ runs: 0 }));
+    const { faults } = faultsOf('addJobs', jobs);
+    expect(faults).toHaveLength(100);
+    expect(faults[98]).toMatchObject({ loc: ['body', 98, 'runs'], type: 'greater_than_equal' });
+    expect(faults[99]).toEqual({ loc: ['body'], msg: 'At least 4901 more faults', type: 'more_faults' });
+    expect(faultsOf('addJobs', jobs.slice(0, 100)).faults).toHaveLength(100);
+  });
+});
