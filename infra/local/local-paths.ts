@@ -68,11 +68,11 @@ export function createLocalPaths(
   }
 }
 
-function describeQueue({ definition, messages }: Queue) {
+function describeQueue(queue: Queue) {
   return {
-    name: definition.name,
-    url: definition.url,
-    messages: messages().map(({ messageId, body, attributes, groupId, receiveCount }) => ({
+    name: queue.definition.name,
+    url: queue.definition.url,
+    messages: queue.messages().map(({ messageId, body, attributes, groupId, receiveCount }) => ({
       messageId,
       body,
       attributes,
