@@ -4,6 +4,14 @@
  * text that JSON.parse accepts.
  */
 
+declare global {
+  /** What TypeScript does not know of JSON yet (ECMAScript's JSON.parse source text access). */
+  interface JSON {
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): value is { readonly rawJSON: string };
+  }
+}
+
 /**
  * The text of each member's value by its name. If a name occurs twice, its first place and its last
  * value count, as in JSON.parse.
@@ -52,9 +60,9 @@ export function escapedBytes(value: unknown): number {
 }
 
 /** The value of a text; undefined when it is not JSON. */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }
@@ -62,7 +70,37 @@ export function parseJson(text: string): unknown {
 
 /** Whether a parsed value is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/**
+ * As JSON.parse, but JSON.stringify writes each number with the digits that it has here: those that
+ * a double would alter (`1e400`, `9007199254740993`, `1.0`) become raw JSON. Throws SyntaxError.
+ */
+export function parseExactly(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // A reviver makes parsing fifteen times slower.
+  return JSON.stringify(value) === text ? value : JSON.parse(text, keepDigits);
+}
+
+/** The object that is stored as this text, with its digits. */
+export function parseStoredObject(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (parseExactly(text) as Record<string, unknown>);
+}
+
+function keepDigits(_: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  return typeof value !== 'number' || source === undefined || String(value) === source ? value : JSON.rawJSON(source);
+}
+
+/** The same value with doubles in place of raw numbers, but for the members of these names. */
+export function roundNumbers(value: unknown, except: ReadonlySet<string>): unknown {
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = value as Record<string, unknown>;
+  for (const [name, member] of Object.entries(members)) {
+    if (!except.has(name)) members[name] = roundNumbers(member, except);
+  }
+  return value;
 }
 
 /** Whether this text, which is JSON, is an object's. */

@@ -2,6 +2,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { LeaseLost } from '../errors.ts';
+import { parseStoredObject } from '../json-text.ts';
 import { addToRequestLog, countInRequestLog, describeError } from '../request-log.ts';
 import type { BatchRow } from '../schemas/batch.ts';
 import { type Claim, type LeasedBatch, leaseText } from '../schemas/lease.ts';
@@ -162,7 +163,7 @@ function batchForDevice(batch: BatchRow): Omit<LeasedBatch, 'sequence_builder'> 
     id,
     open,
     device_type,
-    configuration: configuration === null ? null : JSON.parse(configuration),
+    configuration: parseStoredObject(configuration),
     backend_configuration,
   };
 }

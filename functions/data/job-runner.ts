@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { parseStoredObject } from '../json-text.ts';
 import type { JobRow } from '../schemas/job.ts';
 import type { LeasedJob, LeaseReference, NextJob } from '../schemas/lease.ts';
 import { isRunnable } from '../statuses.ts';
@@ -106,6 +107,6 @@ export function jobRunner(
 
   async function leasedJob({ id, user_id, runs, variables }: JobRow): Promise<LeasedJob> {
     const sequence = await sequenceOf(user_id, id);
-    return { id, runs, variables: variables === null ? null : JSON.parse(variables), sequence };
+    return { id, runs, variables: parseStoredObject(variables), sequence };
   }
 }

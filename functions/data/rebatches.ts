@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, CorruptData, IllegalTransition, InvalidInput, NotFound } from '../errors.ts';
+import { parseStoredObject } from '../json-text.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
 import type { JobRow, NewJob } from '../schemas/job.ts';
@@ -185,7 +186,7 @@ function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | 
 }
 
 function repeatJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {
-  return { id, parent_id, runs, variables: variables === null ? null : JSON.parse(variables), origin: 'CLIENT' };
+  return { id, parent_id, runs, variables: parseStoredObject(variables), origin: 'CLIENT' };
 }
 
 function requireSome(jobs: readonly JobRow[]): void {

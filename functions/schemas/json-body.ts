@@ -7,15 +7,19 @@
  *   overflows the stack.
  * - If an object names a member twice, the last value counts, as in JSON.parse.
  * - `__proto__` is a member like any other.
+ * - Numbers are doubles, but users' own values keep their digits.
  *
  * The receiver of the text bounds its size.
  */
 
 import * as z from 'zod/mini';
-import { jsonDepth } from '../json-text.ts';
+import { jsonDepth, parseExactly, roundNumbers } from '../json-text.ts';
 import { reportFault } from './faults.ts';
 
 export const maxJsonDepth = 100;
+
+/** Members that hold users' own values: their numbers are shown with the digits that were sent. */
+const keptMembers = new Set(['variables', 'configuration', 'backend_configuration']);
 
 /** Reads the text of a body: `schema` reads the parsed value. */
 export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
@@ -23,7 +27,7 @@ export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
     z.transform((text, context): unknown => {
       const json = readJson(text, context);
       if (json === undefined) return z.NEVER;
-      if (jsonDepth(json.text) <= maxJsonDepth) return json.value;
+      if (jsonDepth(json.text) <= maxJsonDepth) return roundNumbers(parseExactly(json.text), keptMembers);
       return reportFault(context, {
         type: 'too_deep',
         message: `The body should be nested at most ${maxJsonDepth} levels deep`,

@@ -589,6 +589,15 @@ describe('applyEvents', () => {
     expect(sink.messages).toEqual([]);
   });
 
+  it('keeps the digits of numbers', async () => {
+    const numbers = '{"omega":[1e400,9007199254740993,-0,1.0]}';
+    const content = { configuration: '@', backend_configuration: '@', jobs: [{ id: jobId, runs: 1, variables: '@' }] };
+    expect(await deliver([JSON.stringify(created(content)).replaceAll('"@"', numbers)])).toEqual([]);
+    const { batches, jobs } = await rows();
+    expect(batches).toMatchObject([{ configuration: numbers, backend_configuration: numbers }]);
+    expect(jobs).toMatchObject([{ variables: numbers }]);
+  });
+
   it('ignores a status behind a final one, and refuses a second final status', async () => {
     await deliver([created(), event('job.updated', 20, { job_id: jobId, status: 'DONE' })]);
     const late = event('job.updated', 10, {

@@ -228,6 +228,48 @@ describe('POST /api/v1/batches', () => {
   });
 });
 
+describe('numbers in variables and configuration', () => {
+  const numbers = '[1e400,9007199254740993,18446744073709551616,-0,1.0,0.10,1E5]';
+
+  it('have the digits that were sent, wherever they are shown', async () => {
+    const user = newUser();
+    const device_type = `EXACT ${randomUUID()}`;
+    const textOf = async (route: RouteName, request: GatewayRequest) => {
+      const handler = await loadHandler(route);
+      const answer = await handler(gatewayEvent(route, { userId: user, ...request }), lambdaContext());
+      expect([answer.statusCode, expectDocumented(route, answer)]).toMatchObject([200, {}]);
+      return answer.body;
+    };
+    const job = `{"runs":1.0,"variables":{"omega":${numbers}}}`;
+    const start = JSON.stringify(bodyOf({ device_type, open: true, jobs: [] }))
+      .slice(0, -1)
+      .replace(',"jobs":[]', '');
+    const created = await textOf('createBatch', {
+      body: `${start}, "configuration": {"dt": ${numbers}}, "jobs": [${job}]}`,
+    });
+    const { id: batch_id, jobs } = JSON.parse(created).data;
+    const added = await textOf('addJobs', { path: { batch_id }, body: `[${job}]` });
+    const batch = await textOf('getBatch', { path: { batch_id } });
+    const listed = await textOf('listBatches', {});
+    const claimed = await textOf('claimBatch', {
+      scope: 'device:*',
+      path: { device_type },
+      body: { worker: 'w' },
+    });
+    await textOf('closeBatch', { path: { batch_id } });
+    const again = await textOf('rebatch', { path: { batch_id } });
+    for (const text of [created, added, batch, listed, claimed, again]) {
+      expect(text).toContain(`"configuration":{"dt":${numbers}}`);
+    }
+    const job_id = jobs[0].id;
+    const shown = [await textOf('getJob', { path: { job_id } }), await textOf('listJobs', {})];
+    for (const text of [created, added, batch, claimed, again, ...shown]) {
+      expect(text).toContain(`"runs":1,`);
+      expect(text).toContain(`"variables":{"omega":${numbers}}`);
+    }
+  });
+});
+
 describe('POST /api/v1/batches with an idempotency key', () => {
   it.each([1, 120])('answers with the same batch of %i jobs, and refuses another body', async (count) => {
     const user = newUser();

@@ -8,7 +8,10 @@ import {
   jsonDepth,
   jsonElements,
   jsonMembers,
+  parseExactly,
+  roundNumbers,
 } from '../../functions/json-text.ts';
+import { seed } from '../support/seed.ts';
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 });
 
@@ -136,6 +139,48 @@ describe('escapedBytes', () => {
     expect(answer(value) - answer(typeof value === 'string' ? '' : 0)).toBe(
       typeof value === 'string' ? bytes : bytes - 1,
     );
+  });
+});
+
+describe('parseExactly', () => {
+  const number = fc.oneof(
+    fc.constantFrom(
+      '1e400',
+      '-0',
+      '1.0',
+      '1E5',
+      '9007199254740993',
+      '18446744073709551616',
+      '0.1',
+      '1e-7',
+      '0.0000001',
+    ),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.tuple(fc.bigInt(), fc.nat()).map(([whole, part]) => `${whole}.${part}`),
+    fc.bigInt().map(String),
+  );
+
+  it('keeps every digit of every number', () => {
+    fc.assert(
+      fc.property(fc.array(number), (numbers) => {
+        const text = `{"a":[${numbers}],"b":{"c":[${numbers}]}}`;
+        expect(JSON.stringify(parseExactly(text))).toBe(text);
+        expect(JSON.stringify(parseExactly(` ${text.replaceAll(',', ', ')}`))).toBe(text);
+      }),
+      { seed },
+    );
+  });
+
+  it('is JSON.parse once its numbers are rounded, but for the members that are to keep them', () => {
+    fc.assert(
+      fc.property(json, (text) => {
+        expect(roundNumbers(parseExactly(text), new Set())).toEqual(JSON.parse(text));
+      }),
+      { seed },
+    );
+    const text = '{"a":[1.0,{"a":1.0,"b":2.0}],"kept":{"a":1.0},"c":1.0}';
+    const rounded = roundNumbers(parseExactly(text), new Set(['kept']));
+    expect(JSON.stringify(rounded)).toBe('{"a":[1,{"a":1,"b":2}],"kept":{"a":1.0},"c":1}');
   });
 });
 
