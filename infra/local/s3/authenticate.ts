@@ -32,7 +32,7 @@ export async function authenticate(
   const declared = request.headers['x-amz-content-sha256'];
   const payloadHash = claim.presigned ? 'UNSIGNED-PAYLOAD' : String(declared);
   const unsigned = Object.keys(request.headers).filter(
-    (name) => name.startsWith('x-amz-') && !claim.presigned && !claim.signedHeaders.includes(name),
+    (name) => name.startsWith('x-amz-') && !claim.signedHeaders.includes(name),
   );
   if (unsigned.length > 0) {
     throw new Refusal('AccessDenied', 'There were headers present in the request which were not signed', 403);

@@ -206,6 +206,17 @@ describe.each([
       message: expect.stringContaining('not signed'),
     });
   });
+
+  it.each(['x-amz-acl', 'x-amz-meta-note', 'x-amz-checksum-sha256'])(
+    'refuses %s with a link that did not sign it',
+    async (name) => {
+      const url = await getSignedUrl(clientOf('OWNER'), new PutObjectCommand(object('results/c.json')));
+      const putWith = (headers: Record<string, string>) => fetch(url, { method: 'PUT', body: '{}', headers });
+      const refused = await putWith({ [name]: 'private' });
+      expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('not signed')]);
+      expect((await putWith({ 'content-type': 'text/plain' })).status).toBe(200);
+    },
+  );
 });
 
 describe('directoryObjects', () => {
