@@ -9,11 +9,18 @@ export function userResultsPrefix(userId: string): string {
 }
 
 /**
- * Key of the results that a device uploads under a lease: of another lease it is another, so a late
- * upload overwrites nothing.
+ * Key of the results that a device uploads under a lease. It names the lease and the document's
+ * SHA-256 (hexadecimal, lower case), and links to it are signed for that SHA-256 alone. So an
+ * object under it never changes, whenever a link is used.
  */
-export function leasedResultsKey(userId: string, jobId: string, fence: number): string {
-  return `${userResultsPrefix(userId)}${jobId}/${fence}.json`;
+export function leasedResultsKey(userId: string, jobId: string, { fence, sha256 }: LeasedDocument): string {
+  return `${userResultsPrefix(userId)}${jobId}/${fence}/${sha256}.json`;
+}
+
+interface LeasedDocument {
+  /** The number of the lease. */
+  readonly fence: number;
+  readonly sha256: string;
 }
 
 /** S3's limit of a key, in bytes of UTF-8. */

@@ -122,7 +122,7 @@ export function claimBatch(
           expires_at: fromMilliseconds(item.lease_until),
           heartbeat_seconds: heartbeatSeconds,
           batch: { ...batchForDevice(progress.batch), sequence_builder },
-          job: await leasedJob(progress.job),
+          job: await leasedJob(lease, progress.job),
         };
       case 'waits':
         // It has lost its device. Jobs that a user adds are found soon, and that it waited for too

@@ -99,14 +99,18 @@ export function jobRunner(
     }
   }
 
-  async function nextJob(progress: Progress): Promise<NextJob> {
+  async function nextJob(lease: LeaseReference, progress: Progress): Promise<NextJob> {
     if (progress.kind === 'ended') return ended;
     if (progress.kind !== 'runs') return { job: null, done: false, retry_after: nextAgainSeconds };
-    return { job: await leasedJob(progress.job), done: false, retry_after: null };
+    return { job: await leasedJob(lease, progress.job), done: false, retry_after: null };
   }
 
-  async function leasedJob({ id, user_id, runs, variables }: JobRow): Promise<LeasedJob> {
-    const sequence = await sequenceOf(user_id, id);
+  async function leasedJob(
+    { lacksSequence }: LeaseReference,
+    { id, batch_id, user_id, runs, variables }: JobRow,
+  ): Promise<LeasedJob> {
+    const own = await sequenceOf(user_id, id);
+    const sequence = own === null && lacksSequence ? await sequenceOf(user_id, batch_id) : own;
     return { id, runs, variables: parseStoredObject(variables), sequence };
   }
 }

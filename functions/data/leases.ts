@@ -22,7 +22,7 @@ import { isClaimable } from './lifecycle/queue-writes.ts';
 import { noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
-import { leaseLost, maxIdleMilliseconds } from './queue/queue-item.ts';
+import { leaseLost, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
@@ -56,26 +56,27 @@ export function extendLease(
 }
 
 /**
- * The function that finds the key under which a job's results are uploaded. Throws LeaseLost;
- * NotFound when the batch has no such job; IllegalTransition when it is not the one that runs under
- * this lease. 2 read units; 1 write unit where it is the first call under the lease.
+ * The function that finds the key under which a job's results of this SHA-256 are uploaded: until
+ * another link is asked for, a report means these. Throws LeaseLost; NotFound when the batch has no
+ * such job; IllegalTransition when it is not the one that runs under this lease. 2 read units; 1
+ * write unit.
  */
 export function getUploadKey(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Jobs' | 'DeviceQueue'>,
   options?: QueueOptions,
-): (lease: LeaseReference, jobId: string) => Promise<string> {
+): (lease: LeaseReference, jobId: string, sha256: string) => Promise<string> {
   const queue = workQueue(client, tables, options);
   const jobOf = getJobRow(client, tables);
-  return async (lease, jobId) => {
+  return async (lease, jobId, sha256) => {
     const [item, job] = await Promise.all([queue.get(lease), jobOf(lease, jobId)]);
     if (item === undefined) throw leaseLost();
     if (job === undefined) throw noSuchJob();
     if (isFinalJob(job) || job.status === 'PENDING' || job.creation_order !== item.place) {
       throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
     }
-    if (item.seen !== true) await queue.extend(lease);
-    return leasedResultsKey(lease.userId, jobId, lease.fence);
+    if ((await queue.extend(lease, sha256)) === undefined) throw leaseLost();
+    return leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
   };
 }
 
@@ -99,22 +100,21 @@ export function reportJob(
   const { advance, findJobs, nextJob } = jobRunner(client, tables, options);
   return async (lease, jobId, report) => {
     const { status, start_timestamp, end_timestamp, errors, results } = report;
-    const key = leasedResultsKey(lease.userId, jobId, lease.fence);
-    const update = {
-      status,
-      ...(start_timestamp !== null && { start_timestamp }),
-      ...(end_timestamp !== null && { end_timestamp }),
-      ...(errors !== null && { errors }),
-      ...(results && { results_key: key }),
-    };
     try {
       const item = await queue.get(lease);
       if (item === undefined) throw leaseLost();
-      if (results && !(await hasResults(key))) throw noSuchResults();
+      const results_key = results ? await uploadedKey(lease, jobId, item) : undefined;
+      const update = {
+        status,
+        ...(start_timestamp !== null && { start_timestamp }),
+        ...(end_timestamp !== null && { end_timestamp }),
+        ...(errors !== null && { errors }),
+        ...(results_key !== undefined && { results_key }),
+      };
       const found = await findJobs(lease, item.place);
       const request = { lists: context.lists, lease, now: context.now(), ...found };
       const progress = await commitLeased(context, request, reportChange(request, { jobId, update }));
-      return await nextJob(progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
+      return await nextJob(lease, progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
       // The batch may have ended by this very report.
@@ -124,6 +124,19 @@ export function reportJob(
       return { job: null, done: true, retry_after: null };
     }
   };
+
+  /**
+   * The key of the results for which a link was asked last. Of a repeated report it is that of the
+   * first: the link may have been for the next job since.
+   */
+  async function uploadedKey(lease: LeaseReference, jobId: string, item: QueueItem): Promise<string> {
+    const { results_sha256: sha256 } = item;
+    const key = sha256 && leasedResultsKey(lease.userId, jobId, { fence: lease.fence, sha256 });
+    if (key && (await hasResults(key))) return key;
+    const job = await jobOf(lease, jobId);
+    if (job?.fence !== lease.fence || job.results_key === null) throw noSuchResults();
+    return job.results_key;
+  }
 }
 
 function noSuchResults(): InvalidInput {
@@ -156,7 +169,7 @@ export function nextJob(
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       if (!isClaimable(batch)) return ended;
       if (countRunnable(batch.jobs_count_per_status) === 0)
-        return runner.nextJob({ kind: 'waits', batch, idleSince: idle_since });
+        return runner.nextJob(lease, { kind: 'waits', batch, idleSince: idle_since });
     }
     try {
       const progress = await runner.advance(lease, item.place);
@@ -170,7 +183,7 @@ export function nextJob(
         await queue.release(lease, now() + idleAgainMilliseconds);
         return ended;
       }
-      return await runner.nextJob(progress);
+      return await runner.nextJob(lease, progress);
     } catch (error) {
       if (error instanceof LeaseLost && (await queue.get(lease)) === undefined) return ended;
       throw error;

@@ -21,6 +21,11 @@ export interface LeaseReference {
   readonly fence: number;
   /** The owner of the batch. */
   readonly userId: string;
+  /**
+   * The worker did not get the batch's sequence: beside that of the first job, the answer to its
+   * claim had no room. So each job that runs the batch's sequence brings it.
+   */
+  readonly lacksSequence?: true;
 }
 
 const Members = z.tuple([
@@ -29,11 +34,13 @@ const Members = z.tuple([
   // A release makes it one higher.
   Count.check(z.lt(Number.MAX_SAFE_INTEGER)),
   z.string().check(z.refine(isUserId)),
+  z.optional(z.literal(true)),
 ]);
 
 /** The lease as a text for paths, which says nothing to its holder. */
-export function leaseText({ deviceType, key, fence, userId }: LeaseReference): string {
-  return Buffer.from(JSON.stringify([deviceType, key, fence, userId])).toString('base64url');
+export function leaseText({ deviceType, key, fence, userId, lacksSequence }: LeaseReference): string {
+  const members = [deviceType, key, fence, userId, ...(lacksSequence ? [true] : [])];
+  return Buffer.from(JSON.stringify(members)).toString('base64url');
 }
 
 const exampleLease = leaseText({
@@ -49,8 +56,8 @@ const LeaseText = z.pipe(
   z.transform((value, context): LeaseReference => {
     const members = Members.safeParse(parseJson(Buffer.from(value, 'base64url').toString()));
     if (members.success) {
-      const [deviceType, key, fence, userId] = members.data;
-      return { deviceType, key, fence, userId };
+      const [deviceType, key, fence, userId, lacksSequence] = members.data;
+      return { deviceType, key, fence, userId, ...(lacksSequence && { lacksSequence }) };
     }
     return reportFault(context, { type: 'value_error', message: 'Input should be a lease' });
   }),
@@ -86,7 +93,7 @@ export const ResultsRequest = z
     bytes: z.int().check(z.gte(1), z.lte(maxResultsBytes)),
     sha256: z
       .string()
-      .check(z.regex(/^[0-9a-fA-F]{64}$/))
+      .check(z.regex(/^[0-9a-fA-F]{64}$/), z.toLowerCase())
       .register(z.globalRegistry, { examples: ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'] }),
   })
   .register(z.globalRegistry, {
@@ -134,7 +141,7 @@ export const LeasedJob = z
       id: 'Id of the job.',
       runs: 'Number of times to run the sequence; null: the device chooses.',
       variables: 'Values of the sequence’s variables.',
-      sequence: 'The job’s own sequence; null: it runs its batch’s.',
+      sequence: 'The sequence to run; null: that of the batch, as the claim answered it.',
     },
   });
 export type LeasedJob = z.infer<typeof LeasedJob>;
@@ -157,7 +164,8 @@ export const LeasedBatch = z
       device_type: 'Device that the batch is for.',
       configuration: 'Configuration of the emulator.',
       backend_configuration: 'Configuration of the backend, serialized.',
-      sequence_builder: 'The sequence of its jobs; null where each has its own.',
+      sequence_builder:
+        'The sequence of its jobs; null where each job brings one: its own, or this where one answer cannot hold both.',
     },
   });
 export type LeasedBatch = z.infer<typeof LeasedBatch>;
@@ -196,6 +204,12 @@ export const Claim = z
     },
   });
 export type Claim = z.infer<typeof Claim>;
+
+/** The claim for an answer that cannot hold two sequences: jobs bring the batch's one by one. */
+export function withoutBatchSequence(claim: Claim): Claim {
+  const lease = leaseText({ ...LeaseText.parse(claim.lease), lacksSequence: true });
+  return { ...claim, lease, batch: { ...claim.batch, sequence_builder: null } };
+}
 
 export const Heartbeat = z.strictObject({ expires_at: Timestamp, cancel: z.boolean() }).register(z.globalRegistry, {
   id: 'Heartbeat',

@@ -80,10 +80,9 @@ const cases: readonly DeviceCase[] = [
   },
   {
     name: 'link for an upload',
-    budget: { readUnits: 2, writeUnits: 0 },
+    budget: { readUnits: 2, writeUnits: 1 },
     batch: {},
-    before: (stack, { lease, jobIds }) => stack.heartbeat(lease!, jobIds[0]!),
-    run: (stack, { lease, jobIds }) => stack.uploadKey(lease!, jobIds[0]!),
+    run: (stack, { lease, jobIds }) => stack.uploadKey(lease!, jobIds[0]!, 'a'.repeat(64)),
   },
   {
     name: 'report, and the next job',

@@ -116,8 +116,47 @@ describe('an upload', () => {
     const hoisted = `${data.url}&x-amz-checksum-sha256=${encodeURIComponent(checksum)}`;
     expect(await put(hoisted, withoutChecksum, content)).toBe(403);
     expect(await put(data.url.replace(job.id, randomUUID()), data.headers, content)).toBe(403);
-    expect(await put(data.url.replace('/1.json', '/2.json'), data.headers, content)).toBe(403);
+    expect(await put(data.url.replace('/1/', '/2/'), data.headers, content)).toBe(403);
     expect(await put(data.url, { ...withoutLength, 'Content-Length': length }, content)).toBe(200);
+  });
+
+  it('changes nothing that was reported, whichever link of whichever lease is used when', async () => {
+    const { userId, device_type, batch } = await submit(2);
+    const linkOf = async (path: { lease: string; job_id: string }, content: string) => {
+      const body = { bytes: content.length, sha256: digest(content).digest('hex') };
+      const { data } = await device('uploadResults', { path, body });
+      return () => put(data.url, data.headers, content);
+    };
+    const shown = async () => {
+      const { data } = await ask('getResultsLink', { userId, path: { job_id: batch.jobs[0].id } });
+      return (await fetch(data.results_link)).text();
+    };
+    const [one, two, three, four, five] = [1, 2, 3, 4, 5].map((count) => `{"counter":{"01":${count}}}`);
+    const lost = await claim(device_type);
+    const ofLost = { lease: lost.lease, job_id: lost.job.id };
+    const byLost = [await linkOf(ofLost, one!), await linkOf(ofLost, three!)];
+    expect(await byLost[0]!()).toBe(200);
+    await device('releaseLease', { path: ofLost });
+    const { lease, job } = await claim(device_type);
+    const path = { lease, job_id: job.id };
+    const report = () => device('reportJob', { path, body: { status: 'DONE', results: true } });
+    // The lost worker's document is none of this lease's.
+    expect((await report()).status).toBe(422);
+    const links = [await linkOf(path, two!), await linkOf(path, four!), await linkOf(path, three!)];
+    expect(await links[0]!()).toBe(200);
+    // The report means the last link that was asked for.
+    expect((await report()).status).toBe(422);
+    expect(await links[2]!()).toBe(200);
+    const reported = await report();
+    expect(reported).toMatchObject({ status: 200, data: { job: { id: batch.jobs[1].id } } });
+    expect(await shown()).toBe(three);
+    const ofNext = await linkOf({ lease, job_id: batch.jobs[1].id }, five!);
+    for (const upload of [...links, ...byLost, ofNext]) {
+      expect(await upload()).toBe(200);
+      expect(await shown()).toBe(three);
+      expect(await report()).toMatchObject({ status: 200, data: reported.data });
+    }
+    expect((await device('uploadResults', { path, body: { bytes: 1, sha256: 'a'.repeat(64) } })).status).toBe(409);
   });
 });
 
@@ -125,6 +164,28 @@ describe('a claim', () => {
   it('of nothing is null, and says when to come again', async () => {
     const answer = await device('claimBatch', { path: { device_type: 'IDLE' }, body: { worker: 'lab 1' } });
     expect(answer).toMatchObject({ status: 200, data: null, headers: { 'Retry-After': '3' } });
+  });
+
+  it('whose two sequences exceed one answer leaves out the batch’s, which every job that runs it brings', async () => {
+    const [userId, device_type] = [`auth0|${randomUUID()}`, `D-${randomUUID()}`];
+    const [ofBatch, ofJob] = ['b', 'j'].map((letter) => `{"a":"${letter.repeat(3_200_000)}"}`);
+    const body = { project_id: randomUUID(), device_type, sequence_builder: ofBatch, jobs: [], open: true };
+    const { data: batch } = await ask('createBatch', { userId, body });
+    const path = { batch_id: batch.id };
+    for (let times = 0; times < 2; times++) await ask('addJobs', { userId, path, body: [{ sequence: ofJob }, {}] });
+    const { data: claimed } = await device('claimBatch', { path: { device_type }, body: { worker: 'lab 1' } });
+    expect(claimed.batch.sequence_builder).toBeNull();
+    let job: { id: string; sequence: string } = claimed.job;
+    for (const sequence of [ofJob, ofBatch, ofJob, ofBatch]) {
+      expect(job.sequence === sequence).toBe(true);
+      const { data: again } = await device('nextJob', { path: { lease: claimed.lease } });
+      expect(again.job.sequence === sequence).toBe(true);
+      const reported = await device('reportJob', {
+        path: { lease: claimed.lease, job_id: job.id },
+        body: { status: 'DONE' },
+      });
+      job = reported.data.job;
+    }
   });
 
   it('names the place of each fault', async () => {
@@ -222,7 +283,9 @@ describe('a report of results', () => {
     const { device_type } = await submit(2);
     const { lease, job } = await claim(device_type);
     const [type, key, fence, owner] = JSON.parse(Buffer.from(lease, 'base64url').toString());
-    await results.put(`results/${owner}/${job.id}/${fence + 1}.json`, {});
+    const sha256 = 'a'.repeat(64);
+    await device('uploadResults', { path: { lease, job_id: job.id }, body: { bytes: 2, sha256 } });
+    for (const each of [fence, fence + 1]) await results.put(`results/${owner}/${job.id}/${each}/${sha256}.json`, {});
     const textOf = (content: unknown[]) => Buffer.from(JSON.stringify(content)).toString('base64url');
     const answerTo = async (forged: string, jobId: string) => {
       const body = { status: 'DONE', results: true };
@@ -233,7 +296,7 @@ describe('a report of results', () => {
     for (const forged of [notThisFence, notThisOwner]) {
       expect([await answerTo(forged, job.id), await answerTo(forged, randomUUID())]).toEqual([409, 409]);
     }
-    expect(await answerTo(lease, job.id)).toBe(422);
+    expect(await answerTo(lease, randomUUID())).toBe(422);
     await device('releaseLease', { path: { lease } });
     expect(await answerTo(lease, job.id)).toBe(409);
   });

@@ -17,6 +17,7 @@ import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 const { client, tables: names } = await ownTables();
 const clock = { now: Date.parse('2026-11-21T12:00:00Z') };
 const stack = workerStack(client, names, clock);
+const sha256 = 'a'.repeat(64);
 const seconds = (number: number) => {
   clock.now += number * 1000;
 };
@@ -219,8 +220,8 @@ describe('reports', () => {
     const { device, user } = newNames();
     await stack.create(user, { device_type: device });
     const claim = await claimed(device);
-    const key = await stack.uploadKey(leaseFrom(claim), claim.job.id);
-    expect(key).toBe(`results/${user}/${claim.job.id}/1.json`);
+    const key = await stack.uploadKey(leaseFrom(claim), claim.job.id, sha256);
+    expect(key).toBe(`results/${user}/${claim.job.id}/1/${sha256}.json`);
     await stack.report(leaseFrom(claim), claim.job.id, { status: 'DONE', results: true });
     expect((await stack.jobRow(leaseFrom(claim), claim.job.id))?.results_key).toBe(key);
   });
@@ -233,12 +234,12 @@ describe('reports', () => {
     const [first, second, third] = batch.jobs!.map(({ id }) => id) as [string, string, string];
     for (const unknown of [randomUUID(), other.jobs![0]!.id, batch.id]) {
       await expect(stack.report(lease, unknown)).rejects.toMatchObject({ status: 404 });
-      await expect(stack.uploadKey(lease, unknown)).rejects.toMatchObject({ status: 404 });
+      await expect(stack.uploadKey(lease, unknown, sha256)).rejects.toMatchObject({ status: 404 });
       await expect(stack.heartbeat(lease, unknown)).rejects.toMatchObject({ status: 404 });
     }
     for (const waiting of [second, third]) {
       await expect(stack.report(lease, waiting)).rejects.toMatchObject({ status: 409 });
-      await expect(stack.uploadKey(lease, waiting)).rejects.toMatchObject({ status: 409 });
+      await expect(stack.uploadKey(lease, waiting, sha256)).rejects.toMatchObject({ status: 409 });
     }
     await stack.cancelJob(user, first);
     expect(await stack.heartbeat(lease, first)).toMatchObject({ cancel: true });
@@ -276,7 +277,7 @@ describe('a lease', () => {
     await expect(stack.report(late, claim.job.id)).rejects.toThrow(LeaseLost);
     await expect(stack.report(late, lost.job.id)).rejects.toThrow(LeaseLost);
     await expect(stack.heartbeat(late, claim.job.id)).rejects.toThrow(LeaseLost);
-    await expect(stack.uploadKey(late, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(late, claim.job.id, sha256)).rejects.toThrow(LeaseLost);
     await expect(stack.next(late)).rejects.toThrow(LeaseLost);
     await stack.release(late);
     expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'RUNNING' });
@@ -356,7 +357,7 @@ describe('a lease', () => {
     ['a heartbeat', (claim) => stack.heartbeat(leaseFrom(claim), claim.job.id)],
     ['a heartbeat without a job', (claim) => stack.heartbeat(leaseFrom(claim), null)],
     ['a question for the next job', (claim) => stack.next(leaseFrom(claim))],
-    ['a link for results', (claim) => stack.uploadKey(leaseFrom(claim), claim.job.id)],
+    ['a link for results', (claim) => stack.uploadKey(leaseFrom(claim), claim.job.id, sha256)],
   ])('counts as lost once %s has come under it', async (_, call) => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device });
@@ -418,7 +419,7 @@ describe('a lease', () => {
     const forged = { ...leaseFrom(claim), userId: 'auth0|somebody' };
     await expect(stack.report(forged, claim.job.id)).rejects.toThrow(LeaseLost);
     await expect(stack.heartbeat(forged, null)).rejects.toThrow(LeaseLost);
-    await expect(stack.uploadKey(forged, claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(forged, claim.job.id, sha256)).rejects.toThrow(LeaseLost);
     await expect(stack.next(forged)).rejects.toThrow(LeaseLost);
     await stack.release(forged);
     expect(await stack.heartbeat(leaseFrom(claim), claim.job.id)).toMatchObject({ cancel: false });
@@ -434,7 +435,7 @@ describe('a cancellation', () => {
     await stack.cancel(user, batch.id);
     expect(await stack.heartbeat(leaseFrom(claim), claim.job.id)).toMatchObject({ cancel: true });
     await expect(stack.report(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
-    await expect(stack.uploadKey(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
+    await expect(stack.uploadKey(leaseFrom(claim), claim.job.id, sha256)).rejects.toThrow(LeaseLost);
     expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'CANCELED' });
     expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'CANCELED' });

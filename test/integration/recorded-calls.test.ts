@@ -315,7 +315,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   },
   async *reportJob() {
     const { user, lease, first, others, request } = await leased('reportJob', { jobs: 2 });
-    await results.put(await worker.uploadKey(lease, first), {});
+    await results.put(await worker.uploadKey(lease, first, 'a'.repeat(64)), {});
     await makeOld(user);
     yield request(first, { status: 'DONE', results: true });
     yield request(others[0]!, { status: 'DONE' });

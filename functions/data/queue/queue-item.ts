@@ -39,6 +39,8 @@ export const QueueItem = z.object({
    * one.
    */
   idle_since: z.exactOptional(Count),
+  /** Of the document for which a link was asked last. */
+  results_sha256: z.exactOptional(z.string()),
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
   /**

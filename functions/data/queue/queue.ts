@@ -126,13 +126,17 @@ export function workQueue(
       return requireCurrent(storedRow(QueueItem, found), lease);
     },
 
-    /** As `get`; the lease lives for another minute, and its worker was seen. 1 write unit. */
-    async extend(lease: LeaseReference): Promise<QueueItem | undefined> {
+    /**
+     * As `get`; the lease lives for another minute, its worker was seen, and the SHA-256 of results
+     * is remembered if there is one. 1 write unit.
+     */
+    async extend(lease: LeaseReference, sha256?: string): Promise<QueueItem | undefined> {
       const until = now() + leaseMilliseconds;
+      const values = { ':until': until, ':true': true, ':fence': lease.fence, ':user': lease.userId };
       const outcome = await updateLeased(lease, {
-        UpdateExpression: 'SET lease_until = :until, seen = :true',
+        UpdateExpression: `SET lease_until = :until, seen = :true${sha256 ? ', results_sha256 = :sha256' : ''}`,
         ConditionExpression: 'fence = :fence AND user_id = :user',
-        ExpressionAttributeValues: { ':until': until, ':true': true, ':fence': lease.fence, ':user': lease.userId },
+        ExpressionAttributeValues: { ...values, ...(sha256 && { ':sha256': sha256 }) },
         ReturnValues: 'ALL_NEW',
       });
       if ('updated' in outcome) return storedRow(QueueItem, outcome.updated ?? {});

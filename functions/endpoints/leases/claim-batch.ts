@@ -5,6 +5,7 @@ import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
 import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
+import { withoutBatchSequence } from '../../schemas/lease.ts';
 import { operation } from './claim-batch.operation.ts';
 
 const claim = claimBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences'));
@@ -13,7 +14,5 @@ export const handler = endpoint(routes.claimBatch, operation, async ({ path, bod
   addToRequestLog({ worker: body.worker });
   const claimed = await claim(path.device_type, body.worker);
   if (claimed === undefined) return { ...success(null), headers: { 'Retry-After': String(claimAgainSeconds) } };
-  // A job with a sequence of its own does not need the batch's.
-  const { batch } = claimed;
-  return firstThatFits(claimed, { ...claimed, batch: { ...batch, sequence_builder: null } });
+  return claimed.job.sequence === null ? success(claimed) : firstThatFits(claimed, withoutBatchSequence(claimed));
 });

@@ -7,7 +7,8 @@ export const operation = {
   tag: 'For devices',
   summary: 'Get a link for the upload of results',
   description: `A link to PUT the results of the running job to, with these headers, within 300 s. It takes only the document of this length and
-SHA-256. Report the job with \`results\` afterwards.`,
+SHA-256. Report the job with \`results\` afterwards: the report means the document of the last link that was asked for. What was reported
+never changes, whenever another link is used.`,
   path: LeaseJobPath,
   device: ({ path }: { readonly path: z.output<typeof LeaseJobPath> }) => path.lease.deviceType,
   body: jsonBody(ResultsRequest),

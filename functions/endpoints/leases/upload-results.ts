@@ -11,5 +11,5 @@ const getKey = getUploadKey(documentClient(), tableNames('Jobs', 'DeviceQueue'))
 const signLink = signUploadLink(requiredEnv('RESULTS_BUCKET'));
 
 export const handler = endpoint(routes.uploadResults, operation, async ({ path, body }) =>
-  success(await signLink(await getKey(path.lease, path.job_id), body)),
+  success(await signLink(await getKey(path.lease, path.job_id, body.sha256), body)),
 );
