@@ -36,6 +36,7 @@ const parameters: ListParameters<BatchListQuery> = {
     start_date: notBefore('start_datetime'),
     end_date: notAfter('end_datetime'),
     queue_priority: facetIn('queue_priority'),
+    has_errors: facetIs('has_errors'),
     tag: inSet('tag'),
   },
   orders: {

@@ -55,6 +55,7 @@ const fields = {
   start_date: 'Batches that the emulator or QPU indicated to have started at this time or later.',
   end_date: 'Batches that the emulator or QPU indicated to have finished, failed or been canceled by this time.',
   queue_priority: 'Queue priority.',
+  has_errors: 'Whether a job of the batch is `ERROR`. The batch itself may be `DONE`.',
   tag: 'Tag identifying the batch.',
 };
 
@@ -80,6 +81,7 @@ export const BatchListQuery = z.pipe(
       start_date: TimeFilter,
       end_date: TimeFilter,
       queue_priority: many(QueuePriority),
+      has_errors: FlagFilter,
       tag: TextFilter,
     })
     .register(z.globalRegistry, { fields }),

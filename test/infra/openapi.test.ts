@@ -102,7 +102,7 @@ describe('openApiDocument', () => {
 
   it('describes every parameter of the batch list', () => {
     expect(Object.keys(parameters('/api/v1/batches')).sort()).toEqual(
-      'complete device_type end_date id id__starts_with limit max_jobs min_jobs offset open order_by order_by_direction project_id queue_priority start_date status tag user_id'.split(
+      'complete device_type end_date has_errors id id__starts_with limit max_jobs min_jobs offset open order_by order_by_direction project_id queue_priority start_date status tag user_id'.split(
         ' ',
       ),
     );

@@ -186,6 +186,7 @@ describe.each(lists)('$route', ({ route, schema, orderings, rows }) => {
     'start_date=1970-01-01',
     'end_date=9999-01-01',
     'errors=true',
+    'has_errors=false',
     'open=true',
     'queue_priority=LOW&queue_priority=HIGH',
     'origin=CLIENT',

@@ -90,6 +90,7 @@ const batchFilters = {
   status: some(BatchStatus.options),
   open: fc.boolean(),
   queue_priority: some(QueuePriority.options),
+  has_errors: fc.boolean(),
   min_jobs: fc.integer({ min: -1, max: 6 }),
   max_jobs: fc.integer({ min: 0, max: 1_000 }),
   start_date: times,

@@ -31,8 +31,8 @@ vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', dynamodb.url);
 const { handler } = await import('../../functions/consumers/seal-segments.ts');
 afterAll(dynamodb.stop);
 
-/** Block 27 of 256 rows makes the first 4,608 rows old. */
-const rowCount = 27 * 256;
+/** Block 36 of 192 rows makes the first 4,608 rows old. */
+const rowCount = 36 * batchList.columns.facets.rowsPerBlock;
 const summaryKeys = ['e', 'f', 'n', 's', 'u'].map((column) => `b#${column}#s#0000000`);
 const [row] = fc.sample(batchRows('', 1), { numRuns: 1, seed: 1 })[0]!;
 
@@ -54,7 +54,7 @@ async function summariesOf(userId: string): Promise<string[]> {
   return Object.keys(columns).filter((key) => /#.#s#/.test(key));
 }
 
-const record = (userId: string, block = 27): DynamoDBRecord => ({
+const record = (userId: string, block = 36): DynamoDBRecord => ({
   eventName: 'INSERT',
   dynamodb: {
     Keys: { user_id: { S: userId }, key: { S: `b#f#${String(block).padStart(7, '0')}` } },
@@ -101,8 +101,8 @@ describe('sealSegments', () => {
     }
     expect(await summariesOf(userId)).toEqual(summaryKeys);
     // Loading wrote all blocks at once; the creation added one.
-    expect(received).toHaveLength(28);
-    expect(received.at(-1)).toBe('b#f#0000027');
+    expect(received).toHaveLength(37);
+    expect(received.at(-1)).toBe('b#f#0000036');
   });
 
   it('changes nothing when a record comes again', async () => {

@@ -46,7 +46,7 @@ function storedBatches(userId: string): Row[] {
     ...row,
     written_at: {},
     jobs_count: 0,
-    jobs_count_per_status: { ...row.jobs_count_per_status, DONE: 0 },
+    jobs_count_per_status: { ...row.jobs_count_per_status, DONE: 0, ERROR: 0 },
     ...(at % 3 === 0 && { backend_configuration: `configuration ${at}` }),
     ...(at % 4 === 0 && { device_status: `status ${at % 5}` }),
     ...(at % 5 > 1 && { shots: (at * 7) % 11, region: at % 2 === 0 ? 'EU' : 'US' }),
@@ -77,6 +77,8 @@ const withFacets = (facets: (typeof facetColumn)['facets'], rowDefaults = {}): L
 const notWritten = ['a facet of a field that older rows lack'];
 
 /** Changes of the batches' description, and questions that only the new columns answer rightly. */
+const hasWaiting = (row: Row) => (row.jobs_count_per_status as { PENDING: number }).PENDING > 0;
+
 const changes: Readonly<Record<string, { readonly batch: ListDescription; readonly questions: readonly Question[] }>> =
   {
     'a column of an attribute that every row has': {
@@ -105,6 +107,16 @@ const changes: Readonly<Record<string, { readonly batch: ListDescription; readon
         { where: facet('configured', true), matches: (row) => row.backend_configuration !== null },
         { where: facet('configured', false), matches: (row) => row.backend_configuration === null },
         { where: facet('open', true), matches: (row) => row.open === true },
+      ],
+    },
+    'a facet of what is counted': {
+      batch: withFacets({
+        waiting: { kind: 'counted', attribute: 'jobs_count_per_status', member: 'PENDING' },
+        ...facetColumn.facets,
+      }),
+      questions: [
+        { where: facet('waiting', true), matches: hasWaiting },
+        { where: facet('waiting', false), matches: (row) => !hasWaiting(row) },
       ],
     },
     'a facet of a field that older rows lack': {

@@ -25,6 +25,7 @@ export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; to
     id__starts_with: (row, value: string) => String(row.id).startsWith(value),
     open: (row, value) => row.open === value,
     tag: (row, value) => (row.tags as string[]).includes(value),
+    has_errors: (row, value: boolean) => (row.jobs_count_per_status as { ERROR: number }).ERROR > 0 === value,
     errors: (row, value: boolean) => ((row.errors as string[] | null) ?? []).length > 0 === value,
     min_jobs: (row, value: number) => (row[count] as number) >= value,
     min_runs: (row, value: number) => row[count] !== null && (row[count] as number) >= value,

@@ -32,6 +32,7 @@ export const batchRows = (userId: string, count: number) =>
         queue_priority: fc.constantFrom(...QueuePriority.options),
         tags: fc.uniqueArray(fc.constantFrom(...tags), { maxLength: 3 }),
         jobs_count: fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 100_000 })),
+        failed: fc.constantFrom(0, 0, 1, 70_000),
         updated_at: times,
         start_datetime: fc.option(times),
         end_datetime: fc.option(times),
@@ -39,7 +40,7 @@ export const batchRows = (userId: string, count: number) =>
       { minLength: count, maxLength: count },
     )
     .map((rows) =>
-      rows.map((row, seq) => ({
+      rows.map(({ failed, ...row }, seq) => ({
         ...row,
         user_id: userId,
         seq,
@@ -48,7 +49,8 @@ export const batchRows = (userId: string, count: number) =>
         created_at: createdAt(seq),
         jobs_count_per_status: {
           ...Object.fromEntries(JobStatus.options.map((status) => [status, 0])),
-          DONE: row.jobs_count,
+          DONE: row.jobs_count - Math.min(failed, row.jobs_count),
+          ERROR: Math.min(failed, row.jobs_count),
         },
         device_status: null,
         webhook: null,

@@ -30,8 +30,9 @@ export function facetCode(column: FacetColumn, row: Row, dictionaries: Dictionar
 }
 
 function facetIndex(facet: Facet, row: Row, dictionaries: Dictionaries): number {
-  if (facet.kind === 'presence') return isPresent(row[facet.attribute]) ? 1 : 0;
   const value = row[facet.attribute];
+  if (facet.kind === 'presence') return isPresent(value) ? 1 : 0;
+  if (facet.kind === 'counted') return countOf(facet, value) > 0 ? 1 : 0;
   const values: readonly unknown[] = facet.kind === 'values' ? facet.values : (dictionaries[facet.attribute] ?? []);
   const index = values.indexOf(value);
   if (index < 0 || index >= facetSize(facet))
@@ -41,6 +42,12 @@ function facetIndex(facet: Facet, row: Row, dictionaries: Dictionaries): number 
 
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+function countOf({ attribute, member }: Facet & { kind: 'counted' }, counts: unknown): number {
+  const count = (counts as Readonly<Record<string, unknown>> | null | undefined)?.[member];
+  if (typeof count === 'number') return count;
+  throw new CorruptData(`A row has no valid ${attribute}: it counts no ${member}.`);
 }
 
 /** The index of one facet's value within a column's number. */
@@ -57,7 +64,7 @@ export function indexOfFacet(column: FacetColumn, name: string): (code: number) 
 
 /** How many different values the facet may have. */
 export function facetSize(facet: Facet): number {
-  return facet.kind === 'values' ? facet.values.length : facet.kind === 'presence' ? 2 : facet.capacity;
+  return facet.kind === 'values' ? facet.values.length : facet.kind === 'dictionary' ? facet.capacity : 2;
 }
 
 /**

@@ -120,6 +120,8 @@ function facetFormat(facet: Facet): unknown[] {
       return [facet.kind, facet.attribute, facet.capacity];
     case 'presence':
       return [facet.kind, facet.attribute];
+    case 'counted':
+      return [facet.kind, facet.attribute, facet.member];
   }
 }
 

@@ -50,7 +50,7 @@ export interface FacetColumn extends Blocks {
   readonly facets: Readonly<Record<string, Facet>>;
 }
 
-export type Facet = KnownValues | Presence | Dictionary;
+export type Facet = KnownValues | Presence | Counted | Dictionary;
 
 /** One of these values, in their sort order. */
 interface KnownValues {
@@ -63,6 +63,13 @@ interface KnownValues {
 interface Presence {
   readonly kind: 'presence';
   readonly attribute: string;
+}
+
+/** Whether the attribute, which holds a count for each of its members, counts any of this one. */
+interface Counted {
+  readonly kind: 'counted';
+  readonly attribute: string;
+  readonly member: string;
 }
 
 /**

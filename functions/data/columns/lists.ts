@@ -20,13 +20,14 @@ export const batchList = {
     facets: {
       kind: 'facets',
       key: 'f',
-      rowsPerBlock: 256,
+      rowsPerBlock: 192,
       facets: {
         status: { kind: 'values', attribute: 'status', values: BatchStatus.options },
         open: { kind: 'values', attribute: 'open', values: [false, true] },
         queue_priority: { kind: 'values', attribute: 'queue_priority', values: QueuePriority.options },
         started: { kind: 'presence', attribute: 'start_datetime' },
         ended: { kind: 'presence', attribute: 'end_datetime' },
+        has_errors: { kind: 'counted', attribute: 'jobs_count_per_status', member: 'ERROR' },
         device_type: { kind: 'dictionary', attribute: 'device_type', capacity: 256 },
         project_id: { kind: 'dictionary', attribute: 'project_id', capacity: 4_096 },
       },

@@ -221,8 +221,8 @@ export function facetValues(
 ): readonly (string | boolean)[] {
   const facet = column.facets[name];
   if (facet === undefined) throw new RangeError(`No facet ${name}.`);
-  if (facet.kind === 'presence') return [false, true];
-  return facet.kind === 'values' ? facet.values : (dictionaries[facet.attribute] ?? []);
+  if (facet.kind === 'dictionary') return dictionaries[facet.attribute] ?? [];
+  return facet.kind === 'values' ? facet.values : [false, true];
 }
 
 export function numbersOf(data: ColumnData, name: string): Float64Array {

@@ -9,19 +9,26 @@ const column: FacetColumn = {
   rowsPerBlock: 16,
   facets: {
     state: { kind: 'values', attribute: 'status', values: ['NEW', 'OLD', 'GONE'] },
+    failed: { kind: 'counted', attribute: 'counts', member: 'ERROR' },
     hook: { kind: 'presence', attribute: 'webhook' },
     device: { kind: 'dictionary', attribute: 'device_type', capacity: 2 },
     last: { kind: 'values', attribute: 'open', values: [false, true] },
   },
 };
 const dictionaries = { device_type: ['A', 'B'] };
-const row = { status: 'OLD', webhook: 'https://example.org', device_type: 'B', open: true };
+const row = {
+  status: 'OLD',
+  counts: { DONE: 0, ERROR: 70_000 },
+  webhook: 'https://example.org',
+  device_type: 'B',
+  open: true,
+};
 
 describe('facetCode', () => {
   it('holds each facet’s index, which indexOfFacet reads again', () => {
     const code = facetCode(column, row, dictionaries);
-    expect(code).toBe(1 + 3 * (1 + 2 * (1 + 2 * 1)));
-    expect(['state', 'hook', 'device', 'last'].map((name) => indexOfFacet(column, name)(code))).toEqual([1, 1, 1, 1]);
+    expect(code).toBe(1 + 3 * (1 + 2 * (1 + 2 * (1 + 2 * 1))));
+    expect(Object.keys(column.facets).map((name) => indexOfFacet(column, name)(code))).toEqual([1, 1, 1, 1, 1]);
   });
 
   it.each([
@@ -37,12 +44,22 @@ describe('facetCode', () => {
     expect(indexOfFacet(column, 'hook')(facetCode(column, { ...row, webhook }, dictionaries))).toBe(index);
   });
 
-  it.each([{ status: 'LOST' }, { status: undefined }, { open: 'true' }, { device_type: 'C' }, { device_type: null }])(
-    'refuses a row with %j',
-    (members) => {
-      expect(() => facetCode(column, { ...row, ...members }, dictionaries)).toThrow(CorruptData);
-    },
-  );
+  it('distinguishes no count from any', () => {
+    const code = facetCode(column, { ...row, counts: { DONE: 9, ERROR: 0 } }, dictionaries);
+    expect(indexOfFacet(column, 'failed')(code)).toBe(0);
+  });
+
+  it.each([
+    { status: 'LOST' },
+    { counts: {} },
+    { counts: null },
+    { status: undefined },
+    { open: 'true' },
+    { device_type: 'C' },
+    { device_type: null },
+  ])('refuses a row with %j', (members) => {
+    expect(() => facetCode(column, { ...row, ...members }, dictionaries)).toThrow(CorruptData);
+  });
 
   it('refuses a text beyond the capacity, whose code would be that of another facet’s value', () => {
     expect(() => facetCode(column, { ...row, device_type: 'C' }, { device_type: ['A', 'B', 'C'] })).toThrow(

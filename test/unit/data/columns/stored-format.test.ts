@@ -137,13 +137,14 @@ describe('requireFormatLimits', () => {
   const withColumn = (column: Column): ListDescription => ({ ...batchList, columns: { changed: column } });
   const withFacets = (changed: FacetColumn['facets']) => withColumn({ ...facets, facets: changed });
   const webhook = { kind: 'presence', attribute: 'webhook' } as const;
+  const fullFacets = { ...facets, rowsPerBlock: 256 };
   const { device_type, project_id, ...fixed } = facets.facets;
   const values = Array.from({ length: 60 }, (_, at) => String(at));
 
   it.each<[string, ListDescription, RegExp]>([
     [
       'a further facet in a full block',
-      withFacets({ ...fixed, webhook, device_type, project_id }),
+      withColumn({ ...fullFacets, facets: { ...fixed, webhook, device_type, project_id } }),
       /blocks of 10\d\d bytes.* Set its rowsPerBlock .*lists\.ts to 192, 144, 128 or less, a divisor of rowsPerSegment/,
     ],
     ['a block of too many times', withColumn({ ...updated_at, rowsPerBlock: 400 }), /to 144, 128, 96 or less/],
@@ -157,7 +158,7 @@ describe('requireFormatLimits', () => {
     [
       'more codes than are tabulated',
       withFacets({ ...fixed, more: { kind: 'values', attribute: 'more', values }, device_type }),
-      /4915200 codes up to its first dictionary, at most 4194304/,
+      /9830400 codes up to its first dictionary, at most 4194304/,
     ],
     [
       'codes that are not exact',
@@ -168,8 +169,8 @@ describe('requireFormatLimits', () => {
     expect(() => requireFormatLimits(list)).toThrow(message);
   });
 
-  it('takes a further facet before the dictionaries, in blocks of fewer rows', () => {
-    const changed = { ...facets, rowsPerBlock: 192, facets: { ...fixed, webhook, device_type, project_id } };
+  it('takes a further facet before the dictionaries', () => {
+    const changed = { ...facets, facets: { ...fixed, webhook, device_type, project_id } };
     expect(() => requireFormatLimits(withColumn(changed))).not.toThrow();
   });
 });
@@ -202,6 +203,10 @@ describe('the fingerprint of a description', () => {
     ['the attribute of a column', { ...batchList, columns: { ...batchList.columns, id: { ...id, attribute: 'x' } } }],
     ['the kind of a column', { ...batchList, columns: { ...batchList.columns, id: { ...id, kind: 'time' } } }],
     ['a further facet', withFacets({ ...facets.facets, further: { kind: 'presence', attribute: 'x' } })],
+    [
+      'the member that a facet counts',
+      withFacets({ ...facets.facets, has_errors: { ...facets.facets.has_errors, member: 'DONE' } }),
+    ],
     ['the order of facets', withFacets({ open, status, ...otherFacets })],
     ['a further value', withFacets({ ...facets.facets, status: { ...status, values: [...status.values, 'LOST'] } })],
     [
@@ -244,6 +249,7 @@ describe('what is stored', () => {
     queue_priority: 'LOW',
     tags: [],
     jobs_count: 0,
+    jobs_count_per_status: { DONE: 1, ERROR: 0 },
     updated_at: '2026-03-01T00:00:00.000000Z',
     start_datetime: null,
     end_datetime: null,
@@ -253,7 +259,14 @@ describe('what is stored', () => {
   const batches = [
     batch(0, { tags: ['mis', 'été ☀'], jobs_count: 3 }),
     batch(1, { status: 'RUNNING', device_type: 'FRESNEL', start_datetime: '2026-03-01T00:00:01.000000Z' }),
-    batch(2, { status: 'PAUSED', open: false, queue_priority: 'FREE', tags: ['mis'], jobs_count: 100_000 }),
+    batch(2, {
+      status: 'PAUSED',
+      open: false,
+      queue_priority: 'FREE',
+      tags: ['mis'],
+      jobs_count: 100_000,
+      jobs_count_per_status: { DONE: 0, ERROR: 2 },
+    }),
     batch(3, {
       updated_at: '2026-03-02T12:00:00.123456Z',
       queue_priority: 'CRITICAL',
@@ -305,7 +318,7 @@ describe('what is stored', () => {
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: 'IlEm8JSq',
+        format: '8wgOdsMF',
         next_seq: 4,
         last_created_at: null,
         dictionaries: {
@@ -314,7 +327,7 @@ describe('what is stored', () => {
         },
         tail: {
           e: '00021201064beb26e985a040',
-          f: '00021011000000000000470000d01880',
+          f: '0002101200000000000187000067f220',
           i: 'bbbbbbbb000040008000000000000002bbbbbbbb000040008000000000000003',
           n: '0002110700000000000000ca04',
           s: '000212010000000000000000',
@@ -322,7 +335,7 @@ describe('what is stored', () => {
         },
       },
       'b#e#0000000': '000212010000000000000000',
-      'b#f#0000000': '00021011000000000000380000d06480',
+      'b#f#0000000': '00021012000000000000380000682d20',
       'b#i#0000000': 'bbbbbbbb000040008000000000000000bbbbbbbb000040008000000000000001',
       'b#n#0000000': '000210030000000000000084',
       'b#s#0000000': '00021201064beb26d2a24040',
@@ -370,11 +383,11 @@ describe('what is stored', () => {
     const list = withRowsPerBlock(batchList, 2);
     const { blocks } = storedColumns(list, rows, () => true);
     const expected = {
-      'b#f#0000000': '00022011000000000000380000d06480',
-      'b#f#0000001': '00022011000000000000470000d01880',
+      'b#f#0000000': '00022012000000000000380000682d20',
+      'b#f#0000001': '0002201200000000000187000067f220',
       // Of the next segment, which is not old.
-      'b#f#0000002': '00021011000000000000380000d06480',
-      'b#f#s#0000000': '01040038010f01e1800501a10201',
+      'b#f#0000002': '00021012000000000000380000682d20',
+      'b#f#s#0000000': '0104003801cf0201a1fe0901e10401',
       'b#n#s#0000000': '010300000203019d8d0601',
       'b#s#s#0000000': '010103c0c4cab6b2fd920301',
       'b#u#s#0000000': '02010080c08db6b2fd9203c0e493e6e20304',
@@ -412,14 +425,20 @@ describe('what is stored', () => {
     const texts = (name: string) => Array.from({ length: 3 }, (_, at) => `${name} ${at}`);
     const dictionaries = Object.fromEntries(facets.map(({ attribute }) => [attribute, texts(attribute)]));
     const valuesOf = (facet: (typeof facets)[number]) =>
-      facet.kind === 'values' ? facet.values : facet.kind === 'presence' ? [null, 'present'] : texts(facet.attribute);
+      facet.kind === 'values'
+        ? facet.values
+        : facet.kind === 'presence'
+          ? [null, 'present']
+          : facet.kind === 'counted'
+            ? [{ [facet.member]: 0 }, { [facet.member]: 3 }]
+            : texts(facet.attribute);
     const first = Object.fromEntries(facets.map((facet) => [facet.attribute, valuesOf(facet)[0]]));
     return Object.fromEntries(
       facets.map((facet) => [
         facet.attribute,
         Object.fromEntries(
           valuesOf(facet).map((value) => [
-            String(value),
+            typeof value === 'object' ? JSON.stringify(value) : String(value),
             facetCode(column!, { ...first, [facet.attribute]: value }, dictionaries),
           ]),
         ),
@@ -434,8 +453,9 @@ describe('what is stored', () => {
       queue_priority: { CRITICAL: 0, HIGH: 16, MEDIUM: 32, LOW: 48, FREE: 64 },
       start_datetime: { null: 0, present: 80 },
       end_datetime: { null: 0, present: 160 },
-      device_type: { 'device_type 0': 0, 'device_type 1': 320, 'device_type 2': 640 },
-      project_id: { 'project_id 0': 0, 'project_id 1': 81_920, 'project_id 2': 163_840 },
+      jobs_count_per_status: { '{"ERROR":0}': 0, '{"ERROR":3}': 320 },
+      device_type: { 'device_type 0': 0, 'device_type 1': 640, 'device_type 2': 1280 },
+      project_id: { 'project_id 0': 0, 'project_id 1': 163_840, 'project_id 2': 327_680 },
     });
   });
 

@@ -75,7 +75,7 @@ describe('a segment', () => {
     const blocks = (column: typeof facets | typeof time, segment: number) =>
       blocksOfSegment(batchList, column, segment).map((key) => Number(key.slice(-7)));
     const from = (first: number, length: number) => Array.from({ length }, (_, at) => first + at);
-    expect([0, 1, 2].map((segment) => blocks(facets, segment))).toEqual([from(0, 18), from(18, 18), from(36, 18)]);
+    expect([0, 1, 2].map((segment) => blocks(facets, segment))).toEqual([from(0, 24), from(24, 24), from(48, 24)]);
     expect([0, 1, 2].map((segment) => blocks(time, segment))).toEqual([from(0, 32), from(32, 32), from(64, 32)]);
   });
 

@@ -17,7 +17,8 @@ const nulls = (count: number): Cell => ({ low: null, high: null, count });
 const range = (column: string, from?: number, to?: number): Condition => ({ kind: 'range', column, from, to });
 const done: Condition = { kind: 'facet', facet: 'status', oneOf: ['DONE'] };
 const code = (status: string, { started = false, ended = false, device_type = 'SV' } = {}) => {
-  const row = { seq: 0, status, open: false, queue_priority: 'LOW', device_type, project_id: 'p' };
+  const counts = { jobs_count_per_status: { ERROR: 0 } };
+  const row = { ...counts, seq: 0, status, open: false, queue_priority: 'LOW', device_type, project_id: 'p' };
   const times = { start_datetime: started ? 't' : null, end_datetime: ended ? 't' : null };
   return facetCode(batchList.columns.facets, { ...row, ...times }, dictionaries);
 };
