@@ -249,7 +249,7 @@ describe('select', () => {
           }
         },
       ),
-      { numRuns: cases(1_000, 20_000), seed },
+      { numRuns: cases(3_000, 20_000), seed },
     );
     expect(pages).toBeGreaterThan(cases(50, 1_000));
     expect(asked).toBeGreaterThan(cases(20, 400));
