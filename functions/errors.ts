@@ -176,7 +176,7 @@ export class LeaseLost extends ServiceError {
   readonly reason = 'lease_lost';
 }
 
-/** An owner has more of something than can be stored. */
+/** There would be more of something than can be stored or answered. */
 export class LimitExceeded extends ServiceError {
   override readonly name = 'LimitExceeded';
   readonly reason = 'limit_exceeded';

@@ -23,7 +23,10 @@ export const reasons = {
   lease_lost: { status: 409, meaning: 'Another worker has the batch, or it has left the queue.' },
   idempotency_key_reused: { status: 409, meaning: 'The `Idempotency-Key` came before with another request.' },
   call_timed_out: { status: 409, meaning: 'The call timed out part-way; the jobs it had added were canceled.' },
-  limit_exceeded: { status: 409, meaning: 'The user has as many different device types or projects as can be stored.' },
+  limit_exceeded: {
+    status: 409,
+    meaning: 'A limit is reached: of jobs in a batch, devices, or a user’s projects and device types.',
+  },
   illegal_transition: { status: 409, meaning: 'The present status does not lead to this status.' },
   already_exists: { status: 409, meaning: 'The id exists with other content.' },
   event_id_reused: { status: 409, meaning: 'Another lifecycle event had this id.' },

@@ -6,11 +6,14 @@
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { isObject, parseJson } from '../json-text.ts';
+import { escapedBytes, isObject, parseJson } from '../json-text.ts';
 import { reportFault } from './faults.ts';
 
 /** As it is stored: gzipped, in an item of at most 400 KB. */
 const maxGzippedBytes = 350 * 1024;
+
+/** In an answer. The rest of one holds the ids of a batch's jobs, 20,000 at most. */
+const maxEscapedBytes = 5 * 1024 * 1024;
 
 /** A body holds no longer one, so no stored one is longer either. */
 const maxBytes = 6 * 1024 * 1024;
@@ -36,6 +39,11 @@ export const SequenceText = z.pipe(
     const content = text.isWellFormed() ? jsonObject(text) : undefined;
     if (content === undefined) {
       return reportFault(context, { type: 'json_invalid', message: 'A sequence should be the JSON of an object' });
+    }
+    // No character takes more than seven bytes.
+    if (text.length * 7 > maxEscapedBytes && escapedBytes(text) > maxEscapedBytes) {
+      const message = `A sequence should have at most ${maxEscapedBytes} bytes of escaped JSON`;
+      return reportFault(context, { type: 'bytes_too_long', message });
     }
     const gzipped = gzipSync(text);
     if (gzipped.length > maxGzippedBytes) {

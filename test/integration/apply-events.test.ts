@@ -589,6 +589,18 @@ describe('applyEvents', () => {
     expect(sink.messages).toEqual([]);
   });
 
+  it('adds no job to a batch that has 20,000', async () => {
+    await deliver([created({ open: true })]);
+    const Key = { user_id: user, id: batchId };
+    const update = { UpdateExpression: 'SET jobs_count = :n', ExpressionAttributeValues: { ':n': 20_000 } };
+    await client.send(new UpdateCommand({ TableName: tables.Batches, Key, ...update }));
+    const added = event('jobs.added', 1, { batch_id: batchId, jobs: [{ id: uuid('a', 2), runs: 1 }] });
+    expect(await deliver([added, event('batch.updated', 2, { batch_id: batchId, tags: ['on'] })])).toEqual([]);
+    expect(await rows()).toMatchObject({ batches: [{ tags: ['on'] }], jobs: [{ id: jobId }] });
+    expect(deadLetters()).toMatchObject([{ body: JSON.stringify(added) }]);
+    expect(deadLetters()[0]?.attributes.reason).toMatch(/^LimitExceeded: .* may have 20000/);
+  });
+
   it('keeps the digits of numbers', async () => {
     const numbers = '{"omega":[1e400,9007199254740993,-0,1.0]}';
     const content = { configuration: '@', backend_configuration: '@', jobs: [{ id: jobId, runs: 1, variables: '@' }] };

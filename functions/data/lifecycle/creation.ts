@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AlreadyExists, IllegalTransition, NotFound } from '../../errors.ts';
+import { AlreadyExists, IllegalTransition, LimitExceeded, NotFound } from '../../errors.ts';
 import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
@@ -48,6 +48,12 @@ export interface Creation {
 type NewBatchContent = Omit<NewBatch, 'jobs'>;
 
 /**
+ * So many ids of jobs, and the largest sequence (schemas/sequence.ts), fit into one answer. A call
+ * that adds too many is refused before it begins. One that others have overtaken stops part-way.
+ */
+export const maxJobsOfBatch = 20_000;
+
+/**
  * Jobs and sequences, and bytes of these, in one operation: small parts, of which a transaction
  * holds as many as it can, about 80 jobs.
  */
@@ -66,6 +72,7 @@ export function creationChanges(owner: Owner, creation: Creation, event?: Source
     return creationOperation(owner, {
       ...creation,
       jobs,
+      total: creation.jobs.length,
       isFirst: at === 0,
       isLast,
       event: isLast ? event : undefined,
@@ -100,6 +107,8 @@ function splitJobs({ jobs, sequences }: Creation): NewJob[][] {
 
 /** A creation, or some of its jobs. */
 interface CreationPart extends Creation {
+  /** Jobs of the whole creation. */
+  readonly total: number;
   /** No jobs of the same creation come before. */
   readonly isFirst: boolean;
   /** No further jobs of the same creation follow. */
@@ -191,6 +200,8 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
   if (batch === undefined) throw new NotFound('There is no such batch.');
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
+  const begins = part.isFirst && jobs.length === part.jobs.length;
+  requireRoom(batch, begins ? part.total : jobs.length);
   const { callId } = part;
   if (callId === undefined) {
     const closedAt = batch.written_at.open ?? Number.NEGATIVE_INFINITY;
@@ -200,7 +211,6 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
   if (batch.canceling || isFinalBatchStatus(batch.status)) {
     throw new IllegalTransition('batch_ended', `The batch ${batch.id} was canceled or has ended.`);
   }
-  const begins = part.isFirst && jobs.length === part.jobs.length;
   if (!begins && !isPending(batch, callId)) {
     const message = 'The request timed out part-way; the jobs it had added were canceled.';
     throw new IllegalTransition('call_timed_out', message);
@@ -209,6 +219,13 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
   const begun = begins ? withCall(batch, { id: callId, from: batch.jobs_count }) : batch;
   const grown = part.isLast ? withoutCall(begun, callId) : { ...begun, rev: begun.rev + 1 };
   return withNewJobs(owner, draft, { batch: grown, jobs, part });
+}
+
+function requireRoom({ id, jobs_count }: BatchRow, added: number): void {
+  if (jobs_count + added <= maxJobsOfBatch) return;
+  throw new LimitExceeded(
+    `The batch ${id} has ${jobs_count} jobs and may have ${maxJobsOfBatch}: there is no room for ${added} more.`,
+  );
 }
 
 function closedForJobs({ id }: BatchRow): IllegalTransition {

@@ -11,7 +11,8 @@ export const operation = {
   description: `Adds jobs to an open batch, after its present ones. All lists and reads show them when the call returns. A job without a
 sequence of its own runs the batch’s. If the token has a claim \`projects\`, the batch’s project must be one of them.
 
-- A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. The body may be gzipped; AWS refuses about
+- A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. A batch holds at most 20,000 jobs.
+  The body may be gzipped; AWS refuses about
   4.4 MB and more once unzipped (413).
 - More than about 80 jobs take several transactions. If a call dies part-way, repeat it with the same \`Idempotency-Key\` to add the rest;
   without a key, a repeated call adds all jobs again. If it is not repeated, the jobs it had added are CANCELED after ten minutes, and their
@@ -28,6 +29,7 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
     'not_found',
     'batch_closed',
     'batch_ended',
+    'limit_exceeded',
     'idempotency_key_reused',
     'call_timed_out',
   ],

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
+import { maxJobsOfBatch } from '../../../functions/data/lifecycle/creation.ts';
 import { InvalidInput } from '../../../functions/errors.ts';
 import type { Operation } from '../../../functions/http/operation.ts';
+import { fitsOneAnswer, success } from '../../../functions/http/reply.ts';
+import { escapedBytes } from '../../../functions/json-text.ts';
 import { type Route, type RouteName, routes } from '../../../functions/routes.ts';
+import { type BatchDetails, NewBatch } from '../../../functions/schemas/batch.ts';
 import { inputFaults } from '../../../functions/schemas/input-faults.ts';
 import { jsonBody } from '../../../functions/schemas/json-body.ts';
 import { LifecycleEvent } from '../../../functions/schemas/lifecycle-event.ts';
+import { SequenceText } from '../../../functions/schemas/sequence.ts';
 import { loadOperation } from '../../../infra/openapi/load-operation.ts';
 
 const operations = await Promise.all(
@@ -97,6 +103,52 @@ describe('every list in a body', () => {
       expect(faults.length).toBeGreaterThan(0);
       expect(faults.length).toBeLessThan(15);
     }
+  });
+});
+
+describe('the largest batch', () => {
+  const id = randomUUID();
+  const text = (characters: number) => '€'.repeat(characters);
+  /** The largest text that a schema takes, of those that begin and end so. */
+  const largest = (takes: (content: string) => boolean, most: number, begin = '', end = '') => {
+    let [fits, tooLarge] = [0, most];
+    while (tooLarge - fits > 1) {
+      const middle = (fits + tooLarge) >> 1;
+      if (takes(begin + 'x'.repeat(middle) + end)) fits = middle;
+      else tooLarge = middle;
+    }
+    return begin + 'x'.repeat(fits) + end;
+  };
+  const fields = {
+    id,
+    project_id: id,
+    device_type: text(128),
+    queue_priority: 'CRITICAL',
+    tags: Array.from({ length: 20 }, (_, at) => text(255) + String.fromCharCode(0x20a0 + at)),
+    webhook: text(2_048),
+    device_status: text(256),
+  };
+  const takes = (more: object) => NewBatch.safeParse({ ...fields, ...more }).success;
+  const configuration = { a: largest((a) => takes({ configuration: { a } }), 20_000) };
+  const backend_configuration = largest((content) => takes({ backend_configuration: content }), 40_000);
+
+  it('fits into an answer with the largest sequence and the ids of its jobs', () => {
+    expect(takes({ configuration, backend_configuration })).toBe(true);
+    const sequence = largest((content) => SequenceText.safeParse(content).success, 6_000_000, '{"a":"', '"}');
+    expect(escapedBytes(sequence)).toBe(5 * 1024 * 1024);
+    expect(SequenceText.safeParse(`${sequence.slice(0, -2)}x"}`).success).toBe(false);
+    const counts = { PENDING: 20_000, RUNNING: 0, DONE: 0, ERROR: 0, CANCELED: 0, CANCELING: 0 };
+    const time = '2026-11-18T12:54:00.000387Z';
+    const details = {
+      ...{ ...fields, configuration, backend_configuration, parent_id: id, user_id: text(256) },
+      ...{ status: 'CANCELING', open: false, complete: true, jobs_count: 20_000, jobs_count_per_status: counts },
+      ...{ created_at: time, updated_at: time, start_datetime: time, end_datetime: time },
+      sequence_builder: sequence,
+      job_ids: Array.from({ length: maxJobsOfBatch }, () => id),
+    } satisfies Record<keyof Omit<BatchDetails, 'jobs'>, unknown>;
+    expect(fitsOneAnswer(success(details))).toBe(true);
+    const more = Array.from({ length: maxJobsOfBatch * 1.3 }, () => id);
+    expect(fitsOneAnswer(success({ ...details, job_ids: more }))).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Creation, creationChanges } from '../../../../functions/data/lifecycle/creation.ts';
+import { type Creation, creationChanges, maxJobsOfBatch } from '../../../../functions/data/lifecycle/creation.ts';
 import type { Draft } from '../../../../functions/data/lifecycle/draft.ts';
 import { firstPendingPosition } from '../../../../functions/data/lifecycle/pending-calls.ts';
 import type { BatchRow, NewBatch } from '../../../../functions/schemas/batch.ts';
@@ -24,6 +24,31 @@ function add(draft: Draft, number: number, jobs: Creation['jobs'], time = at(20)
 
 const batchesIn = (draft: Draft) => [...draft.batches.values()];
 const jobsIn = (draft: Draft) => [...draft.jobs.values()];
+
+describe('a batch', () => {
+  const [row] = batchesIn(create(draftOf(), newBatch(1, { open: true }))) as [BatchRow];
+  const { id } = row;
+  const withJobsCount = (jobs_count: number) => draftOf({ batches: [{ ...row, jobs_count }] });
+
+  it('takes 20,000 jobs, and no more: an addition is refused before it begins', () => {
+    expect(batchesIn(add(withJobsCount(maxJobsOfBatch - 15), 1, jobsOf(15)))[0]?.jobs_count).toBe(20_000);
+    const changes = creationChanges(owner, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' });
+    expect(changes).toHaveLength(2);
+    const full = 'has 19985 jobs and may have 20000: there is no room for 16 more.';
+    expect(() => changes[0]?.apply(withJobsCount(maxJobsOfBatch - 15))).toThrow(full);
+    expect(() => add(withJobsCount(maxJobsOfBatch - 15), 1, jobsOf(16))).toThrow(full);
+  });
+
+  it('takes no more than 20,000 from a call that others have overtaken', () => {
+    const begun = applyAll(withJobsCount(100), [
+      creationChanges(owner, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' })[0]!,
+    ]);
+    const batch = { ...batchesIn(begun)[0]!, jobs_count: maxJobsOfBatch - 5 };
+    const later = { ...begun, batches: new Map([[id, batch]]) };
+    const [, last] = creationChanges(owner, { batchId: id, jobs: jobsOf(16), time: at(20), callId: 'call' });
+    expect(() => last?.apply(later)).toThrow('there is no room for 6 more');
+  });
+});
 
 describe('a creation of a new batch', () => {
   it('makes complete rows of the batch and its jobs', () => {
