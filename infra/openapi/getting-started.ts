@@ -3,12 +3,12 @@ import { sampleAddress } from './sample-request.ts';
 /** What the document says first, in Markdown: what the API is, and how to get a token. */
 export const gettingStarted = `Create batches of jobs for quantum devices and emulators, follow and end them, and download their results.
 
-### Get a token
+## Get a token
 
 Every operation with a lock takes a bearer token: a JWT of this deployment’s OpenID Connect issuer, whose \`sub\` is the user. On the page
 of this description, **Authorize** takes one, and **Execute** sends requests with it. The snippets read it from the environment variable \`TOKEN\`.
 
-On your own machine, \`npm start\` prints tokens. For a new one:
+On your own machine, **Use the demo account** signs in, and \`npm start\` prints tokens. For a new one:
 
 \`\`\`sh
 curl -d grant_type=password -d username=demo -d password=demo \\
@@ -25,7 +25,7 @@ export TOKEN=$(aws cognito-idp initiate-auth --client-id "$CLIENT" --auth-flow U
 
 With another issuer, its own pages say how: ask the operator.
 
-### Answers
+## Answers
 
 Every answer has the members \`status\`, \`message\` and \`code\`. Success has \`data\`, and a list \`pagination\`, whose \`end\` is the next \`offset\`.
 An error has two: \`data.reason\` is a word that programs compare, such as \`batch_closed\`, and \`data.description\` is a sentence for people.

@@ -55,7 +55,7 @@ describe('GET /docs', () => {
   });
 
   it('lets nobody keep a file under the address of another content', async () => {
-    for (const query of [{ file: 'docs.js' }, { file: 'docs.js', hash: '0'.repeat(24) }]) {
+    for (const query of [{ file: 'docs.mjs' }, { file: 'docs.mjs', hash: '0'.repeat(24) }]) {
       const { statusCode, headers } = await ask({ query });
       expect([statusCode, headers?.['Cache-Control']]).toEqual([200, 'no-cache']);
     }

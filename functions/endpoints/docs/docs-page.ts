@@ -23,9 +23,8 @@ const contentSecurityPolicy = [
 export function docsPage(files: readonly PageFile[]) {
   const links = files.map(({ name, hash, mediaType }) => {
     const address = `?file=${name}&amp;hash=${hash}`;
-    return mediaType.startsWith('text/css')
-      ? `<link rel="stylesheet" href="${address}">`
-      : `<script src="${address}" defer></script>`;
+    if (mediaType.startsWith('text/css')) return `<link rel="stylesheet" href="${address}">`;
+    return `<script ${name.endsWith('.mjs') ? 'type="module"' : 'defer'} src="${address}"></script>`;
   });
   const body = `<!doctype html>
 <html lang="en">

@@ -25,6 +25,12 @@ export interface Page {
   click(selector: string): Promise<void>;
   /** Types into the first element that the selector finds. */
   type(selector: string, text: string): Promise<void>;
+  /** Presses a key where the focus is. */
+  press(key: 'Tab' | 'Enter'): Promise<void>;
+  /** The size of the window, in CSS pixels. */
+  resize(width: number, height: number): Promise<void>;
+  /** What the system prefers. */
+  prefer(scheme: 'light' | 'dark'): Promise<void>;
   /**
    * What went wrong since the browser was started: errors of the console, exceptions, what the
    * Content-Security-Policy refused.
@@ -171,5 +177,14 @@ async function attach(socket: WebSocket): Promise<Page> {
       await evaluate(`${find(selector)}.focus()`);
       await send('Input.insertText', { text });
     },
+    async press(key) {
+      const code = { Tab: 9, Enter: 13 }[key];
+      const text = key === 'Enter' ? { text: '\r' } : {};
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', key, windowsVirtualKeyCode: code, ...text });
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', key, windowsVirtualKeyCode: code });
+    },
+    resize: (width, height) =>
+      send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false }),
+    prefer: (value) => send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] }),
   };
 }
