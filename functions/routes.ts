@@ -131,6 +131,7 @@ export const routes = {
       'Jobs/by_batch': ['Query'],
       Columns: ['GetItem', ...creations.Columns],
       Sequences: ['GetItem', ...creations.Sequences],
+      DeviceQueue: [...creations.DeviceQueue, 'DeleteItem'],
     },
     timeoutSeconds: 28,
   },

@@ -74,6 +74,11 @@ export const BatchRow = z.extend(BatchProjection, {
    */
   queue_key: z.exactOptional(z.nullable(z.string())),
   /**
+   * What its user was charged for its place (see data/queue/fair-order.ts), until a device has
+   * taken it.
+   */
+  queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
+  /**
    * The calls that change its jobs in several transactions, and are under way (see
    * lifecycle/pending-calls.ts): the id of one that cancels some; of one that adds some also the
    * `creation_order` of its first job.

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { tagSteps } from '../../functions/data/queue/fair-order.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CorruptData, IllegalTransition, LeaseLost } from '../../functions/errors.ts';
 import { deep, trials } from '../support/depth.ts';
@@ -144,7 +145,7 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         await expectSound(user, device);
         // What the creation left in the queue stands before the canceled batch.
         const left = (await keysInQueue(client, names, device)).length;
-        expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.tag ?? 0).toBe(left * 8);
+        expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.end ?? 0).toBe(left * tagSteps.MEDIUM);
         if (at >= Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
       }
     });

@@ -3,11 +3,10 @@
  * before a device took them.
  */
 
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
-import { tagOfKey } from '../../functions/data/queue/fair-order.ts';
+import { tagOfKey, tagSteps } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import { trials } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
@@ -24,7 +23,7 @@ const stack = workerStack(client, names, clock);
 type Whose = ReturnType<typeof newNames>;
 
 async function tagsOf({ device, user }: Whose): Promise<number[]> {
-  return (await keysInQueue(client, names, device, user)).map(tagOfKey);
+  return (await keysInQueue(client, names, device, user)).map((key) => tagOfKey(key) / tagSteps.MEDIUM);
 }
 
 async function createMany({ device, user }: Whose, count: number) {
@@ -48,15 +47,15 @@ describe('a batch that leaves the queue before a device took it', () => {
   it.each(Object.entries(ways))('by %s gives its place back, the last one first', async (_, leave) => {
     const whose = newNames();
     const [, , third, fourth] = await createMany(whose, 4);
-    expect(await tagsOf(whose)).toEqual([0, 8, 16, 24]);
+    expect(await tagsOf(whose)).toEqual([0, 1, 2, 3]);
     // There is one behind it still.
     await leave(whose.user, third!);
     await createMany(whose, 1);
-    expect(await tagsOf(whose)).toEqual([0, 8, 24, 32]);
+    expect(await tagsOf(whose)).toEqual([0, 1, 3, 4]);
     await stack.cancel(whose.user, (await stack.create(whose.user, { device_type: whose.device })).id);
     await leave(whose.user, fourth!);
     await createMany(whose, 1);
-    expect(await tagsOf(whose)).toEqual([0, 8, 32, 40]);
+    expect(await tagsOf(whose)).toEqual([0, 1, 4, 5]);
     expect(await misplacedBatches(client, names, whose)).toEqual([]);
   });
 
@@ -64,9 +63,9 @@ describe('a batch that leaves the queue before a device took it', () => {
     const whose = newNames();
     const batches = await createMany(whose, 6);
     for (const at of [1, 3, 2, 0, 5, 4]) await stack.cancel(whose.user, batches[at]!.id);
-    expect(await clocksOf(client, names, whose)).toMatchObject(new Map([['MEDIUM', { tag: 0, withdrawn: [] }]]));
+    expect(await clocksOf(client, names, whose)).toEqual(new Map([['MEDIUM', { end: 0, withdrawn: [] }]]));
     await createMany(whose, 2);
-    expect(await tagsOf(whose)).toEqual([0, 8]);
+    expect(await tagsOf(whose)).toEqual([0, 1]);
   });
 
   it('gives its place back again where jobs bring it back, and it leaves once more', async () => {
@@ -90,7 +89,7 @@ describe('a batch that a device took', () => {
     await stack.cancel(whose.user, first!.id);
     await stack.cancel(whose.user, second!.id);
     await createMany(whose, 1);
-    expect(await tagsOf(whose)).toEqual([8]);
+    expect(await tagsOf(whose)).toEqual([1]);
   });
 
   it('keeps its place where the claim meets the cancellation, and gives it back where that came first', async () => {
@@ -111,22 +110,39 @@ describe('a batch that a device took', () => {
         if (who === 'claim') expect(await met.claim(whose.device, 'worker')).toBeUndefined();
         else await met.cancel(whose.user, batch!.id);
         await createMany(whose, 1);
-        expect(await tagsOf(whose)).toEqual([who === 'cancellation' && isMet ? 8 : 0]);
+        expect(await tagsOf(whose)).toEqual([who === 'cancellation' && isMet ? 1 : 0]);
       }
     }
   });
 });
 
-describe('a clock of an earlier release', () => {
-  it('goes on, and goes back', async () => {
+describe('jobs that are added to a batch in the queue', () => {
+  it('move it behind what was charged since, until a device has taken it', async () => {
     const { device, user } = newNames();
-    const Item = { user_id: user, key: `clock#MEDIUM#${device}`, tag: 48 };
-    await client.send(new PutCommand({ TableName: names.Columns, Item }));
-    const batch = await stack.create(user, { device_type: device });
-    expect(await tagsOf({ device, user })).toEqual([48]);
-    await client.send(new PutCommand({ TableName: names.Columns, Item: { ...Item, tag: 56 } }));
-    await stack.cancel(user, batch.id);
-    expect((await clocksOf(client, names, { device, user })).get('MEDIUM')).toMatchObject({ tag: 48, withdrawn: [] });
+    const open = await stack.create(user, { device_type: device, open: true, jobs: 2 });
+    const next = await stack.create(user, { device_type: device });
+    expect(await tagsOf({ device, user })).toEqual([1, 2]);
+    await stack.add(user, open.id, 3);
+    expect(await tagsOf({ device, user })).toEqual([2, 5]);
+    expect((await stack.claim(device, 'worker'))?.batch.id).toBe(next.id);
+    expect((await stack.claim(device, 'worker'))?.batch.id).toBe(open.id);
+    await stack.add(user, open.id, 4);
+    await createMany({ device, user }, 1);
+    expect(await tagsOf({ device, user })).toEqual([2, 5, 10]);
+  });
+
+  it('are given back with it, each where no later batch waits', async () => {
+    const whose = newNames();
+    const open = await stack.create(whose.user, { device_type: whose.device, open: true });
+    const [next] = await createMany(whose, 1);
+    await stack.add(whose.user, open.id, 2);
+    await stack.cancel(whose.user, open.id);
+    expect((await clocksOf(client, names, whose)).get('MEDIUM')).toEqual({
+      end: 2 * tagSteps.MEDIUM,
+      withdrawn: [[0, tagSteps.MEDIUM]],
+    });
+    await stack.cancel(whose.user, next!.id);
+    expect((await clocksOf(client, names, whose)).get('MEDIUM')).toEqual({ end: 0, withdrawn: [] });
   });
 });
 
@@ -160,7 +176,7 @@ describe('creations, cancellations and claims at the same time', () => {
         taken.delete('');
         taken.delete(other.id);
         // Without any that a device took, the user stands where it began.
-        if (taken.size === 0) expect((await clocksOf(client, names, whose)).get('MEDIUM')?.tag).toBe(0);
+        if (taken.size === 0) expect((await clocksOf(client, names, whose)).get('MEDIUM')?.end).toBe(0);
         expect(await recountOf(client, names, user)).toEqual([]);
       }),
       trials(4, 40),

@@ -15,6 +15,7 @@ import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts'
 import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
+import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
 import { rebatch } from '../../functions/data/rebatches.ts';
 import { sequenceItem } from '../../functions/data/sequences.ts';
@@ -157,7 +158,9 @@ const batches = countJobs(uncounted, jobs)
   )
   .map((batch) => ({
     ...batch,
-    queue_key: isClaimable({ ...(batch as BatchRow), queue_key: null }) ? 'its key' : null,
+    queue_key: isClaimable({ ...(batch as BatchRow), queue_key: null })
+      ? queueKey({ tag: 0, priority: batch.queue_priority, created_at: batch.created_at, batchId: batch.id })
+      : null,
   }));
 
 beforeAll(async () => {

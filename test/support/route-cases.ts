@@ -149,7 +149,8 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     moreCalls: ({ batches: [batch] }) => [
       { path: { batch_id: batch!.id }, body: Array.from({ length: 60 }, () => ({ sequence: sequenceText() })) },
     ],
-    callsOfNewcomers: (batch_id) => [{ path: { batch_id }, body: [{ sequence: sequenceText() }] }],
+    // The second time the batch is in the queue.
+    callsOfNewcomers: (batch_id) => Array(2).fill({ path: { batch_id }, body: [{ sequence: sequenceText() }] }),
     foreign: (theirs) =>
       Object.fromEntries(
         Object.entries(foreignBatch(theirs)).map(([place, [of, nobodys]]) => {

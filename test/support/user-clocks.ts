@@ -4,7 +4,7 @@
  */
 
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { placeOfKey, tagSteps, type UserClock } from '../../functions/data/queue/fair-order.ts';
+import { type PriorityClock, placeOfKey, tagSteps } from '../../functions/data/queue/fair-order.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 
@@ -33,14 +33,10 @@ export async function clocksOf(
   client: DynamoDBDocumentClient,
   { Columns }: TableNames<'Columns'>,
   { user, device }: { readonly user: string; readonly device: string },
-): Promise<Map<string, UserClock>> {
+): Promise<Map<string, PriorityClock>> {
   const items = await itemsOfOwner(client, Columns, user);
-  return new Map(
-    items.flatMap((item): [string, UserClock][] => {
-      const [kind, priority, type] = String(item.key).split('#');
-      return kind === 'clock' && type === device ? [[priority as string, item as unknown as UserClock]] : [];
-    }),
-  );
+  const clock = items.find(({ key }) => key === `work#${device}`);
+  return new Map(Object.entries((clock?.clocks ?? {}) as Record<string, PriorityClock>));
 }
 
 /**
@@ -62,6 +58,6 @@ export async function misplacedBatches(
     const isApart = tag >= (ends.get(priority) ?? 0);
     ends.set(priority, end);
     const isGivenBack = clock?.withdrawn.some(([from, to]) => tag < to && end > from);
-    return !isApart || clock === undefined || end > clock.tag || isGivenBack;
+    return !isApart || clock === undefined || end > clock.end || isGivenBack;
   });
 }

@@ -278,7 +278,9 @@ const maxBytes = 3_500_000;
 export function fits(draft: Draft): boolean {
   const heads = 2;
   const rows = draft.batches.size + draft.jobs.size + draft.sequences.size;
-  const inQueues = 2 * [...draft.batches.values()].filter(({ queue_key }) => queue_key !== undefined).length;
+  // A batch that grows in its queue changes its item's key.
+  const inQueue = ({ queue_key, open }: BatchRow) => (queue_key === undefined ? 0 : open ? 3 : 2);
+  const inQueues = [...draft.batches.values()].reduce((sum, row) => sum + inQueue(row), 0);
   const lease = draft.lease === undefined ? 0 : 1;
   const inColumns = draft.blocks.size + draft.summaries.size + draft.processedCalls.length;
   const items = heads + rows + inColumns + inQueues + lease;

@@ -10,7 +10,16 @@ import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { batchGet, getItem } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { newUserClock, placeBatch, queueKey, tagOfKey, type UserClock, withdrawBatch } from '../queue/fair-order.ts';
+import {
+  placeOfKey,
+  placeWork,
+  queueKey,
+  type TimeRange,
+  tagSteps,
+  type UserClock,
+  withCharge,
+  withdrawWork,
+} from '../queue/fair-order.ts';
 import { clockTag, deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
 import type { Draft, Owner } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
@@ -31,60 +40,65 @@ export function isClaimable(batch: BatchRow): boolean {
   return countRunnable(jobs_count_per_status) > 0 || (open && status !== 'PENDING');
 }
 
-/** The owner's clocks by their keys, where there are any, each with the device's. */
+/** The owner's clocks by device type, where there are any, each with the device's. */
 export type StoredClocks = ReadonlyMap<string, { readonly device: number; readonly user: UserClock | undefined }>;
 
 /**
- * The owner's clock for a device and a priority, in the Columns table: only this owner's creations
- * and cancellations are at it.
+ * The owner's clock for a device, in the Columns table: only this owner's creations and
+ * cancellations are at it.
  */
-function userClockKey({ device_type, queue_priority }: BatchRow): string {
-  return `clock#${queue_priority}#${device_type}`;
-}
-
-function enters(row: BatchRow): boolean {
-  return typeof row.queue_key !== 'string' && isClaimable(row);
+function userClockKey(deviceType: string): string {
+  return `work#${deviceType}`;
 }
 
 /**
- * Whether the draft takes the batch out of its queue before a device took it: no job of it has run,
- * or the batch would say so.
+ * What the draft does with the batch's place: it enters the queue, leaves it, or gets further jobs
+ * in it.
  */
-function isWithdrawn({ stored }: Draft, row: BatchRow): boolean {
-  return typeof row.queue_key === 'string' && !isClaimable(row) && stored.batches.get(row.id)?.status === 'PENDING';
+function moveOf({ stored }: Draft, row: BatchRow): 'enters' | 'leaves' | 'grows' | undefined {
+  const isInQueue = typeof row.queue_key === 'string';
+  if (isInQueue !== isClaimable(row)) return isInQueue ? 'leaves' : 'enters';
+  return isInQueue && addedJobs(stored, row) > 0 ? 'grows' : undefined;
+}
+
+function addedJobs({ batches }: Draft['stored'], { id, jobs_count }: BatchRow): number {
+  return jobs_count - (batches.get(id)?.jobs_count ?? 0);
 }
 
 /**
- * Reads the clocks of those batches of the draft that enter a queue, and the owner's of those that
- * leave one before a device took them. The owner's is strongly consistent, since the transaction is
- * conditional on it. A device's clock that lags costs a little fairness. For each device and
- * priority 1 read unit, and half a one more where a batch enters.
+ * Reads the clocks of those batches of the draft that enter a queue or grow there, and the owner's
+ * of those that leave one before a device took them. The owner's is strongly consistent, since the
+ * transaction is conditional on it. A device's clock that lags costs a little fairness. For each
+ * device 1 read unit, and half a one more where a batch enters or grows.
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
   { DeviceQueue, Columns }: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>,
   { userId, draft }: Pick<Owner, 'userId'> & { readonly draft: Draft },
 ): Promise<StoredClocks> {
-  const rows = [...draft.batches.values()];
-  const moving = [...rows.filter((row) => isWithdrawn(draft, row)), ...rows.filter(enters)];
-  const byClock = new Map(moving.map((row) => [userClockKey(row), row]));
-  if (byClock.size === 0) return new Map();
+  const charged = new Map<string, boolean>();
+  for (const row of draft.batches.values()) {
+    const move = moveOf(draft, row);
+    if (move === undefined || (move === 'leaves' && row.queue_charges === undefined)) continue;
+    charged.set(row.device_type, charged.get(row.device_type) || move !== 'leaves');
+  }
+  if (charged.size === 0) return new Map();
   const [users, ...devices] = await Promise.all([
     batchGet(client, {
       table: Columns,
-      keys: Array.from(byClock.keys(), (key) => ({ user_id: userId, key })),
+      keys: Array.from(charged.keys(), (type) => ({ user_id: userId, key: userClockKey(type) })),
       consistent: true,
     }),
-    ...Array.from(byClock.values(), async (row) => {
-      if (!enters(row)) return 0;
-      const key = { device_type: row.device_type, key: deviceClockKey };
+    ...Array.from(charged, async ([device_type, isCharged]) => {
+      if (!isCharged) return 0;
+      const key = { device_type, key: deviceClockKey };
       return clockTag(await getItem(client, { table: requireQueue(DeviceQueue), key, consistent: false }));
     }),
   ]);
   return new Map(
-    Array.from(byClock.keys(), (key, at) => {
-      const user = users.find((item) => item.key === key);
-      return [key, { device: devices[at] as number, user: user && storedRow(StoredUserClock, user) }];
+    Array.from(charged.keys(), (type, at) => {
+      const user = users.find(({ key }) => key === userClockKey(type));
+      return [type, { device: devices[at] as number, user: user && storedRow(StoredUserClock, user).clocks }];
     }),
   );
 }
@@ -113,43 +127,49 @@ export function queueChanges(
 ): QueueChanges {
   const { lease } = draft;
   const userClocks = new Map<string, UserClock>();
-  const clocksOf = (row: BatchRow) => {
-    const key = userClockKey(row);
-    const stored = clocks.get(key);
-    if (stored === undefined) throw new RangeError(`The clock ${key} was not read.`);
-    return { device: stored.device, user: userClocks.get(key) ?? stored.user ?? newUserClock };
+  const clocksOf = ({ device_type }: BatchRow) => {
+    const stored = clocks.get(device_type);
+    if (stored === undefined) throw new RangeError(`The clock of ${device_type} was not read.`);
+    return { device: stored.device, user: userClocks.get(device_type) ?? stored.user ?? {} };
   };
   const writes: Write[] = [];
   let leavesByLease = false;
   const batches = Array.from(draft.batches.values(), (row): BatchRow => {
-    const { queue_key, device_type } = row;
-    const isInQueue = typeof queue_key === 'string';
-    if (isInQueue === isClaimable(row)) return row;
+    const move = moveOf(draft, row);
+    if (move === undefined) return row;
+    const { queue_key, queue_charges, ...rest } = row;
+    const { device_type, queue_priority: priority, created_at, id: batchId } = row;
     const TableName = requireQueue(tables.DeviceQueue);
-    if (isInQueue) {
-      const isLeased = lease !== undefined && lease.item.key === queue_key;
+    const isLeased = lease !== undefined && lease.item.key === queue_key;
+    const remove = () => {
       leavesByLease ||= isLeased;
       const Delete = { TableName, Key: { device_type, key: queue_key } };
       writes.push({ Delete: isLeased ? { ...Delete, ...fenceIs(lease.item.fence) } : Delete });
-      if (isWithdrawn(draft, row)) {
-        userClocks.set(
-          userClockKey(row),
-          withdrawBatch(clocksOf(row).user, { tag: tagOfKey(queue_key), priority: row.queue_priority }),
-        );
-      }
-      return { ...row, queue_key: null };
+    };
+    if (move === 'leaves') {
+      remove();
+      const giveBack = (user: UserClock, charge: TimeRange) => withdrawWork(user, priority, charge);
+      if (queue_charges) userClocks.set(device_type, queue_charges.reduceRight(giveBack, clocksOf(row).user));
+      return { ...rest, queue_key: null };
     }
-    const { tag, user } = placeBatch(clocksOf(row), row.queue_priority);
-    userClocks.set(userClockKey(row), user);
-    const key = queueKey({ tag, priority: row.queue_priority, created_at: row.created_at, batchId: row.id });
+    const jobs = move === 'enters' ? countRunnable(row.jobs_count_per_status) : addedJobs(draft.stored, row);
+    // A batch that grows gets a later key than it had.
+    const notBefore = typeof queue_key === 'string' ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
+    const { tag, charge, user } = placeWork(clocksOf(row), { priority, jobs: Math.max(1, jobs), notBefore });
+    userClocks.set(device_type, user);
+    // What a device has, or had once, keeps its place.
+    if (move === 'grows' && queue_charges === undefined) return row;
+    if (move === 'grows') remove();
+    const key = queueKey({ tag, priority, created_at, batchId });
     const Item = newQueueItem({ device_type, key, user_id: userId });
     const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
     writes.push({ Put: { TableName, Item, ...isNew } });
-    return { ...row, queue_key: key };
+    return { ...row, queue_key: key, queue_charges: withCharge(queue_charges ?? [], charge) };
   });
-  for (const [key, after] of userClocks) {
-    const before = clocks.get(key)?.user;
-    if (after !== before) writes.push(writeUserClock(tables.Columns, { user_id: userId, key }, { before, after }));
+  for (const [deviceType, after] of userClocks) {
+    const before = clocks.get(deviceType)?.user;
+    const Key = { user_id: userId, key: userClockKey(deviceType) };
+    if (after !== before) writes.push(writeUserClock(tables.Columns, Key, { before, after }));
   }
   if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireQueue(tables.DeviceQueue), lease));
   return { batches, writes };
@@ -160,22 +180,11 @@ function writeUserClock(
   Key: { readonly user_id: string; readonly key: string },
   { before, after }: { readonly before: UserClock | undefined; readonly after: UserClock },
 ): Write {
-  const Item = { ...Key, ...after };
-  if (before === undefined) {
-    const ExpressionAttributeNames = { '#key': 'key' };
-    return { Put: { TableName, Item, ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames } };
-  }
-  // Clocks had nothing withdrawn once.
-  const isSame = 'withdrawn = :withdrawn';
-  const hasNone = before.withdrawn.length === 0 ? ' OR attribute_not_exists(withdrawn)' : '';
-  return {
-    Put: {
-      TableName,
-      Item,
-      ConditionExpression: `tag = :tag AND (${isSame}${hasNone})`,
-      ExpressionAttributeValues: { ':tag': before.tag, ':withdrawn': before.withdrawn },
-    },
-  };
+  const condition =
+    before === undefined
+      ? { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } }
+      : { ConditionExpression: 'clocks = :before', ExpressionAttributeValues: { ':before': before } };
+  return { Put: { TableName, Item: { ...Key, clocks: after }, ...condition } };
 }
 
 function updateLease(TableName: string, { item, idle_since, ...lease }: NonNullable<Draft['lease']>): Write {

@@ -168,12 +168,14 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     job.status === 'RUNNING' ? {} : { status: 'RUNNING', start_timestamp: source.time },
     source,
   );
-  const begun = updateRow(
-    batch,
-    batch.status === 'RUNNING'
-      ? {}
-      : { status: 'RUNNING', ...(batch.start_datetime === null && { start_datetime: source.time }) },
-    source,
+  const begun = taken(
+    updateRow(
+      batch,
+      batch.status === 'RUNNING'
+        ? {}
+        : { status: 'RUNNING', ...(batch.start_datetime === null && { start_datetime: source.time }) },
+      source,
+    ),
   );
   const running =
     job.status === 'RUNNING'
@@ -188,6 +190,12 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     losses,
     unseen_losses,
   });
+}
+
+/** The batch once a device has it: what it was charged is not given back any more. */
+function taken(batch: BatchRow): BatchRow {
+  const { queue_charges, ...rest } = batch;
+  return queue_charges === undefined ? batch : { ...rest, rev: batch.rev + 1 };
 }
 
 /**

@@ -1,34 +1,45 @@
 /**
- * The order in which a device takes batches: fair between users, by priority, without starvation.
- * It is start-time fair queueing (Goyal, Vin and Cheng, 1996), each user and priority being a flow
- * of its own.
+ * The order in which a device takes batches: fair between users by work, by priority, without
+ * starvation. It is start-time fair queueing (Goyal, Vin and Cheng, 1996): each user is a flow, and
+ * a job is the unit of work.
  *
- * Every batch gets a tag when it enters the queue, and the smallest tag is next. A user's batches
- * of one priority stand apart by one step, which is the shorter the higher the priority. So two
- * users take turns, and a HIGH batch passes LOW ones, but only four for each of theirs. Tags are
- * whole numbers, so that sums are exact.
+ * Every batch gets a tag when it enters the queue, and the smallest tag is next. A batch is charged
+ * to its user: it takes up virtual time, as long as its jobs need at the rate of its priority. Its
+ * tag is where its last job starts. Tags are whole numbers, so that sums are exact.
  */
 
 import { queueKeyPattern } from '../../queue-key-pattern.ts';
 import { QueuePriority } from '../../schemas/values.ts';
 
 /**
- * From a batch to the user's next one of the same priority: 32 by the weight of the priority, which
- * is 32, 8, 4, 2 and 1.
+ * The virtual time of one job. The rates, jobs by time, are in the proportion of 32, 8, 4, 2 and 1.
+ * A step is large, because the ends of charges are rounded up.
  */
-export const tagSteps: Readonly<Record<QueuePriority, number>> = { CRITICAL: 1, HIGH: 4, MEDIUM: 8, LOW: 16, FREE: 32 };
+export const tagSteps: Readonly<Record<QueuePriority, number>> = {
+  CRITICAL: 100,
+  HIGH: 400,
+  MEDIUM: 800,
+  LOW: 1_600,
+  FREE: 3_200,
+};
 
-/** A user's clock for a device and a priority. */
-export interface UserClock {
-  /** One step behind the user's last batch of this priority; 0 where there was none. */
-  readonly tag: number;
+/** From a time to before another one. */
+export type TimeRange = [from: number, to: number];
+
+/** What a user's work of one priority is charged. */
+export interface PriorityClock {
+  /** Where the charges end; 0 where there was none. */
+  readonly end: number;
   /**
-   * Steps before it whose batches left the queue before a device took them: from a tag to before
-   * another one, in ascending order, never adjacent. They are given back only from the end: a new
-   * batch in one of them would be a further one beside those that wait behind it.
+   * Charges before it whose batches left the queue before a device took them: in ascending order,
+   * never adjacent. They are given back only from the end: a new batch in one of them would be a
+   * further one beside those that wait behind it.
    */
-  readonly withdrawn: readonly (readonly [from: number, to: number])[];
+  readonly withdrawn: readonly TimeRange[];
 }
+
+/** A user's clock for a device: what was charged, by priority. */
+export type UserClock = Readonly<Partial<Record<QueuePriority, PriorityClock>>>;
 
 /** What the tag of the next batch follows from. */
 export interface Clocks {
@@ -40,36 +51,82 @@ export interface Clocks {
   readonly user: UserClock;
 }
 
-export const newUserClock: UserClock = { tag: 0, withdrawn: [] };
+/** Jobs to charge together. */
+export interface Work {
+  readonly priority: QueuePriority;
+  /** At least 1. */
+  readonly jobs: number;
+  /** They are charged from here on, or later. */
+  readonly notBefore?: number;
+}
 
-/** The tag of a user's next batch, and the user's clock after it. */
-export function placeBatch({ device, user }: Clocks, priority: QueuePriority): { tag: number; user: UserClock } {
-  const tag = Math.max(device, user.tag);
+/** The tag of a batch whose last jobs these are, what they are charged, and the clock after it. */
+export function placeWork(
+  { device, user }: Clocks,
+  { priority, jobs, notBefore = 0 }: Work,
+): { tag: number; charge: TimeRange; user: UserClock } {
+  const from = Math.max(device, notBefore, workEnd(user, priority));
+  const to = chargeEnd(user, from, { priority, jobs });
   // What the device has passed is worth nothing any more.
-  const withdrawn = user.withdrawn.filter(([, to]) => to > device);
-  return { tag, user: { tag: tag + tagSteps[priority], withdrawn } };
+  const withdrawn = user[priority]?.withdrawn.filter(([, end]) => end > device) ?? [];
+  return { tag: to - tagSteps[priority], charge: [from, to], user: { ...user, [priority]: { end: to, withdrawn } } };
+}
+
+/**
+ * Where the charges of a user's work end that is as urgent as this priority or more. Less urgent
+ * work does not count: nobody's urgent work waits behind their own slow work.
+ */
+export function workEnd(user: UserClock, priority: QueuePriority): number {
+  const { options } = QueuePriority;
+  return Math.max(...options.slice(0, options.indexOf(priority) + 1).map((each) => user[each]?.end ?? 0));
+}
+
+/**
+ * Where the charge of jobs ends that begins at `time`. While less urgent work is charged as well,
+ * only the difference of the rates is left. So all work of a user is never charged faster than its
+ * most urgent work alone, and nobody gains by spreading work over priorities.
+ */
+function chargeEnd(user: UserClock, time: number, { priority, jobs }: Work): number {
+  const rateOf = (each: QueuePriority) => tagSteps.FREE / tagSteps[each];
+  let [end, left] = [time, jobs * tagSteps.FREE];
+  for (const slower of QueuePriority.options.slice(QueuePriority.options.indexOf(priority) + 1)) {
+    const slowerEnd = user[slower]?.end ?? 0;
+    if (slowerEnd <= end) continue;
+    const rate = rateOf(priority) - rateOf(slower);
+    const room = (slowerEnd - end) * rate;
+    if (room >= left) return end + Math.ceil(left / rate);
+    [end, left] = [slowerEnd, left - room];
+  }
+  return end + Math.ceil(left / rateOf(priority));
 }
 
 /** Of more, the earliest are forgotten: the clock's item stays within a write unit. */
 export const maxWithdrawnRanges = 24;
 
 /**
- * The user's clock once a batch that no device took has left the queue. It goes back behind the
- * last batch that waits or was taken. So the user's batches stay one step apart, and who cancels a
- * batch to create another one gains nothing.
+ * The user's clock once work that no device took has left the queue. It goes back to the last work
+ * of this priority that waits or was taken. So who cancels a batch to create another one gains
+ * nothing.
  */
-export function withdrawBatch(user: UserClock, { tag, priority }: Pick<QueuePlace, 'tag' | 'priority'>): UserClock {
-  const end = tag + tagSteps[priority];
-  // A place of no such clock, or of none: the clock was lost, or the key damaged.
-  if (!(end <= user.tag)) return user;
-  const from = user.withdrawn.find(([, to]) => to === tag)?.[0] ?? tag;
-  const to = user.withdrawn.find(([start]) => start === end)?.[1] ?? end;
-  const others = user.withdrawn.filter((range) => range[1] < from || range[0] > to);
-  if (to === user.tag) return { tag: from, withdrawn: others };
-  return {
-    tag: user.tag,
-    withdrawn: [...others, [from, to] as const].sort((a, b) => a[0] - b[0]).slice(-maxWithdrawnRanges),
-  };
+export function withdrawWork(user: UserClock, priority: QueuePriority, [from, to]: TimeRange): UserClock {
+  const { end, withdrawn } = user[priority] ?? { end: 0, withdrawn: [] };
+  // A charge of no such clock, or of none: the clock was lost, or the charge damaged.
+  if (!(from < to && to <= end)) return user;
+  const first = withdrawn.find((range) => range[1] === from)?.[0] ?? from;
+  const last = withdrawn.find((range) => range[0] === to)?.[1] ?? to;
+  const others = withdrawn.filter((range) => range[1] < first || range[0] > last);
+  if (last === end) return { ...user, [priority]: { end: first, withdrawn: others } };
+  const ofOthers = Object.entries(user).flatMap(([each, clock]) => (each === priority ? [] : clock.withdrawn)).length;
+  const ranges = [...others, [first, last] satisfies TimeRange].sort((a, b) => a[0] - b[0]);
+  const forgotten = Math.max(0, ranges.length + ofOthers - maxWithdrawnRanges);
+  return { ...user, [priority]: { end, withdrawn: ranges.slice(forgotten) } };
+}
+
+/** The charges of a batch with one more, adjacent ones joined; of more than 24 the latest. */
+export function withCharge(charges: readonly TimeRange[], [from, to]: TimeRange): TimeRange[] {
+  const last = charges.at(-1);
+  const joined: TimeRange[] = last?.[1] === from ? [...charges.slice(0, -1), [last[0], to]] : [...charges, [from, to]];
+  return joined.slice(-maxWithdrawnRanges);
 }
 
 /** What a batch's place in the queue follows from. */

@@ -8,7 +8,7 @@
 import * as z from 'zod/mini';
 import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
-import { Count } from '../../schemas/values.ts';
+import { Count, QueuePriority } from '../../schemas/values.ts';
 
 /** A batch in the queue, and its lease. */
 export const QueueItem = z.object({
@@ -69,10 +69,12 @@ export function clockTag(clock: Readonly<Record<string, unknown>> | undefined): 
   return tag as number;
 }
 
-/**
- * The owner's clock for a device and a priority, as the Columns table holds it: see fair-order.ts.
- */
-export const StoredUserClock = z.object({ tag: Count, withdrawn: z._default(z.array(z.tuple([Count, Count])), []) });
+const TimeRange = z.tuple([Count, Count]);
+
+/** The owner's clock for a device, as the Columns table holds it: see fair-order.ts. */
+export const StoredUserClock = z.object({
+  clocks: z.partialRecord(QueuePriority, z.object({ end: Count, withdrawn: z.array(TimeRange) })),
+});
 
 /** Keys of all batches lie from here on. */
 export const firstBatchKey = '0';

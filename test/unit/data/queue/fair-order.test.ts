@@ -3,15 +3,17 @@ import { describe, expect, it } from 'vitest';
 import {
   batchIdOfKey,
   maxWithdrawnRanges,
-  newUserClock,
-  placeBatch,
   placeOfKey,
+  placeWork,
   type QueuePlace,
   queueKey,
+  type TimeRange,
   tagOfKey,
   tagSteps,
   type UserClock,
-  withdrawBatch,
+  withCharge,
+  withdrawWork,
+  workEnd,
 } from '../../../../functions/data/queue/fair-order.ts';
 import { QueuePriority } from '../../../../functions/schemas/values.ts';
 import { fromMicroseconds } from '../../../../functions/timestamp.ts';
@@ -59,24 +61,20 @@ describe('queueKey', () => {
     expect(queueKey({ tag: 48, priority: 'MEDIUM', created_at, batchId })).toBe(
       '0000000000000048.2.2026-11-21T12:00:00.000001Z.5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a',
     );
-    expect(tagSteps).toEqual({ CRITICAL: 1, HIGH: 4, MEDIUM: 8, LOW: 16, FREE: 32 });
+    expect(tagSteps).toEqual({ CRITICAL: 100, HIGH: 400, MEDIUM: 800, LOW: 1600, FREE: 3200 });
   });
 });
 
-describe('withdrawBatch', () => {
+describe('withdrawWork', () => {
   /**
    * What a user does at a device that others keep busy: it creates, cancels what waits, and the
    * device goes on by so many tags.
    */
   const step = fc.oneof(
-    { weight: 4, arbitrary: fc.constant({ kind: 'create' as const }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), jobs: fc.integer({ min: 1, max: 4 }) }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('cancel' as const), at: fc.nat({ max: 40 }) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('go on' as const), by: fc.nat({ max: 40 }) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('go on' as const), by: fc.nat({ max: 4_000 }) }) },
   );
-
-  /** The place of the next batch, by all that wait or were taken. */
-  const expectedTag = (device: number, tags: readonly number[], size: number) =>
-    Math.max(device, ...tags.map((tag) => tag + size));
 
   it.each(QueuePriority.options)(
     'leaves a %s batch the place that it has without those that were withdrawn',
@@ -84,26 +82,28 @@ describe('withdrawBatch', () => {
       const size = tagSteps[priority];
       fc.assert(
         fc.property(fc.array(step, { minLength: 10, maxLength: 80 }), (steps) => {
-          let user = newUserClock;
+          let user: UserClock = {};
           let device = 0;
-          let waiting: number[] = [];
-          const taken: number[] = [];
+          let waiting: TimeRange[] = [];
+          const taken: TimeRange[] = [];
           for (const each of steps) {
             if (each.kind === 'create') {
-              const placed = placeBatch({ device, user }, priority);
-              expect(placed.tag).toBe(expectedTag(device, [...waiting, ...taken], size));
-              waiting.push(placed.tag);
+              const placed = placeWork({ device, user }, { priority, jobs: each.jobs });
+              const from = Math.max(device, ...[...waiting, ...taken].map(([, to]) => to));
+              expect(placed.charge).toEqual([from, from + each.jobs * size]);
+              expect(placed.tag).toBe(placed.charge[1] - size);
+              waiting.push(placed.charge);
               user = placed.user;
             } else if (each.kind === 'cancel') {
-              const [tag] = waiting.splice(each.at % Math.max(1, waiting.length), 1);
-              if (tag !== undefined) user = withdrawBatch(user, { tag, priority });
+              const [charge] = waiting.splice(each.at % Math.max(1, waiting.length), 1);
+              if (charge !== undefined) user = withdrawWork(user, priority, charge);
             } else {
               device += each.by;
-              taken.push(...waiting.filter((tag) => tag <= device));
-              waiting = waiting.filter((tag) => tag > device);
+              taken.push(...waiting.filter(([, to]) => to - size <= device));
+              waiting = waiting.filter(([, to]) => to - size > device);
             }
-            const inOrder = [...waiting, ...taken].sort((a, b) => a - b);
-            expect(inOrder.every((tag, at) => at === 0 || tag - inOrder[at - 1]! >= size)).toBe(true);
+            const inOrder = [...waiting, ...taken].sort((a, b) => a[0] - b[0]);
+            expect(inOrder.every(([from], at) => at === 0 || from >= inOrder[at - 1]![1])).toBe(true);
           }
         }),
         { seed },
@@ -112,25 +112,38 @@ describe('withdrawBatch', () => {
   );
 
   it('stays small, and forgets the earliest first: then a place is too late, never too early', () => {
-    let user = newUserClock;
-    const tags = Array.from({ length: 100 }, () => {
-      const placed = placeBatch({ device: 0, user }, 'LOW');
+    let user: UserClock = {};
+    const charges = Array.from({ length: 100 }, () => {
+      const placed = placeWork({ device: 0, user }, { priority: 'LOW', jobs: 1 });
       user = placed.user;
-      return placed.tag;
+      return placed.charge;
     });
-    const cancel = (each: readonly number[]) => {
-      for (const tag of each) user = withdrawBatch(user, { tag, priority: 'LOW' });
+    const cancel = (each: readonly TimeRange[]) => {
+      for (const charge of each) user = withdrawWork(user, 'LOW', charge);
     };
-    cancel(tags.filter((_, at) => at % 2 === 0));
-    expect(user.withdrawn).toHaveLength(maxWithdrawnRanges);
-    cancel(tags.filter((_, at) => at % 2 === 1));
-    expect(user).toEqual({ tag: (100 - 2 * maxWithdrawnRanges - 1) * 16, withdrawn: [] });
+    cancel(charges.filter((_, at) => at % 2 === 0));
+    expect(user.LOW?.withdrawn).toHaveLength(maxWithdrawnRanges);
+    const high = placeWork({ device: 0, user }, { priority: 'HIGH', jobs: 1 });
+    const behind = placeWork({ device: 0, user: high.user }, { priority: 'HIGH', jobs: 1 }).user;
+    const both = withdrawWork(behind, 'HIGH', high.charge);
+    expect([both.LOW?.withdrawn, both.HIGH?.withdrawn].flat()).toHaveLength(maxWithdrawnRanges);
+    cancel(charges.filter((_, at) => at % 2 === 1));
+    expect(user).toEqual({ LOW: { end: (100 - 2 * maxWithdrawnRanges - 1) * tagSteps.LOW, withdrawn: [] } });
   });
 
-  it('leaves a clock as it is that the batch is not of', () => {
-    const user: UserClock = { tag: 32, withdrawn: [] };
-    expect(withdrawBatch(user, { tag: 32, priority: 'LOW' })).toBe(user);
-    expect(withdrawBatch(user, { tag: Number.NaN, priority: 'LOW' })).toBe(user);
+  it('leaves a clock as it is that the charge is not of', () => {
+    const user: UserClock = { LOW: { end: 3_200, withdrawn: [] } };
+    expect(withdrawWork(user, 'LOW', [3_200, 4_800])).toBe(user);
+    expect(withdrawWork(user, 'LOW', [Number.NaN, 1_600])).toBe(user);
+    expect(withdrawWork(user, 'HIGH', [0, 400])).toBe(user);
+  });
+});
+
+describe('withCharge', () => {
+  it('joins what is adjacent, and keeps as much as a clock does', () => {
+    expect(withCharge([[0, 800]], [800, 1_600])).toEqual([[0, 1_600]]);
+    const apart = Array.from({ length: 100 }, (_, at): TimeRange => [at * 10, at * 10 + 5]);
+    expect(apart.reduce<TimeRange[]>(withCharge, [])).toEqual(apart.slice(-maxWithdrawnRanges));
   });
 });
 
@@ -138,6 +151,8 @@ interface Submission {
   readonly hour: number;
   readonly user: string;
   readonly priority: QueuePriority;
+  /** By default as many as all batches of the simulation have. */
+  readonly jobs?: number;
   /** When it is canceled, unless it is at the device by then. */
   readonly canceled?: number;
 }
@@ -147,6 +162,7 @@ const hoursOfBatch = 0.1;
 type Order = (waiting: readonly Waiting[]) => Waiting;
 interface Waiting extends Submission {
   readonly key: string;
+  readonly charge: TimeRange;
   readonly at: number;
 }
 
@@ -166,9 +182,9 @@ const byPriority: Order = (waiting) =>
 function simulate(
   submissions: readonly Submission[],
   order: Order = byKey,
+  jobsOfAll = 1,
 ): (Submission & { readonly waited: number })[] {
   const users = new Map<string, UserClock>();
-  const flowOf = ({ user, priority }: Submission) => `${user} ${priority}`;
   const served: (Submission & { readonly waited: number })[] = [];
   const coming = [...submissions].sort((a, b) => a.hour - b.hour);
   const waiting = new Set<Waiting>();
@@ -177,19 +193,20 @@ function simulate(
     for (const each of waiting) {
       if (each.canceled === undefined || each.canceled > time) continue;
       waiting.delete(each);
-      users.set(flowOf(each), withdrawBatch(users.get(flowOf(each))!, placeOfKey(each.key)));
+      users.set(each.user, withdrawWork(users.get(each.user)!, each.priority, each.charge));
     }
   };
   for (let at = 0; at < coming.length || waiting.size > 0; ) {
     for (; at < coming.length && coming[at]!.hour <= hour + 1e-9; at++) {
       const submission = coming[at]!;
       cancelUntil(submission.hour);
-      const flow = flowOf(submission);
-      const { tag, user } = placeBatch({ device, user: users.get(flow) ?? newUserClock }, submission.priority);
-      users.set(flow, user);
+      const { priority, jobs = jobsOfAll } = submission;
+      const clocks = { device, user: users.get(submission.user) ?? {} };
+      const { tag, charge, user } = placeWork(clocks, { priority, jobs });
+      users.set(submission.user, user);
       const created_at = fromMicroseconds(at);
       const batchId = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
-      waiting.add({ ...submission, at, key: queueKey({ tag, priority: submission.priority, created_at, batchId }) });
+      waiting.add({ ...submission, at, charge, key: queueKey({ tag, priority, created_at, batchId }) });
     }
     cancelUntil(hour + 1e-9);
     if (waiting.size > 0) {
@@ -208,22 +225,25 @@ const longestWait = (served: ReturnType<typeof simulate>, user: string) =>
   Math.max(...served.flatMap((each) => (each.user === user ? each.waited : [])));
 
 describe('the order', () => {
-  it('makes nobody wait behind another’s thousand batches', () => {
+  it.each([1, 500])('makes nobody wait behind another’s 500 batches of %d jobs', (jobs) => {
     const submissions = [
       ...many(500, { hour: 0, user: 'ada', priority: 'LOW' }),
       ...many(5, { hour: 1, user: 'bob', priority: 'LOW' }),
     ];
-    expect(longestWait(simulate(submissions), 'bob')).toBeCloseTo(0.8);
+    expect(longestWait(simulate(submissions, byKey, jobs), 'bob')).toBeCloseTo(0.8);
     expect(longestWait(simulate(submissions, firstCome), 'bob')).toBeCloseTo(49.4);
   });
 
-  it('lets nobody starve under a stream of higher priority', () => {
+  it.each([
+    [1, 2],
+    [500, 2.3],
+  ])('lets nobody starve under a stream of higher priority, of %d jobs a batch', (jobs, hours) => {
     const stream = Array.from(
       { length: 1000 },
       (_, at): Submission => ({ hour: at * hoursOfBatch, user: 'ada', priority: 'HIGH' }),
     );
     const submissions = [...stream, ...many(5, { hour: 1, user: 'bob', priority: 'LOW' })];
-    expect(longestWait(simulate(submissions), 'bob')).toBeCloseTo(2.0);
+    expect(longestWait(simulate(submissions, byKey, jobs), 'bob')).toBeCloseTo(hours);
     expect(longestWait(simulate(submissions, byPriority), 'bob')).toBeCloseTo(99.4);
   });
 
@@ -286,5 +306,166 @@ describe('the order', () => {
     const whileBothWait = users.slice(0, users.lastIndexOf('eve') + 1);
     expect(whileBothWait.filter((user) => user === 'ada')).toHaveLength(5);
     expect(whileBothWait.join(' ')).not.toContain('ada ada');
+  });
+});
+
+/** A batch of the user who tries to gain. */
+interface Tried {
+  readonly priority: QueuePriority;
+  readonly at: number;
+  tag: number;
+  jobs: number;
+  charges: TimeRange[];
+}
+
+/**
+ * A device with a queue of an honest user, whose many batches of one job wait from the beginning,
+ * and of another one, who tries to gain. Every job takes the same time. Counts the jobs of both.
+ */
+class Contest {
+  readonly honest: QueuePriority;
+  readonly done = { honest: 0, other: 0 };
+  /** The largest lead of the other user at the end of any job. */
+  lead = 0;
+  device = 0;
+  user: UserClock = {};
+  waiting: Tried[] = [];
+  held: Tried | undefined;
+  created = 0;
+
+  constructor(honest: QueuePriority) {
+    this.honest = honest;
+  }
+
+  create(priority: QueuePriority, jobs: number): void {
+    const { tag, charge, user } = placeWork(this, { priority, jobs });
+    this.user = user;
+    this.created += 1;
+    this.waiting.push({ priority, at: this.created, tag, jobs, charges: [charge] });
+  }
+
+  cancel(at: number): void {
+    const [batch] = this.waiting.splice(at % Math.max(1, this.waiting.length), 1);
+    for (const charge of batch?.charges.reverse() ?? []) this.user = withdrawWork(this.user, batch!.priority, charge);
+  }
+
+  add(at: number, jobs: number): void {
+    const batch = this.waiting[at % Math.max(1, this.waiting.length)];
+    if (batch === undefined) return;
+    const { tag, charge, user } = placeWork(this, { priority: batch.priority, jobs, notBefore: batch.tag + 1 });
+    this.user = user;
+    Object.assign(batch, { tag, jobs: batch.jobs + jobs, charges: withCharge(batch.charges, charge) });
+  }
+
+  /** Adds jobs to the batch that the device has. */
+  addToHeld(jobs: number): void {
+    if (this.held === undefined) return;
+    this.user = placeWork(this, { priority: this.held.priority, jobs }).user;
+    this.held.jobs += jobs;
+  }
+
+  /** The device runs the next job. */
+  run(): void {
+    const rank = (priority: QueuePriority) => QueuePriority.options.indexOf(priority);
+    const compare = (a: Tried, b: Tried) => a.tag - b.tag || rank(a.priority) - rank(b.priority) || a.at - b.at;
+    const next = this.held ?? this.waiting.sort(compare)[0];
+    const honest = {
+      priority: this.honest,
+      at: 0,
+      tag: this.done.honest * tagSteps[this.honest],
+      jobs: 1,
+      charges: [],
+    };
+    if (next === undefined || (this.held === undefined && compare(honest, next) < 0)) {
+      this.device = Math.max(this.device, honest.tag);
+      this.done.honest += 1;
+      return;
+    }
+    if (this.held === undefined) {
+      this.device = Math.max(this.device, next.tag);
+      this.waiting = this.waiting.filter((each) => each !== next);
+    }
+    next.jobs -= 1;
+    this.held = next.jobs === 0 ? undefined : next;
+    this.done.other += 1;
+    this.lead = Math.max(this.lead, this.done.other - this.done.honest);
+  }
+
+  /** The batch that the device has goes behind the others: its jobs are charged already. */
+  putBack(): void {
+    if (this.held === undefined) return;
+    const tag = Math.max(this.device, this.held.tag + 1, workEnd(this.user, this.held.priority));
+    this.waiting.push({ ...this.held, tag });
+    this.held = undefined;
+  }
+}
+
+describe('a user who tries to gain', () => {
+  const from = (priority: QueuePriority) => QueuePriority.options.slice(QueuePriority.options.indexOf(priority));
+  const jobs = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 60 }), fc.constant(500));
+  const at = fc.nat({ max: 50 });
+  const tried = (honest: QueuePriority) =>
+    fc.oneof(
+      { weight: 4, arbitrary: fc.tuple(fc.constant('create' as const), fc.constantFrom(...from(honest)), jobs) },
+      { weight: 2, arbitrary: fc.tuple(fc.constant('cancel' as const), at) },
+      { weight: 2, arbitrary: fc.tuple(fc.constant('add' as const), at, jobs) },
+      { weight: 3, arbitrary: fc.tuple(fc.constant('run' as const), fc.integer({ min: 1, max: 40 })) },
+    );
+
+  it.each(QueuePriority.options)(
+    'splits, joins, spreads, cancels and adds, and is never more than a job ahead of one who is honest at %s',
+    (honest) => {
+      fc.assert(
+        fc.property(fc.array(tried(honest), { minLength: 5, maxLength: 120 }), (steps) => {
+          const contest = new Contest(honest);
+          for (const [kind, first, second] of steps) {
+            if (kind === 'create') contest.create(first, second);
+            else if (kind === 'cancel') contest.cancel(first);
+            else if (kind === 'add') contest.add(first, second);
+            else for (let times = 0; times < first; times++) contest.run();
+          }
+          for (let times = 0; times < 3_000; times++) contest.run();
+          expect(contest.lead).toBeLessThanOrEqual(1);
+        }),
+        { seed },
+      );
+    },
+  );
+
+  it.each([['LMF'], ['MLF'], ['FLM'], ['FM']])(
+    'spreads over priorities, in the order %s, and gets no more than half',
+    (order) => {
+      const contest = new Contest('MEDIUM');
+      const priorities = { F: 'FREE', L: 'LOW', M: 'MEDIUM' } as const;
+      for (const letter of order) {
+        for (let times = 0; times < 200; times++) contest.create(priorities[letter as 'F'], 1);
+      }
+      for (let times = 0; times < 400; times++) contest.run();
+      expect(contest.done.other).toBeGreaterThanOrEqual(199);
+      expect(contest.lead).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it('feeds an open batch at the device, and gains no more than the device gives it at once', () => {
+    const contest = new Contest('MEDIUM');
+    contest.create('MEDIUM', 1);
+    const jobsOfDevice = 30;
+    for (let turns = 0; turns < 3_000; turns++) {
+      contest.run();
+      contest.addToHeld(1);
+      if (contest.held === undefined && contest.waiting.length === 0) contest.create('MEDIUM', 2);
+      if (turns % jobsOfDevice === 0) contest.putBack();
+    }
+    expect(contest.lead).toBeLessThanOrEqual(jobsOfDevice + 1);
+    expect(contest.done.other).toBeGreaterThan(1_000);
+  });
+
+  it('has its urgent work done before its slow work, at nearly the same price', () => {
+    const contest = new Contest('FREE');
+    for (let times = 0; times < 100; times++) contest.create('FREE', 1);
+    for (let times = 0; times < 64; times++) contest.create('CRITICAL', 1);
+    // Meanwhile each of the two has three FREE jobs done.
+    for (let times = 0; times < 64 + 2 * 3; times++) contest.run();
+    expect(contest.waiting.map(({ priority }) => priority)).not.toContain('CRITICAL');
   });
 });
