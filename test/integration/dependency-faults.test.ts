@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import { useOwnTimeouts } from '../support/client-timeouts.ts';
@@ -26,14 +27,16 @@ const row = {
   status: 'PENDING' as const,
   jobs_count: 0,
 };
+const patient = await loadHandlers(routesWithToken);
+vi.resetModules();
 useOwnTimeouts();
-const handlers = await loadHandlers(routesWithToken);
+const impatient = await loadHandlers(routesWithToken);
 /** Every way of every route. */
 const requests = routesWithToken.flatMap((route) =>
   Object.entries(routeCases[route].ways({ batches: [row, row], jobs: [row] })).map(([name, request]) => ({
     name,
+    route,
     event: () => gatewayEvent(route, { userId: 'user', ...request }),
-    handler: handlers[route],
   })),
 );
 
@@ -43,10 +46,15 @@ afterAll(async () => {
 });
 
 /** What every endpoint answers. */
-function answers() {
+function answers(handlers: typeof patient, milliseconds?: number) {
   return Promise.all(
-    requests.map(async ({ name, event, handler }) => {
-      const { statusCode, headers, body } = await handler(event(), lambdaContext());
+    requests.map(async ({ name, route, event }) => {
+      const context = lambdaContext(milliseconds);
+      // Timers end in the order of their times, however busy the machine is.
+      const isOver = milliseconds === undefined ? [] : [wait(milliseconds)];
+      const answer = await Promise.race([handlers[route](event(), context), ...isOver]);
+      if (answer === undefined) return { name, statusCode: 'none in time' };
+      const { statusCode, headers, body } = answer;
       const { code } = ErrorBody.parse(JSON.parse(body));
       expect(code).toBe(String(statusCode));
       return { name, statusCode, retryAfter: headers?.['Retry-After'] };
@@ -67,12 +75,17 @@ const awsError =
 describe('every endpoint', () => {
   it('answers 504 when DynamoDB is silent', async () => {
     behaviour = () => undefined;
-    expect(await answers()).toEqual(everyone(504));
+    expect(await answers(impatient)).toEqual(everyone(504));
+  });
+
+  it('answers 504 before the time of its function ends, whatever it still waits for', async () => {
+    behaviour = () => undefined;
+    expect(await answers(patient, 4_000)).toEqual(everyone(504));
   });
 
   it('answers 504 when DynamoDB breaks every connection', async () => {
     behaviour = (_, response) => response.destroy();
-    expect(await answers()).toEqual(everyone(504));
+    expect(await answers(patient)).toEqual(everyone(504));
   });
 
   it('answers 504 when DynamoDB stops in the middle of an answer', async () => {
@@ -80,14 +93,14 @@ describe('every endpoint', () => {
       response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.0', 'Content-Length': '1000' });
       response.write('{"Item":{');
     };
-    expect(await answers()).toEqual(everyone(504));
+    expect(await answers(impatient)).toEqual(everyone(504));
   });
 
   it('answers 429 when DynamoDB throttles', async () => {
     behaviour = awsError(400, 'ThrottlingException');
-    expect(await answers()).toEqual(everyone(429, '1'));
+    expect(await answers(patient)).toEqual(everyone(429, '1'));
     behaviour = awsError(400, 'ProvisionedThroughputExceededException');
-    expect(await answers()).toEqual(everyone(429, '1'));
+    expect(await answers(patient)).toEqual(everyone(429, '1'));
   });
 
   it.each<[string, RequestListener]>([
@@ -97,6 +110,6 @@ describe('every endpoint', () => {
     ['answers nonsense', (_, response) => response.writeHead(200).end('<html>')],
   ])('answers 500 when DynamoDB %s', async (_, does) => {
     behaviour = does;
-    expect(await answers()).toEqual(everyone(500));
+    expect(await answers(patient)).toEqual(everyone(500));
   });
 });
