@@ -345,6 +345,35 @@ describe('a list of batches whose page is all over old and new rows', () => {
   });
 });
 
+describe('a page of batches that lies deep among old rows, far apart', () => {
+  const deep = 'auth0|deep';
+  const rowCount = 400;
+  const rows = sample(batchRows(deep, rowCount)).map((batch) => ({
+    ...batch,
+    project_id: uuid('c', 1),
+    device_type: 'FRESNEL',
+    queue_priority: batch.seq % 8 === 0 ? ('HIGH' as const) : ('LOW' as const),
+  }));
+  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  beforeAll(() => loadList(client, tables, { list, userId: deep, rows, sealed: () => true }));
+
+  // The ranks 20 to 31 from either end: of the ids, an eighth of a segment more on either side.
+  it.each([
+    ['newest', 'DESC', 'Columns b#f#8..b#f#0000015', 'Columns b#i#8..b#i#0000014'],
+    ['oldest', 'ASC', 'Columns b#f#0000010..b#f#0000015', 'Columns b#i#9..b#i#0000015'],
+  ])('takes three steps, as ids are read beside old blocks, from the %s on', async (_, direction, ...ofPage) => {
+    const parameters = { queue_priority: ['HIGH'], order_by_direction: [direction], offset: ['20'], limit: ['12'] };
+    const query = BatchListQuery.parse(parameters);
+    const read = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))(deep, query);
+    const always = ['Columns b#head', 'Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999'];
+    expect(await readsOf(read)).toEqual({
+      answer: listOf(rows, query as never),
+      reads: [...always, ...ofPage, 'Batches 12 keys'].sort(),
+      steps: 3,
+    });
+  });
+});
+
 describe('a list of batches of many projects', () => {
   const manager = 'auth0|many projects';
   const rows = batches.map((batch) => ({ ...batch, user_id: manager, project_id: uuid('c', batch.seq % 7) }));
