@@ -62,6 +62,8 @@ describe('turns', () => {
     expect(impatient.callsOf()).toBeLessThan(10);
     await next.acquire();
     expect(next.callsOf()).toBeGreaterThan(impatient.callsOf());
+    // 2 s are twenty looks of both, and two calls take the lock.
+    expect(impatient.callsOf() + next.callsOf()).toBeLessThanOrEqual(22);
     // The dead one's does not end the turn of the next.
     await dead.release();
     const last = writer(300);
