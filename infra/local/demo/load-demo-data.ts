@@ -35,6 +35,8 @@ export async function loadDemoData(
     onProgress(`The data of an earlier start ${state}.${remark}`);
   }
   if (demo.sent === undefined) return;
+  const isRepetition = folder.demo !== undefined;
+  folder.keepDemo(demo);
   const accounts = demoData(demo, demo.now);
   const bucket = stack.deployment.functions.map(({ environment }) => environment.RESULTS_BUCKET).find(Boolean);
   for (const { results } of accounts) {
@@ -61,7 +63,8 @@ export async function loadDemoData(
   await Promise.all(
     accounts.map(async ({ events }, account) => {
       for (let at = sent[account] as number; at < events.length; at += deliverySize) {
-        await deliver(stack, events.slice(at, at + deliverySize), at < (before[account] as number) + deliverySize);
+        const mayBeRepeated = isRepetition && at < (before[account] as number) + deliverySize;
+        await deliver(stack, events.slice(at, at + deliverySize), mayBeRepeated);
         sent[account] = Math.min(at + deliverySize, events.length);
         folder.keepDemo({ ...demo, sent: sent.map((count, each) => Math.max(count, before[each] as number)) });
         showProgress();
