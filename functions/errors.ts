@@ -56,8 +56,9 @@ export class InvalidInput extends ServiceError {
 
 function listFirst(faults: readonly InputFault[]): InputFault[] {
   const listed = faults.slice(0, maxFaultsListed - 1);
-  const loc = faults[listed.length]?.loc.slice(0, 1) ?? [];
-  return [...listed, { loc, msg: `At least ${faults.length - listed.length} more faults`, type: 'more_faults' }];
+  const [next] = faults.slice(listed.length) as [InputFault];
+  const msg = `At least ${faults.length - listed.length} more faults, from here on`;
+  return [...listed, { loc: next.loc, msg, type: 'more_faults' }];
 }
 
 export class PayloadTooLarge extends ServiceError {
@@ -163,6 +164,15 @@ abstract class Conflict extends ServiceError {
  */
 export class IllegalTransition extends Conflict {
   override readonly name = 'IllegalTransition';
+}
+
+/** Batches wait for a device that is to be removed, or are at it. */
+export class DeviceInUse extends Conflict {
+  override readonly name = 'DeviceInUse';
+
+  constructor(deviceType: string) {
+    super('device_in_use', `Batches wait for ${deviceType} or are at it.`);
+  }
 }
 
 /** The same id again with other content. */

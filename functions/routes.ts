@@ -282,7 +282,13 @@ export const routes = {
     method: 'PUT',
     path: '/api/v1/devices/{device_type}',
     entry: 'endpoints/devices/announce-device',
-    uses: { Devices: ['UpdateItem'], DeviceQueue: ['Query'] },
+    uses: { Devices: ['GetItem', 'UpdateItem', 'PutItem'], DeviceQueue: ['Query'] },
+  },
+  removeDevice: {
+    method: 'DELETE',
+    path: '/api/v1/devices/{device_type}',
+    entry: 'endpoints/devices/remove-device',
+    uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query'] },
   },
   claimBatch: {
     method: 'POST',

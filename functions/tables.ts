@@ -191,7 +191,7 @@ export const tables = {
   Devices: {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
-    writtenBy: ['announceDevice'],
+    writtenBy: ['announceDevice', 'removeDevice'],
     partitionKey: 'kind',
     sortKey: 'device_type',
     keyTypes: { kind: 'S', device_type: 'S' },
@@ -221,6 +221,7 @@ export const tables = {
       'getBatchStatus',
       'listDevices',
       'announceDevice',
+      'removeDevice',
       'claimBatch',
       'extendLease',
       'uploadResults',

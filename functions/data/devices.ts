@@ -3,12 +3,16 @@
  */
 
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeviceInUse, LimitExceeded, NotFound } from '../errors.ts';
+import { escapedBytes } from '../json-text.ts';
 import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
-import { translateErrors } from './dynamodb/aws-errors.ts';
-import { getRow, queryAll } from './dynamodb/reads.ts';
+import { isConditionFailure, translateErrors } from './dynamodb/aws-errors.ts';
+import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
+import { getItem, getRow, type Item, queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import { workQueue } from './queue/queue.ts';
 
 /** The one partition that they share. */
 const kind = 'device';
@@ -42,41 +46,149 @@ export function getDevice(
     getRow(client, { table: tables.Devices, key: { kind, device_type: deviceType }, schema: DeviceRow });
 }
 
+/** So many devices, with so many bytes of specifications, fit into one answer. */
+const maxDevices = 200;
+const maxBytesOfSpecifications = 6_100_000;
+
+/** What all devices take, in an item of its own: `devices`, and `bytes` by roomFor. */
+const totalsKey = { kind: 'totals', device_type: 'devices' };
+
+/**
+ * The bytes that are counted for a specification: whole blocks, so that most new versions take the
+ * same.
+ */
+function roomFor(specs: string | undefined): number {
+  const block = 4_096;
+  return specs === undefined ? 0 : Math.ceil(escapedBytes(specs) / block) * block;
+}
+
 /**
  * The function that stores what a device announces, in place of what it announced before, and
- * returns it. What it does not say of who may read its specification stays. 1 write unit for each
- * KB.
+ * returns it. What is left out stays: the specification, and who may read it. Throws LimitExceeded
+ * beyond 200 devices, or 6 MB of all specifications together.
+ *
+ * 1 write unit for each KB. The first announcement, and one whose specification takes another
+ * number of 4 KB blocks, is a transaction: 2 for each KB and 2 more, and 2 strong reads.
  */
 export function announceDevice(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Devices'>,
   { now = Date.now }: { readonly now?: () => number } = {},
 ): (deviceType: string, announced: AnnounceRequest) => Promise<DeviceRow> {
-  return async (device_type, announced) => {
-    const { status, specs } = announced;
-    const isPublic = announced.public ?? device_type.startsWith('EMU_');
-    const { Attributes } = await translateErrors(
-      client.send(
-        new UpdateCommand({
-          TableName: tables.Devices,
-          Key: { kind, device_type },
-          UpdateExpression: [
-            'SET #name = :name, #status = :status, availability = :availability, specs = :specs, announced_at = :now',
-            `#public = ${announced.public === undefined ? 'if_not_exists(#public, :public)' : ':public'}`,
-          ].join(', '),
-          ExpressionAttributeNames: { '#name': 'name', '#status': 'status', '#public': 'public' },
-          ExpressionAttributeValues: {
-            ':name': specificationName(specs),
-            ':status': status,
-            ':availability': status === 'UP' ? 'ACTIVE' : 'INACTIVE',
-            ':specs': specs,
-            ':now': fromMilliseconds(now()),
-            ':public': isPublic,
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
+  return async (device_type, { status, specs, public: isPublic }) => {
+    const announced: Item = {
+      status,
+      availability: status === 'UP' ? 'ACTIVE' : 'INACTIVE',
+      announced_at: fromMilliseconds(now()),
+      ...(specs !== undefined && { specs, name: specificationName(specs), room: roomFor(specs) }),
+      ...(isPublic !== undefined && { public: isPublic }),
+    };
+    const stored =
+      (await updateCounted(device_type, announced)) ??
+      (await changeDevice(client, tables, device_type, (before) => ({
+        room: roomFor(before?.specs),
+        public: device_type.startsWith('EMU_'),
+        ...before,
+        ...announced,
+        device_type,
+      })));
+    return storedRow(DeviceRow, stored);
+  };
+
+  /** Updates a device for which as much room is counted already; undefined for any other. */
+  async function updateCounted(device_type: string, { room, ...set }: Item): Promise<Item | undefined> {
+    const names = Object.keys(set);
+    const command = new UpdateCommand({
+      TableName: tables.Devices,
+      Key: { kind, device_type },
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+      ConditionExpression: room === undefined ? 'attribute_exists(room)' : 'room = :room',
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: Object.fromEntries(
+        Object.entries({ ...set, ...(room !== undefined && { room }) }).map(([name, value]) => [`:${name}`, value]),
       ),
+      ReturnValues: 'ALL_NEW',
+    });
+    try {
+      return (await translateErrors(client.send(command))).Attributes;
+    } catch (error) {
+      if (isConditionFailure(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/**
+ * The function that removes a device, with its specification. Throws NotFound, and DeviceInUse
+ * while batches wait for it or are at it. 2 write units for each KB, and 2.
+ */
+export function removeDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices' | 'DeviceQueue'>,
+): (deviceType: string) => Promise<void> {
+  const queue = workQueue(client, tables);
+  return async (deviceType) => {
+    await changeDevice(client, tables, deviceType, async (before) => {
+      if (before === undefined) throw new NotFound('There is no such device.');
+      if ((await queue.count(deviceType)) !== 0) throw new DeviceInUse(deviceType);
+      return undefined;
+    });
+  };
+}
+
+/** Changes or removes a device and counts its room, in one transaction. Returns what it is now. */
+function changeDevice<After extends Item | undefined>(
+  client: DynamoDBDocumentClient,
+  { Devices: table }: TableNames<'Devices'>,
+  device_type: string,
+  change: (before: Item | undefined) => After | Promise<After>,
+): Promise<After> {
+  const key = { kind, device_type };
+  return optimisticTransaction(client, async () => {
+    const [before, counted] = await Promise.all(
+      [key, totalsKey].map((each) => getItem(client, { table, key: each, consistent: true })),
     );
-    return storedRow(DeviceRow, Attributes ?? {});
+    const after = await change(before);
+    const devices = (counted?.devices ?? 0) + (after === undefined ? 0 : 1) - (before?.room === undefined ? 0 : 1);
+    const bytes = (counted?.bytes ?? 0) + (after?.room ?? 0) - (before?.room ?? 0);
+    if (after !== undefined) requireRoom({ devices, bytes }, counted);
+    const unchanged = unchangedSince(before, ['announced_at', 'room']);
+    const device =
+      after === undefined
+        ? { Delete: { TableName: table, Key: key, ...unchanged } }
+        : { Put: { TableName: table, Item: { ...after, ...key }, ...unchanged } };
+    const totals = {
+      TableName: table,
+      Item: { ...totalsKey, devices, bytes },
+      ...unchangedSince(counted, ['devices', 'bytes']),
+    };
+    return { transaction: { TransactItems: [device, { Put: totals }] }, result: after };
+  });
+}
+
+interface Totals {
+  readonly devices: number;
+  readonly bytes: number;
+}
+
+function requireRoom({ devices, bytes }: Totals, before: Item | undefined): void {
+  if (devices > maxDevices && devices > (before?.devices ?? 0)) {
+    throw new LimitExceeded(`There are ${maxDevices} devices, and may be no more: remove one.`);
+  }
+  if (bytes > maxBytesOfSpecifications && bytes > (before?.bytes ?? 0)) {
+    const left = Math.max(0, maxBytesOfSpecifications - (before?.bytes ?? 0));
+    throw new LimitExceeded(`The specifications of all devices leave room for ${left} bytes of escaped JSON.`);
+  }
+}
+
+/** The condition that these attributes of an item are what was read. */
+function unchangedSince(item: Item | undefined, attributes: readonly string[]) {
+  if (item === undefined) return { ConditionExpression: 'attribute_not_exists(device_type)' };
+  const present = attributes.filter((name) => item[name] !== undefined);
+  return {
+    ConditionExpression: attributes
+      .map((name) => (present.includes(name) ? `${name} = :${name}` : `attribute_not_exists(${name})`))
+      .join(' AND '),
+    ExpressionAttributeValues: Object.fromEntries(present.map((name) => [`:${name}`, item[name]])),
   };
 }

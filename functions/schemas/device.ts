@@ -10,14 +10,15 @@ export const Availability = z.enum(['ACTIVE', 'INACTIVE']).register(z.globalRegi
 /** A device as its table holds it: what it last announced. */
 export const DeviceRow = z.object({
   device_type: z.string(),
-  /** The name that its specification gives it. */
-  name: z.string(),
+  /** The name that its specification gives it; absent without one. */
+  name: z.exactOptional(z.string()),
   status: z.string(),
   availability: Availability,
   /**
    * Pulser's abstract representation of the device: a JSON text, handed out as it was announced.
+   * Absent until one is announced.
    */
-  specs: z.string(),
+  specs: z.exactOptional(z.string()),
   /** Whether anyone may read the specification. */
   public: z.boolean(),
   announced_at: Timestamp,
@@ -63,21 +64,23 @@ export const DevicePath = z
 /** Parameters of the list of devices. */
 export const DeviceListQuery = z.object({ device_type: TextsFilter }).register(z.globalRegistry, { fields });
 
-/** As much as one answer with the specifications of 30 devices can hold. */
+/** One answer holds the specifications of 30 devices of this size (data/devices.ts). */
 const maxSpecsBytes = 200_000;
 
 /** What a device announces. */
 export const AnnounceRequest = z
   .object({
     status: boundedText(256),
-    specs: z.string().check(
-      z.refine(
-        (value: string) => escapedBytes(value) <= maxSpecsBytes,
-        `At most ${maxSpecsBytes} bytes of escaped JSON.`,
-      ),
-      z.refine(
-        (value: string) => value.isWellFormed() && specificationName(value) !== undefined,
-        'Input should be the JSON text of an object with a name of 1 to 128 characters.',
+    specs: z.exactOptional(
+      z.string().check(
+        z.refine(
+          (value: string) => escapedBytes(value) <= maxSpecsBytes,
+          `At most ${maxSpecsBytes} bytes of escaped JSON.`,
+        ),
+        z.refine(
+          (value: string) => value.isWellFormed() && specificationName(value) !== undefined,
+          'Input should be the JSON text of an object with a name of 1 to 128 characters.',
+        ),
       ),
     ),
     public: z.exactOptional(z.boolean()),
@@ -86,7 +89,8 @@ export const AnnounceRequest = z
     id: 'AnnounceRequest',
     fields: {
       ...fields,
-      status: 'How the device is: it takes work while this is `UP`.',
+      status: 'How the device is, for users to read: `UP` is shown as active.',
+      specs: `${fields.specs} By default as before.`,
       public:
         'Whether anyone may read the specification; by default as before, and at first true for emulators (`EMU_…`).',
     },

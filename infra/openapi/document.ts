@@ -199,7 +199,8 @@ const bodyRules = 'JSON in UTF-8. It is read as JSON whatever `Content-Type` say
 
 function operationObject({ name, route, operation, answer, body, reasons: named }: DescribedRoute) {
   const { tag, summary, description, scope, device, path, query, headers, success, errors = [] } = operation;
-  const scopes = device === undefined ? scope && `\`${scope}\`` : '`device:{device_type}` or `device:*`';
+  const ofDevice = device === undefined ? undefined : '`device:{device_type}` or `device:*`';
+  const scopes = scope === undefined ? ofDevice : `\`${scope}\``;
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),
     ...(deprecatedParameters(query).length > 0 ? (['Deprecation', 'Link'] as const) : []),

@@ -5,6 +5,7 @@
 
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { announceDevice } from '../../functions/data/devices.ts';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';
@@ -38,6 +39,8 @@ const own = world(userId, { leased: true });
 beforeAll(async () => {
   await storeWorld({ client, names, results }, own);
   await loadDevices(client, names);
+  // Requests of any route find this one, until it is removed.
+  await announceDevice(client, names)('RETIRED', { status: 'DOWN' });
 });
 
 async function ask(route: RouteWithToken, request: GatewayRequest) {

@@ -322,6 +322,42 @@ describe('an announcement', () => {
     expect(down.data).toMatchObject({ status: 'CALIBRATING', availability: 'INACTIVE' });
   });
 
+  it('of a status alone leaves the specification as it is', async () => {
+    const device_type = `EMU_${randomUUID()}`;
+    const announce = (body: object) => device('announceDevice', { path: { device_type }, body });
+    const shown = async () => {
+      const one = await ask('getDeviceSpecification', { userId: 'auth0|ada', path: { device_type } });
+      const all = (await ask('listDeviceSpecifications', { userId: 'auth0|ada' })).data;
+      const open = (await ask('listPublicSpecifications', {})).data;
+      const found = open.find((each: { device_type: string }) => each.device_type === device_type);
+      return [one.status, one.data.specs, all[device_type], found?.specs];
+    };
+    expect((await announce({ status: 'DOWN' })).data).toMatchObject({ status: 'DOWN', availability: 'INACTIVE' });
+    expect((await ask('listDevices', { query: { device_type } })).data).toMatchObject([{ status: 'DOWN' }]);
+    expect(await shown()).toEqual([404, undefined, undefined, undefined]);
+    await announce({ status: 'UP', specs });
+    expect((await announce({ status: 'CALIBRATING' })).data.status).toBe('CALIBRATING');
+    expect(await shown()).toEqual([200, specs, specs, specs]);
+  });
+
+  it('is taken back by a removal, once nothing waits for the device', async () => {
+    const { userId, device_type, batch } = await submit();
+    const path = { device_type };
+    const types = async () => (await ask('listDevices', { query: { device_type } })).data.length;
+    expect((await device('removeDevice', { path })).status).toBe(404);
+    await device('announceDevice', { path, body: { status: 'UP', specs } });
+    for (const scope of ['', `device:${device_type}`]) {
+      expect((await ask('removeDevice', { path, scope })).status).toBe(403);
+    }
+    const refused = await device('removeDevice', { path });
+    expect([refused.status, refused.data.reason]).toEqual([409, 'device_in_use']);
+    await ask('cancelBatch', { userId, path: { batch_id: batch.id } });
+    expect([(await device('removeDevice', { path })).status, await types()]).toEqual([200, 0]);
+    expect((await device('removeDevice', { path })).status).toBe(404);
+    await device('announceDevice', { path, body: { status: 'UP' } });
+    expect(await types()).toBe(1);
+  });
+
   it('keeps what it was said before of who may read the specification', async () => {
     const [emulator, processor] = [`EMU_${randomUUID()}`, `QPU_${randomUUID()}`];
     const isPublic = async (type: string) =>
@@ -340,7 +376,7 @@ describe('an announcement', () => {
     expect([await isPublic(emulator), await isPublic(processor)]).toEqual([false, true]);
   });
 
-  it.each([{}, { status: 'UP' }, { status: 'UP', specs: '{}' }, { status: 'UP', specs: 'x' }, { status: '', specs }])(
+  it.each([{}, { specs }, { status: 'UP', specs: '{}' }, { status: 'UP', specs: 'x' }, { status: '', specs }])(
     'of %j is refused',
     async (body) => {
       const { status, detail } = await device('announceDevice', { path: { device_type: 'FRESNEL' }, body });

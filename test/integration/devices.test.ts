@@ -1,8 +1,12 @@
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { getDevice, listDevices } from '../../functions/data/devices.ts';
+import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/devices.ts';
+import { fitsOneAnswer, success } from '../../functions/http/reply.ts';
 import type { DeviceRow } from '../../functions/schemas/device.ts';
 import { putDevice } from '../support/load-devices.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { seed } from '../support/seed.ts';
 
 const { client, tables } = await ownTables();
 const device = (device_type: string, content: Partial<DeviceRow> = {}): DeviceRow => ({
@@ -35,10 +39,89 @@ describe('the devices', () => {
     expect(await getDevice(client, tables)('FRESNEL')).toEqual(later);
     expect((await listDevices(client, tables)()).map(({ device_type }) => device_type)).toEqual(['EMU_MPS', 'FRESNEL']);
   });
+});
 
-  it('are never stored in part', async () => {
-    const { specs: _, ...rest } = device('EMU_SV');
-    await expect(putDevice(client, tables)(rest as DeviceRow)).rejects.toThrow();
-    expect(await getDevice(client, tables)('EMU_SV')).toBeUndefined();
+describe('announcements', () => {
+  const specsOf = (bytes: number) => `{"name":"X","a":"${'x'.repeat(bytes)}"}`;
+  const largest = specsOf(199_940);
+
+  async function emptyTables() {
+    const own = await ownTables();
+    const announce = announceDevice(own.client, own.tables);
+    const put = (type: string, specs?: string) =>
+      announce(type, { status: 'UP', ...(specs !== undefined && { specs }) }).then(
+        () => 'stored',
+        (error: Error) => error.name,
+      );
+    /** What is counted, and what should be. */
+    const counts = async () => {
+      const { Items = [] } = await own.client.send(new ScanCommand({ TableName: own.tables.Devices }));
+      const rooms = Items.filter(({ kind }) => kind === 'device').map(({ room }) => room);
+      const Key = { kind: 'totals', device_type: 'devices' };
+      const { Item } = await own.client.send(new GetCommand({ TableName: own.tables.Devices, Key }));
+      return [Item, { ...Key, devices: rooms.length, bytes: rooms.reduce((sum, room) => sum + room, 0) }] as const;
+    };
+    return { put, counts, remove: removeDevice(own.client, own.tables) };
+  }
+
+  it('are of 200 devices at most, also where many come at once', async () => {
+    const { put, counts, remove } = await emptyTables();
+    for (let at = 0; at < 195; at++) await put(`D${at}`);
+    let left = Array.from({ length: 12 }, (_, at) => `E${at}`);
+    while (left.length > 7) {
+      const results = await Promise.all(left.map((type) => put(type)));
+      expect(new Set(results).difference(new Set(['stored', 'LimitExceeded', 'TooBusy']))).toEqual(new Set());
+      left = left.filter((_, at) => results[at] !== 'stored');
+    }
+    expect([left.length, await put('more'), await put('D7')]).toEqual([7, 'LimitExceeded', 'stored']);
+    await remove('D7');
+    expect([await put('more'), await put('D7')]).toEqual(['stored', 'LimitExceeded']);
+    const [counted, recounted] = await counts();
+    expect(counted).toEqual(recounted);
+    expect(counted?.devices).toBe(200);
+  });
+
+  it('are of specifications that one answer holds', async () => {
+    const { put, remove } = await emptyTables();
+    for (let at = 0; at < 30; at++) expect(await put(`D${at}`, largest)).toBe('stored');
+    expect([await put('E', largest), await put('E')]).toEqual(['LimitExceeded', 'stored']);
+    expect([await put('E', largest), await put('E', specsOf(70_000))]).toEqual(['LimitExceeded', 'stored']);
+    expect([await put('D3', largest), await put('D3', specsOf(1))]).toEqual(['stored', 'stored']);
+    expect(await put('E', largest)).toBe('stored');
+    await remove('D4');
+    expect(await put('D3', largest)).toBe('stored');
+  });
+
+  it('fit into the answers that list them', () => {
+    const types = Array.from({ length: 200 }, (_, at) => '€'.repeat(127) + String.fromCharCode(0x3000 + at));
+    const specs = types.map((_, at) => (at < 30 ? largest : specsOf(at === 30 ? 78_000 : 1)));
+    expect(specs.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(6_070_000);
+    const status = '€'.repeat(256);
+    const shown = types.map((device_type, at) => ({ device_type, specs: specs[at] }));
+    const devices = types.map((device_type) => ({
+      device_type,
+      status,
+      availability: 'INACTIVE',
+      queue_length: 1_000,
+    }));
+    const byType = Object.fromEntries(shown.map((each) => [each.device_type, each.specs]));
+    for (const answer of [shown, devices, byType]) expect(fitsOneAnswer(success(answer))).toBe(true);
+  });
+
+  it(`count what is there, whatever comes at once (seed ${seed})`, async () => {
+    const { put, counts, remove } = await emptyTables();
+    const change = fc.record({ type: fc.nat(2), isRemoved: fc.boolean(), bytes: fc.option(fc.nat(40_000)) });
+    const changes = fc.sample(fc.tuple(change, change, change), { seed, numRuns: 40 });
+    for (const together of changes) {
+      await Promise.all(
+        together.map(({ type, isRemoved, bytes }) =>
+          isRemoved
+            ? remove(`D${type}`).catch(() => undefined)
+            : put(`D${type}`, bytes === null ? undefined : specsOf(bytes)),
+        ),
+      );
+    }
+    const [counted, recounted] = await counts();
+    expect(counted).toEqual(recounted);
   });
 });

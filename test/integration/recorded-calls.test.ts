@@ -13,6 +13,7 @@ import { columnPrefix } from '../../functions/data/columns/column-items.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
+import { announceDevice } from '../../functions/data/devices.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
@@ -293,6 +294,10 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const userId = 'auth0|owner of a batch that waits';
     const { id } = await worker.create(userId, { device_type: 'BUSY' });
     yield { userId, path: { batch_id: id } };
+  },
+  async *removeDevice() {
+    await announceDevice(client, names)('REMOVED', { status: 'UP' });
+    yield { userId: 'device', scope: 'device:*', path: { device_type: 'REMOVED' } };
   },
   async *claimBatch() {
     const device_type = 'RECORDED';

@@ -231,6 +231,16 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .tuple(anyDevice, anyBody({ status: 'UP', specs: '{"name":"Fresnel"}' }))
         .map(([request, { body }]) => ({ ...request, body })),
   },
+  removeDevice: {
+    // It may be in use, or removed already.
+    ways: () => ({}),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .oneof(hostileText, fc.constant('RETIRED'))
+        .map((device_type) => ({ scope: device.scope, path: { device_type } })),
+  },
   claimBatch: {
     ways: () => ({ 'a claim': { ...device, body: { worker: 'worker' } } }),
     foreign: () => ({}),

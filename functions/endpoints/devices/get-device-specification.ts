@@ -11,6 +11,6 @@ const get = getDevice(documentClient(), tableNames('Devices'));
 
 export const handler = endpoint(routes.getDeviceSpecification, operation, async ({ path }) => {
   const device = await get(path.device_type);
-  if (device === undefined) throw new NotFound('There is no such device.');
+  if (device?.specs === undefined) throw new NotFound('There is no such device, or it has no specification.');
   return success({ device_type: device.device_type, specs: device.specs });
 });

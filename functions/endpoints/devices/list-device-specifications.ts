@@ -10,5 +10,6 @@ const list = listDevices(documentClient(), tableNames('Devices'));
 
 export const handler = endpoint(routes.listDeviceSpecifications, operation, async () => {
   const devices = await list();
+  // JSON leaves out those without a specification.
   return success(Object.fromEntries(devices.map(({ device_type, specs }) => [device_type, specs])));
 });

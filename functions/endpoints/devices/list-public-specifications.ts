@@ -10,5 +10,6 @@ const list = listDevices(documentClient(), tableNames('Devices'));
 
 export const handler = endpoint(routes.listPublicSpecifications, operation, async () => {
   const devices = await list();
-  return success(devices.filter((device) => device.public).map(({ device_type, specs }) => ({ device_type, specs })));
+  const shown = devices.filter((device) => device.public && device.specs !== undefined);
+  return success(shown.map(({ device_type, specs }) => ({ device_type, specs })));
 });

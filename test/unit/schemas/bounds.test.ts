@@ -166,7 +166,8 @@ describe('a body that is wrong in very many places', () => {
     const { faults } = faultsOf('addJobs', jobs);
     expect(faults).toHaveLength(100);
     expect(faults[98]).toMatchObject({ loc: ['body', 98, 'runs'], type: 'greater_than_equal' });
-    expect(faults[99]).toEqual({ loc: ['body'], msg: 'At least 4901 more faults', type: 'more_faults' });
+    const msg = 'At least 4901 more faults, from here on';
+    expect(faults[99]).toEqual({ loc: ['body', 99, 'runs'], msg, type: 'more_faults' });
     expect(faultsOf('addJobs', jobs.slice(0, 100)).faults).toHaveLength(100);
   });
 });

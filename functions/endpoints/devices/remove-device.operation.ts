@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import { anyDevice } from '../../device-scope.ts';
+import type { Operation } from '../../http/operation.ts';
+import { DevicePath } from '../../schemas/device.ts';
+
+export const operation = {
+  tag: 'For devices',
+  summary: 'Remove a device',
+  description:
+    'Removes a device and its specification. There may be 200 devices. A device that announces itself again is there again.',
+  scope: anyDevice,
+  path: DevicePath,
+  device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
+  success: { status: 200, data: () => z.null() },
+  errors: ['not_found', 'device_in_use'],
+} satisfies Operation;
