@@ -59,3 +59,8 @@ export function toMicroseconds(canonical: string): number {
 export function laterOf(time: string, other: string | undefined): string {
   return other !== undefined && other > time ? other : time;
 }
+
+/** The earlier of two canonical times. */
+export function earlierOf(time: string, other: string): string {
+  return other < time ? other : time;
+}

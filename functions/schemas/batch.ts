@@ -57,10 +57,16 @@ export const BatchRow = z.extend(BatchProjection, {
   /** Not all jobs that it is created with are stored yet. */
   creating: z.exactOptional(z.literal(true)),
   /**
-   * What was reported of the batch, while its status is derived from its jobs (see
+   * What was reported of the batch, while its status or its end is derived (see
    * lifecycle/derive-status.ts).
    */
-  reported: z.exactOptional(z.strictObject({ status: BatchStatus, updated_at: Timestamp })),
+  reported: z.exactOptional(
+    z.strictObject({
+      status: BatchStatus,
+      updated_at: Timestamp,
+      end_datetime: z.exactOptional(NullableTimestamp),
+    }),
+  ),
   /** The latest update of any of its jobs; absent until a job is updated. */
   jobs_updated_at: z.exactOptional(Timestamp),
   /**
@@ -109,7 +115,7 @@ const fields = {
   created_at: 'When the batch was created.',
   updated_at: 'When the batch last changed.',
   start_datetime: 'When the batch started, as the emulator or QPU reported.',
-  end_datetime: 'When the batch finished, failed or was canceled, as the emulator or QPU reported.',
+  end_datetime: 'When the batch finished, failed or was canceled; null until then.',
   device_status: 'The status that the device reported last.',
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',

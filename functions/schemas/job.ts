@@ -49,11 +49,16 @@ export const JobRow = z.extend(JobProjection, {
   rev: Count,
   written_at: WrittenAt,
   /**
-   * What was reported of the job, while its end follows from that of its batch (see
+   * What was reported of the job, while its status or its end is derived (see
    * lifecycle/derive-status.ts).
    */
   reported: z.exactOptional(
-    z.strictObject({ status: JobStatus, updated_at: Timestamp, errors: z.nullable(z.array(z.string())) }),
+    z.strictObject({
+      status: JobStatus,
+      updated_at: Timestamp,
+      errors: z.nullable(z.array(z.string())),
+      end_timestamp: z.exactOptional(NullableTimestamp),
+    }),
   ),
   /**
    * Of the lease under which a device reported its end: distinguishes a repeated report from a late
@@ -82,7 +87,7 @@ const fields = {
   created_at: 'When the job was created.',
   updated_at: 'When the job last changed.',
   start_timestamp: 'When the job started.',
-  end_timestamp: 'When the job ended.',
+  end_timestamp: 'When the job ended; null until then.',
   variables: 'Values of the sequence’s variables.',
   errors: 'What went wrong.',
 } satisfies Record<keyof typeof JobProjection.shape, string>;

@@ -29,7 +29,9 @@ import {
 } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
+import { endOf } from '../../functions/data/lifecycle/derive-status.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
+import { isFinalBatchStatus, isFinalJob } from '../../functions/statuses.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
 
 /** Something that is not as the rows say, and what it should be. */
@@ -70,8 +72,8 @@ export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
   const broken = [...brokenRows('Batches', snapshot.batches), ...brokenRows('Jobs', snapshot.jobs)];
   if (broken.length > 0) return broken;
   const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));
-  const jobs = placeInBatches(assignNumbers(snapshot.jobs));
-  const batches = countJobs(assignNumbers(snapshot.batches), jobs);
+  const jobs = placeInBatches(assignNumbers(snapshot.jobs)).map(withEndOfJob);
+  const batches = countJobs(assignNumbers(snapshot.batches), jobs).map(withEndOfBatch);
   return [
     ...orphanedJobs(batches, jobs),
     ...rowDifferences('Batches', snapshot.batches, batches),
@@ -131,6 +133,17 @@ function countJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]
       jobs_count_per_status: Object.fromEntries(JobStatus.options.map((status) => [status, count(status)])),
     };
   });
+}
+
+/** Rows of earlier releases may have ended without an end, or before their start. */
+function withEndOfBatch(batch: NumberedRow): NumberedRow {
+  const { status, updated_at: since, start_datetime: start, end_datetime: end } = batch as Item;
+  return { ...batch, end_datetime: isFinalBatchStatus(status) ? endOf({ start, end, since }) : null };
+}
+
+function withEndOfJob(job: NumberedRow): NumberedRow {
+  const { status, updated_at: since, start_timestamp: start, end_timestamp: end } = job as Item;
+  return { ...job, end_timestamp: isFinalJob({ status }) ? endOf({ start, end, since }) : null };
 }
 
 function orphanedJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]): Difference[] {

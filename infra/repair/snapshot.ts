@@ -42,8 +42,8 @@ export interface Snapshot {
 
 /** Attributes that follow from the rows' content, or that writers keep for themselves. */
 export const derivedAttributes = {
-  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status'],
-  Jobs: ['seq', 'rev', 'written_at', 'creation_order'],
+  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status', 'end_datetime'],
+  Jobs: ['seq', 'rev', 'written_at', 'creation_order', 'end_timestamp'],
 } as const;
 
 const contentSchemas = {

@@ -55,6 +55,9 @@ const cases = Object.entries(faults).flatMap(([name, error]) =>
 async function expectSound(user: string, device: string) {
   expect(await recountOf(client, names, user)).toEqual([]);
   const rows = await itemsOfOwner(client, names.Batches, user);
+  const jobs = await itemsOfOwner(client, names.Jobs, user);
+  const now = new Date(clock.now).toISOString();
+  for (const row of [...rows, ...jobs]) expect((row.end_datetime ?? row.end_timestamp ?? '') <= now).toBe(true);
   const inQueue = rows.flatMap(({ queue_key }) => (typeof queue_key === 'string' ? [queue_key] : []));
   expect((await keysInQueue(client, names, device)).sort()).toEqual(inQueue.sort());
   expect(await misplacedBatches(client, names, { user, device })).toEqual([]);
@@ -401,6 +404,8 @@ describe('any calls in any order', () => {
       | 'finish'
       | 'close'
       | 'cancel'
+      | 'cancelJob'
+      | 'event'
       | 'claim'
       | 'report'
       | 'next'
@@ -418,6 +423,8 @@ describe('any calls in any order', () => {
       'finish',
       'close',
       'cancel',
+      'cancelJob',
+      'event',
       'claim',
       'claim',
       'report',
@@ -428,6 +435,10 @@ describe('any calls in any order', () => {
     ),
     fc.nat({ max: 5 }),
   ) as fc.Arbitrary<Step>;
+
+  /** Any time that a machine with a wrong clock may report. */
+  const timeOf = (number: number) => [null, '1999-01-01T00:00:00.000000Z', '2040-01-01T00:00:00.000000Z'][number % 3]!;
+  const events = writeApi(client, names, { now: () => clock.now });
 
   it('leave queue and rows in agreement, and no job ends twice', async () => {
     await fc.assert(
@@ -481,10 +492,18 @@ describe('any calls in any order', () => {
           if (name === 'finish') await finishAll(cut.slice(number % 2));
           if (batch !== undefined && name === 'close') await sound.close(user, batch);
           if (batch !== undefined && name === 'cancel') await sound.cancel(user, batch).catch(refused);
+          if (name === 'event' && batch !== undefined) {
+            const update = { start_datetime: timeOf(number), end_datetime: timeOf(number >> 1) };
+            const given = Object.fromEntries(Object.entries(update).filter(([, time]) => time !== null));
+            await events.recordBatchStatus(user, batch, given).catch(refused);
+          }
+          if (held !== undefined && name === 'cancelJob') await sound.cancelJob(user, held.job).catch(refused);
           if (held === undefined) continue;
           if (name === 'report') {
             const before = await sound.job(user, held.job);
-            const next = await sound.report(held.claim, held.job).catch(refused);
+            const [start_timestamp, end_timestamp] = [timeOf(number), timeOf(number >> 1)];
+            const content = { status: 'DONE', start_timestamp, end_timestamp };
+            const next = await sound.report(held.claim, held.job, content).catch(refused);
             if (next && before!.status === 'RUNNING') ends.set(held.job, (ends.get(held.job) ?? 0) + 1);
             if (next?.job) held.job = next.job.id;
             given.add(held.job);

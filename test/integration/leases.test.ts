@@ -202,6 +202,26 @@ describe('reports', () => {
     expect(await stack.claim(device, 'worker')).toBeUndefined();
   });
 
+  it.each([
+    ['1999-01-01T00:00:00Z', '1999-01-01T00:00:00Z', [0, 0]],
+    ['2099-01-01T00:00:00Z', '2099-01-01T00:00:00Z', [5, 5]],
+    ['2099-01-01T00:00:00Z', '1999-01-01T00:00:00Z', [5, 5]],
+    [null, '1999-01-01T00:00:00Z', [0, 0]],
+    ['1999-01-01T00:00:00Z', null, [0, 5]],
+  ])('of a clock that says %s and %s become a time between the claim and now', async (start, end, expected) => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device });
+    const claimedAt = clock.now;
+    const claim = await claimed(device);
+    seconds(5);
+    await stack.report(leaseFrom(claim), claim.job.id, { status: 'DONE', start_timestamp: start, end_timestamp: end });
+    const at = (time: string | null | undefined) => (Date.parse(String(time)) - claimedAt) / 1000;
+    const job = await stack.job(user, claim.job.id);
+    expect([at(job?.start_timestamp), at(job?.end_timestamp)]).toEqual(expected);
+    const ended = await stack.batch(user, batch.id);
+    expect([at(ended?.start_datetime), at(ended?.end_datetime)]).toEqual([0, 5]);
+  });
+
   it('can be repeated, the last one too', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
@@ -246,6 +266,26 @@ describe('reports', () => {
     await expect(stack.report(lease, first)).rejects.toMatchObject({ status: 409 });
     expect((await stack.next(lease)).job?.id).toBe(second);
     expect(await stack.job(user, first)).toMatchObject({ status: 'CANCELED' });
+  });
+});
+
+describe('an end', () => {
+  it('has its time, whichever call brings it about', async () => {
+    const { device, user } = newNames();
+    const options = { device_type: device, open: true };
+    const endOf = async (id: string) => (await stack.batch(user, id))?.end_datetime;
+    const [first, second] = [await stack.create(user, options), await stack.create(user, options)];
+    const lease = leaseFrom(await claimed(device));
+    await stack.report(lease, first.jobs![0]!.id);
+    seconds(1);
+    expect(await endOf(first.id)).toBeNull();
+    await stack.close(user, first.id);
+    expect(await endOf(first.id)).toBe(new Date(clock.now).toISOString().replace('Z', '000Z'));
+    await stack.close(user, second.id);
+    expect(await endOf(second.id)).toBeNull();
+    seconds(1);
+    await stack.cancelJob(user, second.jobs![0]!.id);
+    expect(await endOf(second.id)).toBe(new Date(clock.now).toISOString().replace('Z', '000Z'));
   });
 });
 

@@ -24,7 +24,8 @@ interface ModelBatch {
   readonly closedLater: boolean;
   readonly tags: readonly string[];
   readonly start: string | null;
-  readonly end: string | null;
+  /** What is shown instead, a recount compares. */
+  readonly saidEnd: string | null;
   /** In the order of their creation. */
   readonly jobs: readonly string[];
 }
@@ -37,7 +38,8 @@ interface ModelJob {
   readonly saidStatus: string;
   readonly saidErrors: readonly string[] | null;
   readonly start: string | null;
-  readonly end: string | null;
+  /** What is shown instead, a recount compares. */
+  readonly saidEnd: string | null;
   readonly errors: readonly string[] | null;
   readonly results: string | null;
 }
@@ -95,7 +97,7 @@ function modelBatch(row: BatchRow, jobs: readonly JobRow[]): ModelBatch {
     closedLater: row.written_at.open !== undefined,
     tags: row.tags,
     start: row.start_datetime,
-    end: row.end_datetime,
+    saidEnd: row.reported?.end_datetime === undefined ? row.end_datetime : row.reported.end_datetime,
     jobs: ofBatch.map((job) => job.id),
   };
 }
@@ -108,7 +110,7 @@ function modelJob(row: JobRow): ModelJob {
     saidStatus: row.reported?.status ?? row.status,
     saidErrors: row.reported === undefined ? row.errors : row.reported.errors,
     start: row.start_timestamp,
-    end: row.end_timestamp,
+    saidEnd: row.reported?.end_timestamp === undefined ? row.end_timestamp : row.reported.end_timestamp,
     errors: row.errors,
     results: row.results_key,
   };
@@ -235,7 +237,16 @@ function createIn(state: Model, batch: NewBatch): Result {
   if (batch.jobs.some((job) => jobs.has(job.id))) return refuse(state, 'AlreadyExists');
   const { device_type, open, tags } = batch;
   const status = { status: 'PENDING', saidStatus: 'PENDING' };
-  batches.set(batch.id, { device_type, ...status, open, closedLater: false, tags, start: null, end: null, jobs: [] });
+  batches.set(batch.id, {
+    device_type,
+    ...status,
+    open,
+    closedLater: false,
+    tags,
+    start: null,
+    saidEnd: null,
+    jobs: [],
+  });
   return withJobs({ batches: [...batches], jobs: state.jobs }, batch.id, batch.jobs);
 }
 
@@ -249,7 +260,7 @@ function withJobs(state: Model, batchId: string, added: readonly Pick<NewJob, 'i
         id,
         {
           ...{ batch: batchId, runs, status: 'PENDING', saidStatus: 'PENDING' },
-          ...{ start: null, end: null, errors: null, saidErrors: null, results: null },
+          ...{ start: null, saidEnd: null, errors: null, saidErrors: null, results: null },
         },
       ] as const,
   );
@@ -291,7 +302,7 @@ const recordBatch = fc
         changeBatch(state, id, (batch) => {
           const saidStatus = statusAfter(batchMoves, batch.saidStatus, status);
           if (saidStatus === undefined) return undefined;
-          const after = { ...batch, saidStatus, ...given({ start, end }) };
+          const after = { ...batch, saidStatus, ...given({ start, saidEnd: end }) };
           return batch.open && finalBatch.includes(status ?? '') ? { ...after, open: false, closedLater: true } : after;
         }),
       toString: () => `recordBatch(${number}, ${status}, ${start}, ${end})`,
@@ -351,7 +362,11 @@ const recordJob = fc
         if (job === undefined) return refuse(state, 'NotFound');
         const saidStatus = statusAfter(jobMoves, job.saidStatus, status);
         if (saidStatus === undefined) return refuse(state, 'IllegalTransition');
-        jobs.set(id, { ...job, saidStatus, ...given({ saidErrors: errors, start, end, results: key(owner) }) });
+        jobs.set(id, {
+          ...job,
+          saidStatus,
+          ...given({ saidErrors: errors, start, saidEnd: end, results: key(owner) }),
+        });
         return done({ ...state, jobs: [...jobs] });
       },
       toString: () => `recordJob(${number}, ${status}, ${start}, ${end}, ${errors}, ${result})`,
@@ -359,7 +374,7 @@ const recordJob = fc
   });
 
 function cancel(job: ModelJob): ModelJob {
-  return finalJob.includes(job.status) ? job : { ...job, status: 'CANCELED', saidStatus: 'CANCELED', end: now };
+  return finalJob.includes(job.status) ? job : { ...job, status: 'CANCELED', saidStatus: 'CANCELED', saidEnd: now };
 }
 
 const cancelWhole = batchNumbers.map((number): Change => {
@@ -376,7 +391,7 @@ const cancelWhole = batchNumbers.map((number): Change => {
         ...each,
         ...(each.open && { open: false, closedLater: true }),
         saidStatus: 'CANCELED',
-        end: now,
+        saidEnd: now,
       }));
     },
     toString: () => `cancel(${number})`,
@@ -436,7 +451,7 @@ const repeat = fc.record({ number: batchNumbers, key: fc.nat(2) }).map(({ number
       if (repeated.jobs.length === 0) return refuse(state, 'InvalidInput');
       const { device_type, tags } = repeated;
       const content = { device_type, status: 'PENDING', saidStatus: 'PENDING', open: false, closedLater: false, tags };
-      batches.set(id, { ...content, start: null, end: null, jobs: [] });
+      batches.set(id, { ...content, start: null, saidEnd: null, jobs: [] });
       const again = repeated.jobs.map((job) => ({ id: derivedUuid([id, job]), runs: jobs.get(job)!.runs }));
       return withJobs({ batches: [...batches], jobs: state.jobs }, id, again);
     },

@@ -30,7 +30,10 @@ export async function ownerRows(
   };
 }
 
-/** What a recount of the owner finds wrong, while nobody writes. */
+/**
+ * What a recount of the owner finds wrong, while nobody writes. Throws where a row that has ended
+ * has no end, one that has not has an end, or one ended before it started.
+ */
 export async function recountOf(
   client: DynamoDBDocumentClient,
   tables: TableNames,
@@ -38,5 +41,14 @@ export async function recountOf(
   rowsPerBlock?: number,
 ): Promise<Difference[]> {
   const lists = rowsPerBlock === undefined ? ownerLists : smallLists(rowsPerBlock);
-  return recount(lists, await readSnapshot({ client, tables, userId }, lists));
+  const snapshot = await readSnapshot({ client, tables, userId }, lists);
+  for (const { row } of [...snapshot.batches, ...snapshot.jobs]) requireEnd(row);
+  return recount(lists, snapshot);
+}
+
+function requireEnd(row: Readonly<Record<string, unknown>>) {
+  const [start, end] = [row.start_datetime ?? row.start_timestamp, row.end_datetime ?? row.end_timestamp ?? null];
+  const hasEnded = ['DONE', 'CANCELED', 'TIMED_OUT', 'ERROR'].includes(String(row.status));
+  if (hasEnded === (end !== null) && (end === null || String(start ?? '') <= String(end))) return;
+  throw new Error(`${row.id} is ${row.status}, started at ${start} and ended at ${end}.`);
 }

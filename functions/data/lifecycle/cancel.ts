@@ -4,6 +4,7 @@ import { CorruptData, IllegalTransition, NotFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import { jobAsReported } from './derive-status.ts';
 import { type Change, reportedBatch, visibleBatch, visibleJob, withJobs, withRows } from './draft.ts';
 import { changeJobs, JobsLeft, onBatch } from './end-jobs.ts';
 import { updateRow } from './update-row.ts';
@@ -33,7 +34,7 @@ export function cancelBatchChanges(cancellation: Cancellation): Change[] {
 export function cancelJobsChanges({ lists, batchId, jobIds, now, errors }: Cancellation): Change[] {
   const update = { status: 'CANCELED', end_timestamp: now, ...(errors && { errors }) } as const;
   return changeJobs(lists, { batchId, jobIds }, (job) =>
-    isFinalJob(job) ? job : updateRow(job, update, { kind: 'direct call', time: now }),
+    isFinalJob(job) ? job : updateRow(jobAsReported(job), update, { kind: 'direct call', time: now }),
   );
 }
 
@@ -55,7 +56,8 @@ export function cancelJobChange(
       if (isFinalJob(job)) throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot be canceled.`);
       const batch = reportedBatch(draft, job.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
-      const canceled = updateRow(job, { status: 'CANCELED', end_timestamp: now }, { kind: 'direct call', time: now });
+      const update = { status: 'CANCELED', end_timestamp: now } as const;
+      const canceled = updateRow(jobAsReported(job), update, { kind: 'direct call', time: now });
       return withJobs(lists, draft, { batch, jobs: [canceled] });
     },
   };

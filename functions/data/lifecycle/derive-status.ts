@@ -1,6 +1,6 @@
 /**
- * The two rules by which one end follows from another. A batch ends because its jobs have ended,
- * and jobs end because their batch has ended. A derived status never overwrites a reported one:
+ * The two rules by which one end follows from another, and when it was. A batch ends because its
+ * jobs have ended, and jobs end because their batch has ended. A derived status never overwrites a reported one:
  * the row keeps what was reported aside, every change works on that, and the rules are applied
  * anew to the result. So the same events leave the same rows in any order, and an end that an
  * event reports wins over the derived one.
@@ -19,18 +19,24 @@ import { fromMicroseconds, laterOf } from '../../timestamp.ts';
  *   that is being canceled, or some of whose jobs are being added or canceled by a call under way.
  * - A batch without jobs ends only when it was closed after its creation.
  *
- * It is updated when it was closed or when the last update of its jobs was made, whichever is
- * later.
+ * It is updated, and has ended, when it was closed or when the last update of its jobs was made,
+ * whichever is later. See endOf for the end of one that was reported.
  */
 export function deriveBatch(batch: BatchRow): BatchRow {
-  if (!hasEnded(batch) || isFinalBatchStatus(batch.status)) return batch;
-  const { status, updated_at, jobs_count, jobs_count_per_status, jobs_updated_at } = batch;
-  return {
-    ...batch,
-    status: jobs_count > 0 && jobs_count_per_status.CANCELED === jobs_count ? 'CANCELED' : 'DONE',
-    updated_at: laterOf(updated_at, jobs_updated_at),
-    reported: { status, updated_at },
-  };
+  const { status, updated_at, created_at, start_datetime, end_datetime } = batch;
+  const { jobs_count, jobs_count_per_status, jobs_updated_at, written_at } = batch;
+  const isDerived = hasEnded(batch) && !isFinalBatchStatus(status);
+  const shown: Pick<BatchRow, 'status' | 'updated_at'> = isDerived
+    ? {
+        status: jobs_count > 0 && jobs_count_per_status.CANCELED === jobs_count ? 'CANCELED' : 'DONE',
+        updated_at: laterOf(updated_at, jobs_updated_at),
+      }
+    : { status, updated_at };
+  const since = isDerived ? laterOf(timeOf(written_at.open) ?? created_at, jobs_updated_at) : timeOf(written_at.status);
+  const times = { start: start_datetime, end: end_datetime, since: since ?? updated_at };
+  const end = isFinalBatchStatus(shown.status) ? endOf(times) : null;
+  if (!isDerived && end === end_datetime) return batch;
+  return { ...batch, ...shown, end_datetime: end, reported: { status, updated_at, end_datetime } };
 }
 
 /**
@@ -42,17 +48,43 @@ export function deriveBatch(batch: BatchRow): BatchRow {
  *
  * It is updated when its batch ended, if that is later than its own last update.
  */
-export function deriveJob(job: JobRow, { status, written_at }: BatchRow): JobRow {
-  const end = endOfJobs(status);
-  if (isFinalJob(job) || end === null) return job;
-  const { updated_at, errors } = job;
-  return {
-    ...job,
-    status: 'CANCELED',
-    updated_at: written_at.status === undefined ? updated_at : laterOf(updated_at, fromMicroseconds(written_at.status)),
-    errors: errors?.length || end.errors.length === 0 ? errors : [...end.errors],
-    reported: { status: job.status, updated_at, errors },
-  };
+export function deriveJob(job: JobRow, batch: BatchRow): JobRow {
+  const { status, updated_at, errors, created_at, start_timestamp, end_timestamp, written_at } = job;
+  const end = isFinalJob(job) ? null : endOfJobs(batch.status);
+  const batchEnd = timeOf(batch.written_at.status);
+  const shown: Pick<JobRow, 'status' | 'updated_at' | 'errors'> =
+    end === null
+      ? { status, updated_at, errors }
+      : {
+          status: 'CANCELED',
+          updated_at: laterOf(updated_at, batchEnd),
+          errors: errors?.length || end.errors.length === 0 ? errors : [...end.errors],
+        };
+  const since = end === null ? timeOf(written_at.status) : laterOf(created_at, batchEnd);
+  const times = { start: start_timestamp, end: end_timestamp, since: since ?? updated_at };
+  const shownEnd = isFinalJob(shown) ? endOf(times) : null;
+  if (end === null && shownEnd === end_timestamp) return job;
+  return { ...job, ...shown, end_timestamp: shownEnd, reported: { status, updated_at, errors, end_timestamp } };
+}
+
+interface Times {
+  readonly start: string | null;
+  /** As it was reported. */
+  readonly end: string | null;
+  /** When what ended the row took place. */
+  readonly since: string;
+}
+
+/**
+ * When a row ended that has ended: as reported, otherwise with the event or call that ended it, and
+ * never before it started. A row that has not ended shows no end.
+ */
+export function endOf({ start, end, since }: Times): string {
+  return laterOf(end ?? since, start ?? undefined);
+}
+
+function timeOf(microseconds: number | undefined): string | undefined {
+  return microseconds === undefined ? undefined : fromMicroseconds(microseconds);
 }
 
 /** Whether the batch ends its jobs, but some of them have not been ended since. */

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
-import { toMicroseconds } from '../../timestamp.ts';
+import { earlierOf, fromMilliseconds, toMicroseconds } from '../../timestamp.ts';
 import { creationChanges } from './creation.ts';
 import { type Change, digestOf, type Owner, type SourceCall } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';
@@ -12,7 +12,7 @@ import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 const maxSecondsAhead = 300;
 
 /**
- * The operations that an event asks for. Throws InvalidInput when the event is more than 5 minutes
+ * The operations that an event asks for; no start or end is later than `now`. Throws InvalidInput when the event is more than 5 minutes
  * ahead of `now` (milliseconds since 1970), or names results that are not its owner's.
  */
 export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): Change[] {
@@ -32,13 +32,19 @@ export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): 
       return creationChanges(owner, { batchId, jobs, time }, reference);
     }
     case 'batch.updated': {
-      const { batch_id, ...update } = event.data;
+      const { batch_id, ...update } = upTo(event.data, fromMilliseconds(now));
       return [updateBatch(owner.lists, { id: batch_id, update, event: reference })];
     }
     case 'job.updated': {
-      const { job_id, ...update } = event.data;
+      const { job_id, ...update } = upTo(event.data, fromMilliseconds(now));
       requireOwnResults(owner.userId, update.results_key, ['body', 'data', 'results_key']);
       return [updateJob(owner.lists, { id: job_id, update, event: reference })];
     }
   }
+}
+
+/** What was reported, with no start or end after `now`: nothing starts or ends in the future. */
+function upTo<Data extends object>(data: Data, now: string): Data {
+  const times = Object.entries(data).filter(([name]) => /^(start|end)_/.test(name));
+  return { ...data, ...Object.fromEntries(times.map(([name, time]) => [name, earlierOf(time, now)])) };
 }

@@ -8,7 +8,7 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, isFinalJob, isRunnable } from '../../statuses.ts';
-import { fromMilliseconds } from '../../timestamp.ts';
+import { earlierOf, fromMilliseconds, laterOf } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
@@ -234,15 +234,14 @@ function endJob(
   const job = reportedJob(draft, jobId) as JobRow;
   const batch = reportedBatch(draft, job.batch_id);
   if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
-  const ended = { ...updateRow(job, { end_timestamp: time, ...update }, source), fence: lease.fence };
-  const counted = withJobs(lists, draft, { batch, jobs: [ended] });
-  const derived = visibleBatch(counted, batch.id) as BatchRow;
-  if (isClaimable(derived) || derived.status === batch.status) return counted;
-  // The batch ends with this job.
-  const whole = reportedBatch(counted, batch.id) as BatchRow;
-  return withRows(lists, counted, {
-    batches: [updateRow(whole, { end_datetime: ended.end_timestamp ?? time }, source)],
-  });
+  const { start_timestamp: start, end_timestamp: end } = update;
+  // A worker's clock may be wrong: the job ran between its claim and now.
+  const possible = {
+    ...update,
+    ...(start && { start_timestamp: laterOf(earlierOf(start, time), job.start_timestamp ?? undefined) }),
+    end_timestamp: earlierOf(end ?? time, time),
+  };
+  return withJobs(lists, draft, { batch, jobs: [{ ...updateRow(job, possible, source), fence: lease.fence }] });
 }
 
 const noLosses = { losses: 0, unseen_losses: 0 };

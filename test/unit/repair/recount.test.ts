@@ -72,8 +72,8 @@ const batches = [
   batch(2, { jobs_count: 1, jobs_count_per_status: counts({ ERROR: 1 }) }),
 ];
 const jobs = [
-  job(0, 0, 0, { status: 'DONE' }),
-  job(1, 2, 0, { status: 'ERROR', errors: ['timeout'] }),
+  job(0, 0, 0, { status: 'DONE', start_timestamp: time(40), end_timestamp: time(40) }),
+  job(1, 2, 0, { status: 'ERROR', errors: ['timeout'], end_timestamp: time(1) }),
   job(2, 0, 1, { runs: null }),
 ];
 
@@ -174,6 +174,17 @@ describe('recount', () => {
     ],
     ['a lost number', withJob(1, { seq: undefined }), { key: uuid('a', 8), expected: { seq: 1 } }],
     ['a negative number', withBatch(2, { seq: -1 }), { key: uuid('b', 7), found: { seq: -1 }, expected: { seq: 2 } }],
+    ['a lost end', withJob(1, { end_timestamp: null }), { key: uuid('a', 8), expected: { end_timestamp: time(1) } }],
+    [
+      'an end before the start',
+      withJob(0, { end_timestamp: time(39) }),
+      { key: uuid('a', 9), expected: { end_timestamp: time(40) } },
+    ],
+    [
+      'an end of what has not ended',
+      withBatch(1, { end_datetime: time(50) }),
+      { key: uuid('b', 8), expected: { end_datetime: null } },
+    ],
   ])('reports %s, and nothing else', (_, damaged, difference) => {
     expect(recount(lists, damaged)).toEqual([expect.objectContaining({ kind: 'row', ...difference })]);
   });

@@ -47,7 +47,41 @@ describe('settling', () => {
   it('ends a closed batch with its last job, at that time', () => {
     const running = job(create(false), 1, 'DONE', 5);
     expect(shown(running)).toMatchObject({ status: 'PENDING', updated_at: at(0) });
-    expect(shown(job(running, 2, 'ERROR', 9))).toMatchObject({ status: 'DONE', updated_at: at(9), end_datetime: null });
+    expect(shown(job(running, 2, 'ERROR', 9))).toMatchObject({
+      status: 'DONE',
+      updated_at: at(9),
+      end_datetime: at(9),
+    });
+  });
+
+  it('shows the end that was reported, once the row has ended, and never before its start', () => {
+    const early = batch(create(false), { end_datetime: at(5), start_datetime: at(3) });
+    expect(shown(early)).toMatchObject({ status: 'PENDING', end_datetime: null });
+    const ended = batch(early, { status: 'TIMED_OUT' }, 9);
+    expect(shown(ended)).toMatchObject({ end_datetime: at(5) });
+    expect(shown(batch(ended, { tags: ['x'] }, 20))).toMatchObject({ end_datetime: at(5) });
+    expect(shown(batch(ended, { start_datetime: at(6) }, 10))).toMatchObject({ end_datetime: at(6) });
+    expect(shown(batch(batch(ended, { start_datetime: at(6) }, 10), { start_datetime: at(2) }, 11))).toMatchObject({
+      end_datetime: at(5),
+    });
+  });
+
+  it('takes the time of the event that ended the row where no end was reported', () => {
+    const running = job(create(true), 1, 'RUNNING', 2);
+    const done = job(running, 1, 'DONE', 5);
+    expect(jobsOf(done)).toMatchObject([{ end_timestamp: at(5) }, { end_timestamp: null }]);
+    const named = { id: newJob(1).id, update: { results_key: 'x' }, event: eventAt(at(9)) };
+    expect(jobsOf(updateJob(owner.lists, named).apply(done))).toMatchObject([{ end_timestamp: at(5) }, {}]);
+    const ended = batch(batch(create(true), { status: 'ERROR' }, 4), { device_status: 'DOWN' }, 8);
+    expect(shown(ended)).toMatchObject({ updated_at: at(8), end_datetime: at(4) });
+  });
+
+  it('takes no start or end from the future', () => {
+    const time = '2099-01-01T00:00:00Z';
+    const data = { batch_id: id, status: 'DONE', start_datetime: time, end_datetime: time };
+    const now = '2026-04-01T00:00:00.000000Z';
+    const ended = applyEvents(create(false), [{ type: 'batch.updated', time: at(9), data }]);
+    expect(shown(ended)).toMatchObject({ start_datetime: now, end_datetime: now });
   });
 
   it('ends a batch as CANCELED only when all of its jobs are', () => {
@@ -61,7 +95,11 @@ describe('settling', () => {
     expect(shown(batch(over, { open: false })).status).toBe('PENDING');
     const all = job(over, 2, 'DONE', 3);
     expect(shown(all).status).toBe('PENDING');
-    expect(shown(batch(all, { open: false }, 7))).toMatchObject({ status: 'DONE', updated_at: at(7) });
+    expect(shown(batch(all, { open: false }, 7))).toMatchObject({
+      status: 'DONE',
+      updated_at: at(7),
+      end_datetime: at(7),
+    });
   });
 
   it('ends a batch without jobs when it is closed, but not when it was created closed', () => {
@@ -97,7 +135,7 @@ describe('settling', () => {
     expect(shown(closed).status).toBe('DONE');
     const added = { type: 'jobs.added', time: at(10), data: { batch_id: id, jobs: [{ id: newJob(3).id, runs: 1 }] } };
     const late = applyEvents(closed, [added]);
-    expect(shown(late)).toMatchObject({ status: 'PENDING', updated_at: at(20) });
+    expect(shown(late)).toMatchObject({ status: 'PENDING', updated_at: at(20), end_datetime: null });
     expect(shown(late)).not.toHaveProperty('reported');
     expect(shown(job(late, 3, 'DONE', 30))).toMatchObject({ status: 'DONE', updated_at: at(30) });
   });
@@ -112,7 +150,7 @@ describe('settling', () => {
     expect(shown(ended)).toMatchObject({ status, open: false, jobs_count_per_status: { DONE: 1, CANCELED: 1 } });
     expect(jobsOf(ended)).toMatchObject([
       { status: 'DONE', updated_at: at(1), errors: null },
-      { status: 'CANCELED', updated_at: at(7), end_timestamp: null, errors },
+      { status: 'CANCELED', updated_at: at(7), end_timestamp: at(7), errors },
     ]);
   });
 
@@ -141,7 +179,7 @@ describe('settling', () => {
       { status: 'DONE', errors: null, updated_at: at(9) },
       { status: 'CANCELED', updated_at: at(7) },
     ]);
-    expect(jobsOf(done)[0]).not.toHaveProperty('reported');
+    expect(jobsOf(done)[0]).toMatchObject({ reported: { status: 'DONE' }, end_timestamp: at(9) });
     expect(shown(done)).toMatchObject({ status: 'TIMED_OUT', jobs_count_per_status: { DONE: 1, CANCELED: 1 } });
   });
 
