@@ -44,6 +44,10 @@ function storedBatches(userId: string): Row[] {
   const [rows] = fc.sample(batchRows(userId, rowCount), { numRuns: 1, seed: 11 });
   return (rows ?? []).map((row, at) => ({
     ...row,
+    // Sound: it has an end when it has ended, after any start.
+    end_datetime: ['PENDING', 'RUNNING', 'PAUSED', 'CANCELING'].includes(row.status)
+      ? null
+      : '2026-04-01T00:00:00.000000Z',
     written_at: {},
     jobs_count: 0,
     jobs_count_per_status: { ...row.jobs_count_per_status, DONE: 0, ERROR: 0 },
