@@ -1,9 +1,9 @@
 /**
  * The two rules by which one end follows from another, and when it was. A batch ends because its
- * jobs have ended, and jobs end because their batch has ended. A derived status never overwrites a reported one:
- * the row keeps what was reported aside, every change works on that, and the rules are applied
- * anew to the result. So the same events leave the same rows in any order, and an end that an
- * event reports wins over the derived one.
+ * jobs have ended, and jobs end because their batch has ended. A derived status never overwrites a
+ * reported one: the row keeps what was reported aside, every change works on that, and the rules
+ * are applied anew to the result. So the same events leave the same rows in any order, and an end
+ * that an event reports wins over the derived one.
  */
 
 import type { BatchRow } from '../../schemas/batch.ts';

@@ -12,8 +12,9 @@ import { requireOwnResults, updateBatch, updateJob } from './update.ts';
 const maxSecondsAhead = 300;
 
 /**
- * The operations that an event asks for; no start or end is later than `now`. Throws InvalidInput when the event is more than 5 minutes
- * ahead of `now` (milliseconds since 1970), or names results that are not its owner's.
+ * The operations that an event asks for; no start or end is later than `now`, in milliseconds since
+ * 1970. Throws InvalidInput when the event is more than 5 minutes ahead of `now`, or names results
+ * that are not its owner's.
  */
 export function eventChanges(owner: Owner, event: LifecycleEvent, now: number): Change[] {
   const { id, time } = event;
