@@ -578,10 +578,14 @@ describe('sealSegments', () => {
     const { handler } = await load(otherFunctions.sealSegments.entry);
     const userId = 'auth0|owner of old rows';
     const [row] = sample(batchRows(userId, 1));
-    const rows = Array.from({ length: 28 * 256 }, (_, seq) => ({ ...row!, seq, id: uuid('d', seq) }));
+    const rows = Array.from({ length: 37 * batchList.columns.facets.rowsPerBlock }, (_, seq) => ({
+      ...row!,
+      seq,
+      id: uuid('d', seq),
+    }));
     await loadList(client, names, { list: batchList, userId, rows, only: new Set() });
     calls.clear();
-    const Keys = { user_id: { S: userId }, key: { S: 'b#f#0000027' } };
+    const Keys = { user_id: { S: userId }, key: { S: 'b#f#0000036' } };
     expect(await handler({ Records: [{ dynamodb: { Keys } }] }, lambdaContext())).toEqual({ batchItemFailures: [] });
     // Lambda sends to the dead letters.
     calls.add('Recovery/dead_letters SendMessage');
