@@ -291,6 +291,14 @@ describe('planEarlyIds', () => {
     expect(planEarlyIds(batchList, ascending, rows)).toEqual({ from: 8_815 - 576, to: 13_773 + 576 });
   });
 
+  it('counts the newest rows, which were read, among the matching ones', () => {
+    const newest = { ...data, read: [{ from: 13_824, to: 13_824 + 91 }] };
+    const partlyRead = { ...rows, wanted: segments.slice(2, 3), summarized: segments.slice(0, 3), data: newest };
+    // The ranks from 208 to 307: 24 ninety-seconds into the last segment, up to row 31 behind it.
+    const page = { ...everything, offset: 60 };
+    expect(planEarlyIds(batchList, page, partlyRead)).toEqual({ from: 10_418 - 576, to: 13_855 + 576 });
+  });
+
   it('names nothing where the rows of the page lie close together, or are few', () => {
     const dense = segments.map((segment) => ({ ...segment, count: 4_000 }));
     const ofDense = { ...rows, wanted: dense.slice(1, 3), summarized: dense, total: 16_000 };
