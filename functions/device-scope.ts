@@ -1,7 +1,7 @@
 /**
  * What makes a token a device's: a scope that names its type, `device:FRESNEL`, or all types,
- * `device:*`. Such a token owns nothing: the paths of users refuse it, and those of devices refuse
- * every other.
+ * `device:*`. Such a token owns nothing: the paths of users refuse it, and the paths of
+ * devices refuse every other token.
  */
 
 const prefix = 'device:';

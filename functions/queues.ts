@@ -99,8 +99,8 @@ export const queues = {
   },
   /**
    * Messages for the receivers of webhooks. A message that waits for its next try is sent anew,
-   * with a delay: hidden messages would count as in flight, of which a queue has 120,000 at most,
-   * and one dead receiver could fill it for all. The message group is the owner: in a standard
+   * with a delay: hidden messages would count as in flight. A queue has at most 120,000 of these,
+   * so that one dead receiver could fill it for all. The message group is the owner: in a standard
    * queue it keeps no order, but an owner of very many messages does not delay the others (fair
    * queues).
    */

@@ -25,7 +25,7 @@ export function addToRequestLog(facts: Facts): void {
 }
 
 /**
- * Adds numbers to those of the same names in the line: the sums of what the calls of one request
+ * Adds each number to the one of its name in the line: the sums of what the calls of one request
  * consume.
  */
 export function countInRequestLog(numbers: Readonly<Record<string, number>>): void {

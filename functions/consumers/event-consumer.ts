@@ -48,12 +48,12 @@ const firstWaitSeconds = 10;
  *   corrupt) is put aside, and its owner's other events go on. Where events already wait, it is
  *   delivered again.
  * - When nothing of an owner can be written (DynamoDB throttles or fails), the owner's events are
- *   delivered again. Those of an owner that is just busy are tried again first, for half of the
+ *   delivered again. If the owner is just busy, they are tried again first, for half of the
  *   function's time.
  * - At its last delivery a failing message goes to the dead letters with the reason.
  *
  * In a FIFO queue an owner's messages after one that is delivered again are delivered again too, so
- * that SQS keeps their order. Those of them that were applied change nothing then.
+ * that SQS keeps their order. An event that was applied changes nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
   const applyTogether = applyEvents(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {

@@ -21,7 +21,7 @@ export const maxJobsShown = 100;
  * strongly consistent, where the index lags behind the batch's own counts.
  *
  * Read units for rows and a sequence up to 4 KB: 3, and 0.1 for each KB of jobs; beyond 100 jobs
- * those of listJobIds besides.
+ * as many as listJobIds takes besides.
  */
 export function getBatchDetails(
   client: DynamoDBDocumentClient,

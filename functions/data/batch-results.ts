@@ -89,7 +89,7 @@ export function readResults(
 
     const readWaiting = async () => {
       for (const [jobId, key] of waiting) {
-        if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');
+        if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not below the prefix of their owner.');
         await readDocument(jobId, key);
       }
     };

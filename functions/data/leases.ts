@@ -86,7 +86,7 @@ export function getUploadKey(
  * `results` that were not uploaded under this lease; NotFound when the batch has no such job;
  * IllegalTransition when it has ended in another way, or does not run under this lease.
  *
- * Costs, beside the lifecycle's: 2 write units; 2.5 read units and those of the job's sequence.
+ * Costs, beside the lifecycle's: 2 write units; 2.5 read units, and what the job's sequence takes.
  */
 export function reportJob(
   client: DynamoDBDocumentClient,

@@ -49,8 +49,8 @@ function sqsClient(): SQSClient {
 }
 
 /**
- * SQS refuses a body with any other character than those of XML 1.0. Of the others, JSON.stringify
- * escapes all but these two; in JSON they can only stand in texts.
+ * SQS refuses a body with characters that XML 1.0 does not have. JSON.stringify escapes them all
+ * but these two; in JSON they can only be within texts.
  */
 function bodyText(body: string): string {
   return body.replaceAll('\u{fffe}', '\\ufffe').replaceAll('\u{ffff}', '\\uffff');

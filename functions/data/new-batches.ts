@@ -36,7 +36,7 @@ export interface CreationCall {
  * - The same idempotency key and body within 15 days answers with the same batch. Throws
  *   AlreadyExists for the key with another body.
  *
- * Costs are those of requestCreation; half a read unit for each 4 KB of all specifications where
+ * Costs as much as requestCreation, and half a read unit for each 4 KB of all specifications where
  * the device type is not given.
  */
 export function createBatch(

@@ -138,7 +138,7 @@ export function rebatch(
     return select(userId, sourceId, { id: made.flatMap(({ parent_id }) => parent_id ?? []) });
   }
 
-  /** The gzipped sequences of those of the batch and jobs that have one, by their ids. */
+  /** The gzipped sequences of the batch and its jobs, where they have one, by their ids. */
   async function sequencesOf(userId: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
     const keys = ids.map((id) => ({ user_id: userId, id }));
     const items = await batchGet(client, { table: tables.Sequences, keys, consistent: true });

@@ -52,7 +52,7 @@ export function signResultsLink(
     throw new RangeError(`A results link is valid for 1 to ${maxValiditySeconds} s, not for ${validitySeconds}.`);
   }
   return async (userId, key) => {
-    if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not among those of their owner.');
+    if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not below the prefix of their owner.');
     const command = new GetObjectCommand({ Bucket: bucket, Key: key, ResponseContentType: 'application/json' });
     return getSignedUrl(client, command, { expiresIn: validitySeconds });
   };

@@ -16,8 +16,8 @@ export interface SelectedJobs {
 
 /**
  * The function that reads the jobs of a batch that a query selects; its times are of creation.
- * Strongly consistent. Read units: those of listJobIds, and one for each 4 KB of each job that the
- * query does not rule out by its id.
+ * Strongly consistent. Read units: as many as listJobIds takes, and one for each 4 KB of each job
+ * that the query does not rule out by its id.
  */
 export function selectJobs(
   client: DynamoDBDocumentClient,

@@ -29,7 +29,7 @@ export type EndpointRequest<Served extends Route, Described extends Operation> =
 /**
  * The function of a route. It refuses whom the operation does not allow (401, 403) and input that
  * breaks the operation's schemas (422), then answers with the operation's success status. Devices
- * and users have operations of their own: the token of one is refused by those of the other.
+ * and users have operations of their own, and each refuses the tokens of the others.
  */
 export function endpoint<Served extends Route, Described extends Operation>(
   route: Served,

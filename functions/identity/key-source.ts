@@ -57,7 +57,7 @@ export function keySource(fetchText: () => Promise<string>, now = Date.now) {
 
   return {
     /**
-     * The keys that may have signed a token: those of its `kid`, or the only one of the set if it
+     * The keys that may have signed a token: all with its `kid`, or the only one of the set if it
      * has no `kid` (OpenID Connect Core 10.1). Throws TokenRefused when the issuer has no such key,
      * KeysUnavailable when it cannot be asked for the key, or its keys are older than 6 hours.
      */

@@ -61,7 +61,7 @@ const fields = {
 
 /**
  * Query of the batch list, read from the values of each parameter. Filters AND together, the values
- * of one OR: so an empty `id`, which stands for filters that contradict each other, matches
+ * of one OR: so an empty `id`, made from filters that contradict each other, matches
  * nothing.
  */
 export const BatchListQuery = z.pipe(

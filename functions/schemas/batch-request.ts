@@ -109,7 +109,7 @@ export const TagsRequest = Tags;
 
 /**
  * What is wrong between jobs and their sequences. `sequence` is the batch's: null when it has none;
- * undefined when it is not known yet, and then nothing is said that depends on it. Parts that have
+ * undefined when it is not known yet, and then nothing is reported that depends on it. Parts with
  * faults of their own are passed over.
  */
 export function* jobFaults(jobs: unknown, sequence: unknown, path: Fault['path']): Generator<Fault> {

@@ -50,7 +50,7 @@ global.addSubnet(...globalIpv6, 'ipv6');
 
 /**
  * Whether the address, in any notation, belongs to a host of the Internet: global unicast by IANA's
- * registries. A mapped or NAT64 address is judged by the IPv4 address that it stands for. False for
+ * registries. A mapped or NAT64 address is judged by its IPv4 address. False for
  * what is not an address.
  */
 export function isGlobalUnicast(address: string): boolean {

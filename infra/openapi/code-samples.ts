@@ -1,6 +1,6 @@
 /**
  * What a reader copies of an operation: a call in curl, in Python and in TypeScript that works as
- * it stands with `TOKEN` in the environment.
+ * it is, with `TOKEN` in the environment.
  */
 
 import {

@@ -325,8 +325,8 @@ function inputSchema(schema: z.ZodMiniType) {
 
 /**
  * The same JSON Schema, each object's `fields` as the descriptions of its members. Only afterwards:
- * while schemas are converted, those of members may still be empty. An `example` becomes the one of
- * its `examples`, which zod leaves out where input is transformed.
+ * while schemas are converted, the entries of members may still be empty. An `example` becomes the
+ * only one of its `examples`, which zod leaves out where input is transformed.
  */
 function describeMembers<Json>(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(describeMembers) as Json;
@@ -343,7 +343,7 @@ function describeMembers<Json>(schema: Json): Json {
   return { ...described, properties: Object.fromEntries(properties) } as Json;
 }
 
-/** Bounds as people write them; those of what a number can hold are left out. */
+/** Bounds as people write them; bounds that any number keeps are left out. */
 function useInclusiveBounds(schema: z.core.JSONSchema.BaseSchema) {
   if (schema.type !== 'integer') return;
   if (typeof schema.exclusiveMinimum === 'number') {

@@ -9,7 +9,7 @@ export interface SampleRequest {
   readonly body: unknown;
 }
 
-/** Stands for the API's address; the page puts its own in its place. */
+/** A placeholder for the API's address; the page puts its own in its place. */
 export const sampleAddress = 'https://api.example.org';
 
 /** What the samples ask for where the operation alone would ask for everything. */

@@ -27,7 +27,7 @@ export interface RequestedCreation extends Omit<Creation, 'time' | 'callId'> {
   readonly request?: ProcessedCall | undefined;
 }
 
-/** The batch, and those of its jobs that were asked for, in this order. */
+/** The batch, and the jobs that were asked for, in this order. */
 export interface CreatedRows {
   readonly batch: BatchRow;
   readonly jobs: readonly JobRow[];
@@ -43,8 +43,8 @@ const maxWaitMilliseconds = 14_000;
  * LimitExceeded when the user has more projects or device types than its lists can distinguish;
  * TooBusy.
  *
- * Write units, for rows up to 1 KB: those of `lifecycle` for a batch and its jobs; 2 for each KB of
- * a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
+ * Write units, for rows up to 1 KB: what `lifecycle` takes for a batch and its jobs; 2 for each KB
+ * of a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
  * transaction does not hold it all, the batch says so (`creating`, `pending_calls`) until the
  * last one.
  */

@@ -15,8 +15,8 @@ import { columnChangesOf, type Draft, type Owner, type ProcessedCall } from './d
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
 /**
- * Only who creates rows with sequences needs the table of these; only who makes batches enter or
- * leave a queue, that table.
+ * Only a caller that creates rows with sequences needs their table, and only one that makes batches
+ * enter or leave a queue needs the queue's.
  */
 export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> &
   Partial<TableNames<'Sequences' | 'DeviceQueue'>>;
@@ -28,7 +28,7 @@ const processedEventSeconds = 15 * 24 * 3600;
 
 export interface TransactionContent {
   readonly draft: Draft;
-  /** The stored bytes of those of the draft's blocks that exist, by their keys. */
+  /** The stored bytes of the draft's blocks, where they exist, by their keys. */
   readonly blocks: ReadonlyMap<string, Uint8Array>;
   /** Of the batches that enter a queue. */
   readonly clocks: StoredClocks;
@@ -40,8 +40,8 @@ export interface TransactionContent {
 /**
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of
  * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
- * processed. Each write is conditional on the item being as it was read. Summaries that tell about
- * changed blocks are deleted.
+ * processed. Each write is conditional on the item being as it was read. The summaries of changed
+ * blocks are deleted.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;

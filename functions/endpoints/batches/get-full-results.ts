@@ -31,7 +31,6 @@ function objectOf(documents: ReadonlyMap<string, string>): Reply {
 }
 
 function refuseSize(): never {
-  const msg =
-    'The results of this batch exceed one answer: get those of each job by /api/v1/jobs/{job_id}/results_link';
+  const msg = 'The results of this batch exceed one answer: get each job’s by /api/v1/jobs/{job_id}/results_link';
   throw new InvalidInput([{ loc: ['path', 'batch_id'], msg, type: 'results_too_large' }]);
 }

@@ -21,7 +21,7 @@ export interface LambdaFunction {
 
 /** Lambda's limit for the event and for the response of a synchronous call: 6 MB. */
 const maxPayloadBytes = 6_291_556;
-/** One machine stands in for Lambda's thousand environments. */
+/** One machine has room for few of Lambda's thousand environments. */
 const maxEnvironments = Math.max(4, 2 * availableParallelism());
 
 /**

@@ -8,7 +8,7 @@ import type { Message, Queue } from './queue.ts';
 /** As many invocations at a time as one machine does well, where the template allows more. */
 const maxInvocations = 4;
 
-/** Here a second stands for a minute of a queue's visibility timeout. */
+/** Here a minute of a queue's visibility timeout lasts a second. */
 const visibilityFactor = 60;
 
 /**

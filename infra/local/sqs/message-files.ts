@@ -18,7 +18,7 @@ export interface StoredMessage {
 
 /** A queue's messages, a file each: SQS keeps what it has accepted. */
 export interface MessageFiles {
-  /** Those of an earlier process, the oldest first. */
+  /** The messages of an earlier process, the oldest first. */
   read(): StoredMessage[];
   /** When it returns, the message outlives this process. */
   write(message: StoredMessage): void;

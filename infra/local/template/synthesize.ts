@@ -16,7 +16,7 @@ export interface Synthesis {
 
 const projectDirectory = join(import.meta.dirname, '../../..');
 
-/** Stands for the issuer in assemblies that are kept: its port is another one at each start. */
+/** A placeholder for the issuer in assemblies that are kept: its port changes at each start. */
 const issuerPlaceholder = 'http://issuer.invalid';
 
 /**

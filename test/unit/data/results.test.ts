@@ -49,7 +49,7 @@ describe('signResultsLink', () => {
     '',
   ])('refuses %j, which is not among the user’s results', async (foreign) => {
     await expect(links(300)(alice, foreign)).rejects.toThrow(
-      new CorruptData('The results are not among those of their owner.'),
+      new CorruptData('The results are not below the prefix of their owner.'),
     );
   });
 
