@@ -10,6 +10,7 @@ import { storedRow } from './dynamodb/stored-row.ts';
 import {
   atLeast,
   atMost,
+  commonFilters,
   commonOrders,
   facetIn,
   facetIs,
@@ -25,6 +26,7 @@ import { listReader } from './lists/reader.ts';
 
 const parameters: ListParameters<BatchListQuery> = {
   filters: {
+    ...commonFilters,
     id: ids,
     id__starts_with: idPrefix,
     project_id: facetIn('project_id'),

@@ -10,6 +10,7 @@ import { readSets } from './lists/column-reads.ts';
 import {
   atLeast,
   atMost,
+  commonFilters,
   commonOrders,
   facetIn,
   facetIs,
@@ -28,6 +29,7 @@ import { emptyRowSet, rowsOf } from './lists/row-set.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
+    ...commonFilters,
     id: ids,
     id__starts_with: idPrefix,
     batch_id: inSets('batch'),

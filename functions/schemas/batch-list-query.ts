@@ -42,6 +42,8 @@ const DeviceType = z
 
 const fields = {
   ...orderAndPageFields,
+  created_after: 'Batches created at this time or later.',
+  created_before: 'Batches created at this time or earlier.',
   id: `Batch ids. ${idSpelling}`,
   id__starts_with: 'First characters of the batch id, with its hyphens, in upper or lower case.',
   project_id: `Owner project. ${idSpelling}`,
@@ -68,6 +70,8 @@ export const BatchListQuery = z.pipe(
   z
     .object({
       ...orderAndPage(batchOrderings, { id: 'BatchOrder', defaultField: 'created_at' }),
+      created_after: TimeFilter,
+      created_before: TimeFilter,
       id: IdsFilter,
       id__starts_with: IdPrefixFilter,
       project_id: IdsFilter,

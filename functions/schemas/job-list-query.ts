@@ -34,6 +34,8 @@ export const jobOrderings = [
 
 const fields = {
   ...orderAndPageFields,
+  created_after: 'Jobs created at this time or later.',
+  created_before: 'Jobs created at this time or earlier.',
   id: `Job ids. ${idSpelling}`,
   id__starts_with: 'First characters of the job id, with its hyphens, in upper or lower case.',
   batch_id: `Batches of the jobs. ${idSpelling}`,
@@ -55,6 +57,8 @@ const fields = {
 export const JobListQuery = z
   .object({
     ...orderAndPage(jobOrderings, { id: 'JobOrder', defaultField: 'created_at' }),
+    created_after: TimeFilter,
+    created_before: TimeFilter,
     id: IdsFilter,
     id__starts_with: IdPrefixFilter,
     batch_id: IdsFilter,

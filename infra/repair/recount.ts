@@ -5,6 +5,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type BlockEdit,
   blockKey,
   columnPrefix,
   columnValue,
@@ -28,6 +29,7 @@ import {
   summaryKey,
 } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
+import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { endOf } from '../../functions/data/lifecycle/derive-status.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
@@ -185,7 +187,8 @@ function columnDifferences(
   const expected = new Map([
     ...columnItems(list, inBlocks, { dictionaries: complete.dictionaries, items }),
     ...setBlocks(list, rows),
-    ...textBlocks(list, complete.dictionaries),
+    ...itemsOf(dictionaryEdits(list, {}, complete.dictionaries)),
+    ...itemsOf(timeIndexEdits(list, rows)),
   ]);
   const found = new Map([...items].filter(([key]) => key.startsWith(`${list.key}#`) && key !== headKey(list)));
   const wrong = [...new Set([...expected.keys(), ...found.keys()])].filter(
@@ -286,8 +289,9 @@ function* setBlocks(list: ListDescription, rows: readonly Row[]): Generator<[str
   }
 }
 
-function textBlocks(list: ListDescription, dictionaries: Dictionaries): [string, Uint8Array | undefined][] {
-  return dictionaryEdits(list, {}, dictionaries).map(({ key, apply }) => [key, apply(undefined)]);
+/** What the edits make where nothing is. */
+function itemsOf(edits: readonly BlockEdit[]): [string, Uint8Array | undefined][] {
+  return edits.map(({ key, apply }) => [key, apply(undefined)]);
 }
 
 /** Whether the item holds exactly these bytes; without bytes, whether there is none. */

@@ -46,6 +46,7 @@ const started: ListBudget = { units: units(20, 80, 25, 70) };
 const startedAndEnded: ListBudget = { units: units(20, 80, 35, 80) };
 const fewSince: ListBudget = { units: units(20, 150, 95, 140) };
 const mostBetween: ListBudget = { units: units(20, 80, 50, 90) };
+const created: ListBudget = { units: units(20, 26, 20.5, 20.5), calls: 6, depth: 3 };
 const byTime: ListBudget = { units: units(20, 240, 25, 40) };
 const byTimeOfMost: ListBudget = { units: units(20, 240, 35, 70) };
 const byFewValues: ListBudget = { units: units(20, 240, 120, 150) };
@@ -159,6 +160,32 @@ export const listCases: readonly ListCase[] = [
     }),
     budget: mostBetween,
   },
+  {
+    name: 'created_after, latest 1 %',
+    list: 'batches',
+    query: ({ batches }) => ({ created_after: quantile(batches, 'created_at', 0.99) }),
+    budget: created,
+  },
+  {
+    name: 'created_after and created_before, 1 % between',
+    list: 'batches',
+    query: ({ batches }) => ({
+      created_after: quantile(batches, 'created_at', 0.495),
+      created_before: quantile(batches, 'created_at', 0.505),
+    }),
+    budget: created,
+  },
+  {
+    name: 'status, 2 % match, created_after and created_before, 50 % between',
+    list: 'batches',
+    query: ({ batches }) => ({
+      status: ['ERROR'],
+      created_after: quantile(batches, 'created_at', 0.25),
+      created_before: quantile(batches, 'created_at', 0.75),
+    }),
+    budget: fewSince,
+  },
+  { name: 'has_errors', list: 'batches', query: () => ({ has_errors: true }), budget: fewMatch },
   { name: 'order_by jobs_count', list: 'batches', query: () => ({ order_by: 'jobs_count' }), budget: byFewValues },
   {
     name: 'order_by jobs_count, at 90 %',

@@ -6,6 +6,7 @@ import { listJobs } from '../../functions/data/jobs.ts';
 import { type BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
+import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 import { cases } from '../support/depth.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed } from '../support/load-list.ts';
@@ -79,10 +80,21 @@ const idsOf = (rows: readonly { id: string }[]) => ({
     .map(([id, length]) => id.slice(0, length)),
 });
 
+/** Times at and between those of creation, and beyond all of them. */
+const creationTimes = (rows: readonly { created_at: string }[]) =>
+  fc
+    .tuple(
+      fc.constantFrom(...rows.map((row) => toMicroseconds(row.created_at))),
+      fc.constantFrom(-1e12, -1, 0, 0, 1, 1e12),
+    )
+    .map(([time, shift]) => fromMicroseconds(time + shift));
+
 /** Every filter of a query: one that is missing does not compile. */
 type Filters<Query> = Record<Exclude<keyof Query, keyof typeof page | 'order_by'>, fc.Arbitrary<unknown>>;
 
 const batchFilters = {
+  created_after: creationTimes(counted),
+  created_before: creationTimes(counted),
   id: idsOf(counted).id,
   id__starts_with: idsOf(counted).id__starts_with,
   project_id: some([...projectIds, '00000000-0000-0000-0000-00000000ffff']),
@@ -103,6 +115,8 @@ const batchQueries = fc
   .map(([query, order_by]) => ({ ...query, order_by }));
 
 const jobFilters = {
+  created_after: creationTimes(jobs),
+  created_before: creationTimes(jobs),
   id: idsOf(jobs).id,
   id__starts_with: idsOf(jobs).id__starts_with,
   batch_id: some(counted.slice(0, 14).map((batch) => batch.id)),

@@ -26,6 +26,7 @@ const batches = plainBatches.map((batch) => ({
   ...batch,
   jobs_count: jobs.filter((job) => job.batch_id === batch.id).length,
 }));
+const createdAt = (seq: number) => String(batches[seq]?.created_at);
 const newest = { order_by: 'created_at', order_by_direction: 'DESC', limit: 20, offset: 0 } as const;
 
 beforeAll(async () => {
@@ -59,6 +60,8 @@ describe('a list read while an index lags', () => {
     { name: 'a page in creation order', query: newest },
     { name: 'the oldest rows', query: { ...newest, order_by_direction: 'ASC' as const } },
     { name: 'a dense filter', query: { ...newest, status: ['DONE', 'RUNNING', 'PENDING', 'ERROR'] as const } },
+    { name: 'rows since a time', query: { ...newest, created_after: createdAt(30) } },
+    { name: 'rows up to a time', query: { ...newest, created_before: createdAt(57) } },
   ];
 
   it.each(queries)('is complete although the index lacks a row: $name', async ({ query }) => {
@@ -98,6 +101,31 @@ describe('a list read while an index lags', () => {
     );
     const query = { ...newest, order_by: 'creation_order', order_by_direction: 'ASC', batch_id: [batchId] } as const;
     expect(answer(await list(user, query as never))).toEqual(listOf(jobs, query as never));
+  });
+});
+
+describe('a list by time of creation', () => {
+  const isTimeRead = ({ input: { ExpressionAttributeValues = {} } }: Call) =>
+    Object.values(ExpressionAttributeValues as object).some((value) => String(value).startsWith('b#times#'));
+  const queries = [
+    { ...newest, created_after: createdAt(30) },
+    { ...newest, created_before: createdAt(30), open: true },
+  ];
+
+  it.each(queries)('is right although the first answer lacks entries of the time index: %j', async (query) => {
+    let lacking = 0;
+    const list = listThrough(async (call) => {
+      if (!isTimeRead(call) || call.input.ConsistentRead === true) return call.send();
+      lacking++;
+      return { Items: [] };
+    });
+    expect(answer(await list(user, query))).toEqual(listOf(batches, query));
+    expect(lacking).toBe(1);
+  });
+
+  it.each(queries)('is refused, never wrong, where an entry is lost: %j', async (query) => {
+    const list = listThrough(async (call) => (isTimeRead(call) ? { Items: [] } : call.send()));
+    await expect(list(user, query)).rejects.toThrow(TooBusy);
   });
 });
 

@@ -55,6 +55,9 @@ const jobs = sample(jobRows(user, ['placeholder'], 100)).map((job) => ({
   status: 'DONE' as const,
 }));
 
+const createdAt = (seq: number, end = 'Z') => String(batches[seq]?.created_at).replace('Z', end);
+const timeEntry = (upTo: string) => `Columns b#times#..b#times#${upTo} limit 1`;
+
 beforeAll(async () => {
   const lists = { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
   await loadList(client, tables, { list: lists.batch, userId: user, rows: batches, sealed: () => true });
@@ -127,6 +130,100 @@ describe('a list of batches', () => {
       1,
     ],
     ['rows beyond the end', { offset: ['100'] }, ['Columns b#head'], 1],
+    [
+      'the newest rows since a time, and the rows around it',
+      { created_after: [createdAt(50)], limit: ['5'] },
+      ['Batches/by_creation 49..52', 'Batches/by_creation 95..99', 'Columns b#head', timeEntry(createdAt(50, ''))],
+      3,
+    ],
+    [
+      'the oldest rows up to a time, and the rows around it',
+      { created_before: [createdAt(50)], order_by_direction: ['ASC'], limit: ['5'] },
+      ['Batches/by_creation 0..4', 'Batches/by_creation 49..52', 'Columns b#head', timeEntry(createdAt(50))],
+      3,
+    ],
+    [
+      'rows between two times, at an offset',
+      { created_after: [createdAt(2)], created_before: [createdAt(50)], limit: ['5'], offset: ['10'] },
+      [
+        'Batches/by_creation 0..4',
+        'Batches/by_creation 36..40',
+        'Batches/by_creation 49..52',
+        'Columns b#head',
+        timeEntry(createdAt(2, '')),
+        timeEntry(createdAt(50)),
+      ],
+      3,
+    ],
+    [
+      'rows since a time that is later than all',
+      { created_after: ['2026-02-01'] },
+      ['Columns b#head', timeEntry('2026-02-01T00:00:00.000000')],
+      1,
+    ],
+    [
+      'rows up to a time that is later than all',
+      { created_before: ['2026-02-01'], limit: ['5'] },
+      ['Batches/by_creation 95..99', 'Columns b#head', timeEntry('2026-02-01T00:00:00.000000Z')],
+      2,
+    ],
+    ['ids and a time', { id: [batchOf(1), batchOf(2)], created_after: [createdAt(2)] }, ['Batches 2 keys'], 1],
+    [
+      'a facet since a time: summaries of later segments, and the column where the time lies',
+      { created_after: [createdAt(40)], status: ['DONE'], limit: ['5'] },
+      [
+        'Batches/by_creation 37..40',
+        'Batches/by_creation 95..99',
+        'Columns b#f#0..b#f#9999999 limit 3',
+        'Columns b#f#2..b#f#3',
+        'Columns b#f#s#0..b#f#s#9999999',
+        'Columns b#head',
+        timeEntry(createdAt(40, '')),
+      ],
+      2,
+    ],
+    [
+      'a facet up to a time: nothing of later segments',
+      { created_before: [createdAt(50)], queue_priority: ['HIGH'] },
+      [
+        'Batches/by_creation 40..47',
+        'Batches/by_creation 49..52',
+        'Columns b#f#0..b#f#9999999 limit 3',
+        'Columns b#f#2..b#f#3',
+        'Columns b#f#s#0..b#f#s#9999999',
+        'Columns b#head',
+        timeEntry(createdAt(50)),
+      ],
+      3,
+    ],
+    [
+      'an order between two times',
+      { created_after: [createdAt(20)], created_before: [createdAt(60)], order_by: ['jobs_count'], limit: ['2'] },
+      [
+        'Batches/by_creation 17..20',
+        'Batches/by_creation 59..60',
+        'Batches/by_creation 61..64',
+        'Columns b#head',
+        'Columns b#n#0..b#n#3',
+        'Columns b#n#0..b#n#9999999 limit 3',
+        'Columns b#n#s#0..b#n#s#9999999',
+        timeEntry(createdAt(20, '')),
+        timeEntry(createdAt(60)),
+      ],
+      3,
+    ],
+    [
+      'an order by id since a time: only the ids since then',
+      { created_after: [createdAt(90)], order_by: ['id'] },
+      [
+        'Batches/by_creation 89..92',
+        'Batches/by_creation 90..99',
+        'Columns b#head',
+        'Columns b#i#5..b#i#6',
+        timeEntry(createdAt(90, '')),
+      ],
+      3,
+    ],
     ['ids', { id: [batchOf(1), batchOf(2)] }, ['Batches 2 keys'], 1],
     [
       'all by id, the total first',

@@ -101,6 +101,8 @@ const change =
 const batch = (number: number, members: Item) => change('Batches', newBatch(number).id, members);
 const job = (number: number, members: Item) => change('Jobs', newJob(number).id, members);
 
+const timeEntry = async (user_id: string) =>
+  String(Object.keys((await ownerRows(client, tables, user_id)).columns).find((key) => key.startsWith('b#times#')));
 const texts = 'b#texts#project_id#0000000';
 /** Ways to break what an owner's lists are read from. Each leaves the rows' own content. */
 const damages: Readonly<Record<string, Damage>> = {
@@ -149,6 +151,10 @@ const damages: Readonly<Record<string, Damage>> = {
     const dictionaries = { project_id: [JSON.parse(Buffer.from(v).toString())[0]], device_type: [] };
     await spoil('b#head', (head) => ({ ...head, dictionaries }))(user_id);
   },
+  'a lost entry of the time index': async (user_id) => lose(await timeEntry(user_id))(user_id),
+  'an entry of the time index that names another row': async (user_id) =>
+    spoil(await timeEntry(user_id), () => ({ v: Buffer.from('33') }))(user_id),
+  'an entry of the time index for no row': spoil('j#times#2026-01-01', () => ({ v: Buffer.from('3') })),
   'a block of texts beyond the last': spoil('b#texts#project_id#0000001', () => ({ v: textBlock('x', 'y') })),
   'a block that is a text': spoil('b#u#0000001', () => ({ v: 'text' })),
   'a block without bytes': spoil('b#i#0000001', (block) => without(block, 'v')),

@@ -23,6 +23,8 @@ export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; to
   const count = isJob ? 'runs' : 'jobs_count';
   const tests: Record<string, (row: Row, value: never) => boolean> = {
     id__starts_with: (row, value: string) => String(row.id).startsWith(value),
+    created_after: (row, value: string) => (row.created_at as string) >= value,
+    created_before: (row, value: string) => (row.created_at as string) <= value,
     open: (row, value) => row.open === value,
     tag: (row, value) => (row.tags as string[]).includes(value),
     has_errors: (row, value: boolean) => (row.jobs_count_per_status as { ERROR: number }).ERROR > 0 === value,

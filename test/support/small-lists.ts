@@ -8,7 +8,8 @@ export function smallLists(rowsPerBlock: number): OwnerLists {
 
 /**
  * The same list with all blocks of `rows` rows, a tail of about half as many, segments of two
- * blocks, and blocks of two texts. So few rows fill many of them.
+ * blocks, blocks of two texts, and four times in the index for each block. So few rows fill many
+ * of them.
  */
 export function withRowsPerBlock<List extends ListDescription>(list: List, rows: number): List {
   const resize = <Value extends { readonly rowsPerBlock: number }>(blocks: Readonly<Record<string, Value>>) =>
@@ -18,6 +19,7 @@ export function withRowsPerBlock<List extends ListDescription>(list: List, rows:
     rowsInTail: (rows >> 1) + 1,
     textsPerBlock: 2,
     rowsPerSegment: 2 * rows,
+    rowsPerTimeEntry: Math.max(rows >> 2, 1),
     columns: resize(list.columns),
     sets: resize(list.sets),
   };

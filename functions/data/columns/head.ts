@@ -99,6 +99,7 @@ export function formatOf(list: ListDescription): string {
     list.rowsInTail,
     list.textsPerBlock,
     list.rowsPerSegment,
+    list.rowsPerTimeEntry,
     blocks.sort(),
     defaults.sort(),
   ]);

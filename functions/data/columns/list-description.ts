@@ -120,6 +120,8 @@ export interface ListDescription {
    * blocks, so that one transaction can seal it.
    */
   readonly rowsPerSegment: number;
+  /** The time index (time-index.ts) has an entry for each so many rows. */
+  readonly rowsPerTimeEntry: number;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
   /**

@@ -15,6 +15,7 @@ export const batchList = {
   rowsInTail: 16,
   textsPerBlock: 24,
   rowsPerSegment: 4_608,
+  rowsPerTimeEntry: 32,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     facets: {
@@ -47,6 +48,7 @@ export const jobList = {
   rowsInTail: 16,
   textsPerBlock: 24,
   rowsPerSegment: 4_608,
+  rowsPerTimeEntry: 32,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 56 },
     batch_id: { kind: 'uuid', key: 'b', attribute: 'batch_id', rowsPerBlock: 56 },

@@ -24,6 +24,7 @@ import { dictionaryEdits } from './dictionaries.ts';
 import type { Head } from './head.ts';
 import type { Column, ListDescription } from './list-description.ts';
 import { isSummarized, summaryKey } from './summary.ts';
+import { timeIndexEdits } from './time-index.ts';
 
 /** The first row whose values are in the tail. It never goes back. */
 export function tailStart(list: ListDescription, { next_seq }: Pick<Head, 'next_seq'>): number {
@@ -36,9 +37,9 @@ interface ColumnChanges {
 }
 
 /**
- * What changes of rows change in columns, sets and dictionaries. `before` is the head as it was
- * read; `after` has counted the new rows and learned their texts. Rows that it does not count have
- * no place in columns: they were read after the head, or the head is corrupt.
+ * What changes of rows change in columns, sets, dictionaries and the time index. `before` is the
+ * head as it was read; `after` has counted the new rows and learned their texts. Rows that it does
+ * not count have no place in columns: they were read after the head, or the head is corrupt.
  */
 export function columnChanges(
   list: ListDescription,
@@ -49,6 +50,10 @@ export function columnChanges(
   const edits: BlockEdit[] = [
     ...dictionaryEdits(list, before.dictionaries, after.dictionaries),
     ...changes.flatMap((change) => [...setEdits(list, change)]),
+    ...timeIndexEdits(
+      list,
+      changes.filter(({ before: previous }) => previous === undefined).map(({ after: row }) => row),
+    ),
   ];
   const tail: Record<string, Uint8Array> = {};
   for (const column of Object.values(list.columns)) {

@@ -7,6 +7,7 @@ import { uuidAt } from '../columns/packed-uuids.ts';
 import { sealableSegments } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import { dictionariesOf, openColumns, readSets, readSummaries, type SegmentSummaries } from './column-reads.ts';
+import { type CreatedRows, createdRows } from './created-rows.ts';
 import { summaryEvaluator } from './evaluate-summaries.ts';
 import { StaleRead } from './join-blocks.ts';
 import { type ColumnData, matchingRows, type Span } from './matching-rows.ts';
@@ -28,6 +29,8 @@ interface Search {
   readonly open: readonly Span[];
   /** The matching rows of all other segments, ascending. */
   readonly summarized: readonly SummarizedRows[];
+  /** Undefined where no condition is on the time of creation. */
+  readonly created: CreatedRows | undefined;
 }
 
 /**
@@ -38,9 +41,12 @@ interface Search {
  */
 export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
   const { list } = reads;
-  let search = await startSearch(reads, query, plan);
-  let early: EarlyPage | undefined;
-  if (search.open.length > 0) ({ search, early } = await readOpenSegments(reads, query, search));
+  const started = await startSearch(reads, query, plan);
+  const [{ search: opened, early }, within] = await Promise.all([
+    started.open.length > 0 ? readOpenSegments(reads, query, started) : { search: started, early: undefined },
+    started.created?.exact,
+  ]);
+  let search: Search = { ...opened, data: { ...opened.data, within } };
   for (;;) {
     const { data, summarized } = search;
     const selection = select(list, query, data, summarized);
@@ -59,15 +65,17 @@ async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPla
   const columns = openColumns(reads, plan.names);
   const isNarrow = namesSmallSets(list, conditions);
   const hasSummaries = !isNarrow && plan.summaries.length > 0;
-  const [head, sets, dictionaries, summaries] = await Promise.all([
+  const isBounded = conditions.some(({ kind }) => kind === 'created');
+  const [head, created, sets, dictionaries, summaries] = await Promise.all([
     columnsHead(reads),
+    createdRows(reads, conditions),
     readSets(reads, conditions),
     dictionariesOf(reads, plan.names),
     hasSummaries ? readSummaries(reads, plan.summaries) : undefined,
-    isNarrow ? undefined : hasSummaries ? columns.readNewest() : columns.readWhole(),
+    isNarrow ? undefined : hasSummaries ? columns.readNewest() : isBounded ? undefined : columns.readWhole(),
   ]);
   const data = { rowCount: head.next_seq, read: [], dictionaries, sets, numbers: new Map(), uuids: new Map() };
-  const search = { head, columns, data, open: [], summarized: [] };
+  const search = { head, columns, data, open: [], summarized: [], created };
   const end = head.next_seq - 1;
   if (isNarrow) {
     // The rows of a batch lie close together: columns are read only there.
@@ -75,8 +83,14 @@ async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPla
     return readFurther(search, span === undefined ? [] : [{ from: span.from, to: Math.min(span.to, end) }]);
   }
   const segments = summaries === undefined ? 0 : sealableSegments(list, tailStart(list, head));
-  const evaluated = evaluateSegments(list, query, { segments, summaries: summaries ?? new Map(), dictionaries });
-  const newest = { from: segments * list.rowsPerSegment, to: end };
+  const evaluated = evaluateSegments(list, query, {
+    segments,
+    summaries: summaries ?? new Map(),
+    dictionaries,
+    created,
+  });
+  const newest =
+    summaries === undefined && created ? created.possible : { from: segments * list.rowsPerSegment, to: end };
   return readNewest(list, query, { ...search, ...evaluated }, newest);
 }
 
@@ -117,21 +131,25 @@ interface OldSegments {
   readonly segments: number;
   readonly summaries: SegmentSummaries;
   readonly dictionaries: Dictionaries;
+  readonly created: CreatedRows | undefined;
 }
 
 /** What the summaries say of the old segments, and which of these they leave open. */
 function evaluateSegments(
   list: ListDescription,
   query: ListQuery,
-  { segments, summaries, dictionaries }: OldSegments,
+  { segments, summaries, dictionaries, created }: OldSegments,
 ): Pick<Search, 'open' | 'summarized'> {
   const evaluate = summaryEvaluator(list, query, dictionaries);
   const open: Span[] = [];
   const summarized: SummarizedRows[] = [];
   for (let segment = 0; segment < segments; segment++) {
     const rows = { from: segment * list.rowsPerSegment, to: (segment + 1) * list.rowsPerSegment - 1 };
+    const { possible, certain } = created ?? { possible: rows, certain: rows };
+    if (rows.to < possible.from || rows.from > possible.to) continue;
+    const isWhole = certain.from <= rows.from && rows.to <= certain.to;
     const ofSegment = evaluate(summaries.get(segment) ?? new Map(), rows);
-    if (ofSegment === undefined) open.push(rows);
+    if (ofSegment === undefined || (!isWhole && ofSegment.length > 0)) open.push(rows);
     else summarized.push(...ofSegment);
   }
   return { open, summarized };
@@ -162,19 +180,22 @@ async function readOpenSegments(
 
 /**
  * The part of a selection that holds whatever the open segments contain: what comes before them in
- * the order. So all of their rows may count as matching ones.
+ * the order. So all of their rows may count as matching ones. Nothing is certain where the bound of
+ * creation at which the page begins is not known exactly.
  */
 function selectBeforeOpen(
   list: ListDescription,
   query: ListQuery,
-  { summarized, open, data }: Search,
+  { summarized, open, data, created }: Search,
 ): Pick<Selection, 'wanted' | 'sequence'> {
-  if (query.order.kind !== 'creation') return { wanted: [], sequence: [] };
+  const side = query.direction === 'ASC' ? 'from' : 'to';
+  const isBegun = created === undefined || created.possible[side] === created.certain[side];
+  if (query.order.kind !== 'creation' || !isBegun) return { wanted: [], sequence: [] };
   const [first, last] = [open.at(0)?.from ?? 0, open.at(-1)?.to ?? 0];
   const isBefore = (span: Span) => (query.direction === 'ASC' ? span.to < first : span.from > last);
   const all = open.map((rows) => ({ rows, low: 0, high: 0, count: rows.to - rows.from + 1 }));
   const ascending = [...summarized, ...all].sort((a, b) => a.rows.from - b.rows.from);
-  const { wanted, sequence } = select(list, query, data, ascending);
+  const { wanted, sequence } = select(list, query, { ...data, within: created?.possible }, ascending);
   const isCertain = sequence.every((row) => isBefore({ from: row, to: row }));
   return { wanted: wanted.filter(({ rows }) => isBefore(rows)), sequence: isCertain ? sequence : [] };
 }

@@ -23,6 +23,12 @@ export const atMost = (column: string) => (to: number) => ({ kind: 'range', colu
 export const notBefore = (column: string) => (time: string) => atLeast(column)(toMicroseconds(time));
 export const notAfter = (column: string) => (time: string) => atMost(column)(toMicroseconds(time));
 
+/** Filters that every list has. */
+export const commonFilters = {
+  created_after: (from: string) => ({ kind: 'created', from }),
+  created_before: (to: string) => ({ kind: 'created', to }),
+} as const satisfies Readonly<Record<string, Filter>>;
+
 /** The parameters of every list beside its filters. */
 interface OrderAndPage {
   readonly order_by: string;

@@ -16,6 +16,11 @@ export interface Span {
   readonly to: number;
 }
 
+/** The rows that are in both. */
+export function overlap(a: Span, b: Span): Span {
+  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
+}
+
 /**
  * What was read for a query. A column has a place for each row, with NaN for null; only the places
  * of the rows in `read` are filled. For each set condition there are its rows.
@@ -24,6 +29,8 @@ export interface ColumnData {
   readonly rowCount: number;
   /** Ascending, without overlaps. */
   readonly read: readonly Span[];
+  /** No other rows meet the conditions on their creation; undefined where there are none. */
+  readonly within?: Span | undefined;
   readonly dictionaries: Dictionaries;
   readonly numbers: ReadonlyMap<string, Float64Array>;
   readonly uuids: ReadonlyMap<string, Buffer>;
@@ -79,15 +86,17 @@ interface Candidates {
 }
 
 /** Marks the rows that may match, and returns where they lie. */
-function markCandidates(marks: Uint8Array, { rowCount, read, sets }: ColumnData): readonly Span[] {
+function markCandidates(marks: Uint8Array, { rowCount, read, within, sets }: ColumnData): readonly Span[] {
+  const bounds = within ?? { from: 0, to: rowCount - 1 };
   const common = intersect(sets);
   if (common === undefined) {
-    for (const { from, to } of read) marks.fill(1, from, to + 1);
-    return read;
+    const spans = read.map((span) => overlap(span, bounds));
+    for (const { from, to } of spans) marks.fill(1, from, Math.max(from, to + 1));
+    return spans;
   }
   const span = spanOf(common);
   if (span === undefined) return [];
-  const [from, to] = [span.from, Math.min(span.to, rowCount - 1)];
+  const { from, to } = overlap(span, bounds);
   for (let row = from; row <= to; row++) marks[row] = hasRow(common, row) ? 1 : 0;
   return [{ from, to }];
 }

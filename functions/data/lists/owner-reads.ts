@@ -71,11 +71,16 @@ export const blockAttributes = ['key', 'v'];
 
 /** The blocks with these numbers, both inclusive. */
 export function blockRange(reads: OwnerReads, prefix: string, from = 0, to = maxBlockNumber): KeyRange {
+  return keysBetween(reads, blockKey(prefix, from), blockKey(prefix, to));
+}
+
+/** The items of columns with these keys, both inclusive. */
+export function keysBetween(reads: OwnerReads, from: string, to: string): KeyRange {
   return {
     table: tableNamed(reads, 'Columns'),
     partition: { user_id: reads.userId },
     sortKey: 'key',
-    range: { between: [blockKey(prefix, from), blockKey(prefix, to)] },
+    range: { between: [from, to] },
     attributes: blockAttributes,
     consistent: reads.consistent,
   };

@@ -2,6 +2,7 @@ import type { Page } from '../../page.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import { type Dictionaries, withTextsOf } from '../columns/facets.ts';
 import type { Column, ListDescription, PositionSets } from '../columns/list-description.ts';
+import { keepCreated } from './created-rows.ts';
 import { type ColumnValues, splitByKind } from './join-blocks.ts';
 import { planColumns } from './plan.ts';
 import type { ListQuery } from './query.ts';
@@ -13,7 +14,7 @@ import { select } from './select.ts';
  * usual selection runs.
  */
 export function pageOfRows(list: ListDescription, query: ListQuery, candidates: readonly Row[]): Page<Row> {
-  const rows = candidates.toSorted((a, b) => a.seq - b.seq);
+  const rows = keepCreated(query.conditions, candidates).toSorted((a, b) => a.seq - b.seq);
   const columns = planColumns(list, query).names.map((name) => [name, list.columns[name] as Column] as const);
   const dictionaries = learnTexts(
     columns.map(([, column]) => column),

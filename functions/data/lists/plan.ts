@@ -8,7 +8,8 @@ import type { ListQuery, Order } from './query.ts';
 
 export type Plan =
   /**
-   * All rows in creation order: the page is a range of sequence numbers, the total is the head's.
+   * All rows in creation order, or all that were created within bounds: the page is a range of
+   * sequence numbers.
    */
   | { readonly kind: 'sequence' }
   /**
@@ -56,7 +57,7 @@ export function planQuery(list: ListDescription, query: ListQuery): Plan {
   if (ids !== undefined) return { kind: 'ids', ids };
   const prefix = conditions.find((condition) => condition.kind === 'idPrefix')?.prefix;
   if (prefix !== undefined && prefix.replaceAll('-', '').length >= selectivePrefix) return { kind: 'idPrefix', prefix };
-  if (conditions.length === 0 && order.kind === 'creation') return { kind: 'sequence' };
+  if (order.kind === 'creation' && conditions.every(({ kind }) => kind === 'created')) return { kind: 'sequence' };
   if (conditions.length === 0 && isOrderById(order) && query.offset + query.limit <= maxRowsInIdOrder) {
     return { kind: 'idOrder' };
   }
@@ -87,7 +88,7 @@ export function planColumns(list: ListDescription, { conditions, order }: ListQu
   const columns = Object.entries(list.columns).filter(([name]) => named.has(name));
   const names = columns.map(([name]) => name);
   const canSummarize =
-    conditions.every(({ kind }) => kind === 'facet' || kind === 'range') &&
+    conditions.every(({ kind }) => kind === 'facet' || kind === 'range' || kind === 'created') &&
     columns.every(([, column]) => isSummarized(column));
   return {
     kind: 'columns',

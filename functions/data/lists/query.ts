@@ -13,7 +13,9 @@ export type Condition =
   /** The row is in one of these sets. */
   | { readonly kind: 'set'; readonly sets: string; readonly oneOf: readonly string[] }
   | { readonly kind: 'ids'; readonly oneOf: readonly string[] }
-  | { readonly kind: 'idPrefix'; readonly prefix: string };
+  | { readonly kind: 'idPrefix'; readonly prefix: string }
+  /** The row was created between these canonical times, both inclusive. */
+  | { readonly kind: 'created'; readonly from?: string; readonly to?: string };
 
 /**
  * Creation order, or the order of a column or a facet. Nulls come last in both directions. Ties

@@ -3,6 +3,7 @@ import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { Row } from '../columns/column-items.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { readColumnsPage } from './columns-page.ts';
+import { createdRows } from './created-rows.ts';
 import { StaleRead } from './join-blocks.ts';
 import { type ListSource, type OwnerReads, ownerReads } from './owner-reads.ts';
 import { pageOfRows } from './page-of-rows.ts';
@@ -16,6 +17,7 @@ import {
   rowsOfSet,
   rowsWithIdPrefix,
   rowsWithIds,
+  rowsWithin,
 } from './row-reads.ts';
 
 /**
@@ -36,6 +38,7 @@ import {
  * Cost at N rows, in read units:
  *
  * - a page in creation order: 0.5 and the page itself, at any offset;
+ * - for each bound of the time of creation: 0.5, and 33 rows around it;
  * - a page by id, up to the 1,000th row: 0.5 and all rows up to its end;
  * - other pages: the page (half a unit a row, less where the rows lie close together), and for each
  *   column that the query names the values of the newest rows, 2,300 to 6,900 of them, and of those
@@ -95,12 +98,18 @@ async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promis
     case 'idOrder':
       return readIdOrderPage(reads, query);
     case 'sequence':
-      return readPlacesPage(query, allRows(reads));
+      return readPlacesPage(query, await rowsInSequence(reads, query));
     case 'members':
       return readPlacesPage(query, rowsOfSet(reads, plan.sets, plan.members, plan.value));
     case 'columns':
       return readColumnsPage(reads, query, plan);
   }
+}
+
+/** All rows, or those that were created within the query's bounds. */
+async function rowsInSequence(reads: OwnerReads, { conditions }: ListQuery): Promise<PlacedRows> {
+  const created = await createdRows(reads, conditions);
+  return created === undefined ? allRows(reads) : rowsWithin(allRows(reads), await created.exact);
 }
 
 /**

@@ -168,6 +168,16 @@ export function allRows(reads: OwnerReads): PlacedRows {
   });
 }
 
+/** The rows of this span, placed by their distance from its first. */
+export function rowsWithin(rows: PlacedRows, { from, to }: Span): PlacedRows {
+  return {
+    count: async () => Math.max(to - from + 1, 0),
+    between: (first, last) => rows.between(from + first, Math.min(from + last, to)),
+    last: (most) => rows.between(Math.max(to - most + 1, from), to),
+    placeOf: (row) => rows.placeOf(row) - from,
+  };
+}
+
 /** The rows of one set, where an index keeps them (see Members). */
 export function rowsOfSet(reads: OwnerReads, { attribute }: PositionSets, members: Members, value: string): PlacedRows {
   const { client, userId } = reads;

@@ -127,7 +127,8 @@ describe('recount', () => {
 
   it('takes rows of one time in the order of their numbers, then of their ids', () => {
     const sameTime: Item[] = batches.map((row) => ({ ...row, created_at: time(2) }));
-    expect(recount(lists, snapshot({ batches: sameTime }))).toEqual([]);
+    const columns = [...columnItems(lists.batch, sameTime), ...columnItems(lists.job, jobs)];
+    expect(recount(lists, { ...snapshot({ batches: sameTime }), columns })).toEqual([]);
     const numberless = sameTime.map((row) => (row.seq === 0 ? row : { ...row, seq: undefined }));
     const differences = recount(lists, snapshot({ batches: numberless })).filter(({ kind }) => kind === 'row');
     expect(differences).toMatchObject([

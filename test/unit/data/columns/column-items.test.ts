@@ -24,6 +24,7 @@ const list: ListDescription = {
   rowsInTail: 4,
   textsPerBlock: 2,
   rowsPerSegment: 140,
+  rowsPerTimeEntry: 6,
   columns,
   sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 4 } },
   rowDefaults: {},

@@ -12,6 +12,7 @@ import type {
 } from '../../../../functions/data/columns/list-description.ts';
 import { batchList, jobList } from '../../../../functions/data/columns/lists.ts';
 import { packPositions } from '../../../../functions/data/columns/position-set.ts';
+import { timeIndexKey } from '../../../../functions/data/columns/time-index.ts';
 import { itemBytes as itemSize } from '../../../bench/bench-rows.ts';
 import { storedColumns } from '../../../support/load-list.ts';
 import { withRowsPerBlock } from '../../../support/small-lists.ts';
@@ -55,6 +56,7 @@ describe.each(lists)('the description of %s', (_, list) => {
     for (const key of [...keys, list.key]) expect(key).toMatch(/^[A-Za-z]+$/);
     expect(keys).not.toContain('head');
     expect(keys).not.toContain(dictionariesKey);
+    expect(keys).not.toContain(timeIndexKey);
   });
 
   it('has the columns that every plan reads rows by', () => {
@@ -194,6 +196,7 @@ describe('the fingerprint of a description', () => {
     ['the number of rows in the tail', { ...batchList, rowsInTail: 8 }],
     ['the number of texts in a block', { ...batchList, textsPerBlock: 8 }],
     ['the number of rows in a segment', { ...batchList, rowsPerSegment: 18_432 }],
+    ['the number of rows for each entry of the time index', { ...batchList, rowsPerTimeEntry: 64 }],
     [
       'a further column',
       { ...batchList, columns: { ...batchList.columns, more: { ...jobList.columns.runs, key: 'm' } } },
@@ -250,6 +253,7 @@ describe('what is stored', () => {
     tags: [],
     jobs_count: 0,
     jobs_count_per_status: { DONE: 1, ERROR: 0 },
+    created_at: `2026-02-28T00:00:${String(seq).padStart(2, '0')}.000000Z`,
     updated_at: '2026-03-01T00:00:00.000000Z',
     start_datetime: null,
     end_datetime: null,
@@ -318,9 +322,9 @@ describe('what is stored', () => {
   it('of batches is this', () => {
     expect(storedItems(batchList, batches), howTo).toEqual({
       'b#head': {
-        format: '8wgOdsMF',
+        format: 'Cho_NqtB',
         next_seq: 4,
-        last_created_at: null,
+        last_created_at: '2026-02-28T00:00:03.000000Z',
         dictionaries: {
           device_type: ['EMU_MPS', 'FRESNEL'],
           project_id: ['cccccccc-0000-4000-8000-000000000000', 'cccccccc-0000-4000-8000-000000000001'],
@@ -348,7 +352,7 @@ describe('what is stored', () => {
   it('of jobs is this', () => {
     expect(storedItems(jobList, jobs), howTo).toEqual({
       'j#head': {
-        format: '_kDSBsv0',
+        format: '60iHMRsI',
         next_seq: 3,
         last_created_at: null,
         dictionaries: {
@@ -416,6 +420,19 @@ describe('what is stored', () => {
     const [first] = blocksOfTexts;
     const hex = Buffer.from(first![1]).toString('hex');
     expect(hex.slice(0, 46), howTo).toBe('5b225c2230222c22c3a931222c222032222c22e2988033');
+  });
+
+  it('of times of creation is this', () => {
+    const { blocks } = storedColumns(
+      batchList,
+      Array.from({ length: 49 }, (_, seq) => batch(seq)),
+    );
+    const times = Array.from(blocks).filter(([key]) => key.includes('#times#'));
+    const expected = [['b#times#2026-02-28T00:00:32.000000Z', Buffer.from('32').toString('hex')]];
+    expect(
+      times.map(([key, bytes]) => [key, hexOf(bytes)]),
+      howTo,
+    ).toEqual(expected);
   });
 
   /** The code of each known value where all other facets have their first. */

@@ -13,6 +13,7 @@ import { type Dictionaries, withTextsOf } from '../../../../functions/data/colum
 import { emptyHead, type Head } from '../../../../functions/data/columns/head.ts';
 import type { Column, ListDescription } from '../../../../functions/data/columns/list-description.ts';
 import { columnChanges, tailStart } from '../../../../functions/data/columns/tail.ts';
+import { rowOfTimeEntry } from '../../../../functions/data/columns/time-index.ts';
 import { cases } from '../../../support/depth.ts';
 import { seed } from '../../../support/seed.ts';
 
@@ -33,6 +34,7 @@ const list: ListDescription = {
   rowsInTail: 4,
   textsPerBlock: 2,
   rowsPerSegment: 140,
+  rowsPerTimeEntry: 6,
   columns,
   sets: { tag: { key: 's', attribute: 'tags', rowsPerBlock: 8 } },
   rowDefaults: {},
@@ -47,17 +49,21 @@ interface Stored {
 
 const nothing: Stored = { head: emptyHead(list), blocks: new Map(), rows: [] };
 
+const createdAt = (seq: number) => `2026-03-01T00:00:00.${String(seq).padStart(6, '0')}Z`;
+
 /** One transaction: rows that are created, and rows that are changed, new ones among them. */
 interface Step {
   readonly created: readonly Omit<Row, 'seq'>[];
   readonly changed: readonly (readonly [place: number, members: object])[];
 }
 
+const newRow = (row: Omit<Row, 'seq'>, seq: number): Row => ({ ...row, seq, created_at: createdAt(seq) });
+
 function commitChanges(
   { head, blocks, rows }: Stored,
   { created, changed }: Step,
 ): Stored & { edited: readonly string[] } {
-  const after = [...rows, ...created.map((row, at) => ({ ...row, seq: rows.length + at }))];
+  const after = [...rows, ...created.map((row, at) => newRow(row, rows.length + at))];
   const touched = new Set(created.map((_, at) => rows.length + at));
   for (const [place, members] of changed) {
     if (after.length === 0) continue;
@@ -83,7 +89,7 @@ function commitChanges(
 
 /**
  * Checks that blocks hold exactly the rows before the tail, and the tail exactly the others;
- * likewise the texts before those of the head.
+ * likewise the texts before those of the head. The index of times has every sixth row.
  */
 function expectSound({ head, blocks, rows }: Stored) {
   const start = tailStart(list, head);
@@ -101,7 +107,10 @@ function expectSound({ head, blocks, rows }: Stored) {
   expect(textsOf(list, 'text', storedHead(list, head), (key) => blocks.get(key))).toEqual(texts);
   const blocksOfTexts = [...blocks.keys()].filter((key) => key.startsWith('l#texts#'));
   expect(blocksOfTexts).toHaveLength(Math.floor(texts.length / list.textsPerBlock));
-  const blocksOfColumns = [...blocks.keys()].filter((key) => !/^l#(s|texts)#/.test(key));
+  const times = [...blocks].flatMap(([key, v]) => (key.startsWith('l#times#') ? [[key, rowOfTimeEntry({ v })]] : []));
+  const indexed = rows.filter((_, seq) => seq > 0 && seq % list.rowsPerTimeEntry === 0);
+  expect(times).toEqual(indexed.map(({ seq }) => [`l#times#${createdAt(seq)}`, seq]));
+  const blocksOfColumns = [...blocks.keys()].filter((key) => !/^l#(s|texts|times)#/.test(key));
   const expected = Object.values(columns).map(({ rowsPerBlock }) => Math.ceil(start / rowsPerBlock));
   expect(blocksOfColumns).toHaveLength(expected.reduce((sum, count) => sum + count));
 }

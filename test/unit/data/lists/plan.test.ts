@@ -12,6 +12,7 @@ import {
 import type { ListQuery } from '../../../../functions/data/lists/query.ts';
 
 const everything: ListQuery = { conditions: [], order: { kind: 'creation' }, direction: 'DESC', offset: 0, limit: 100 };
+const since = { kind: 'created', from: 'a' } as const;
 const done = { kind: 'facet', facet: 'status', oneOf: ['DONE'] } as const;
 const manyJobs = { kind: 'range', column: 'jobs_count', from: 5 } as const;
 const nightly = { kind: 'set', sets: 'tag', oneOf: ['nightly'] } as const;
@@ -23,6 +24,17 @@ const column = (name: string) => ({ kind: 'column', column: name }) as const;
 describe('planQuery', () => {
   const batchPlans: [string, Partial<ListQuery>, Plan][] = [
     ['no filter, creation order', {}, { kind: 'sequence' }],
+    ['times of creation, creation order', { conditions: [since, { ...since, to: 'b' }] }, { kind: 'sequence' }],
+    [
+      'times of creation and a facet',
+      { conditions: [since, done] },
+      { kind: 'columns', names: ['facets'], summaries: ['facets'] },
+    ],
+    [
+      'times of creation, another order',
+      { conditions: [since], order: column('id') },
+      { kind: 'columns', names: ['id'], summaries: [] },
+    ],
     [
       'no filter, another order',
       { order: column('jobs_count') },

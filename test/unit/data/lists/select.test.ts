@@ -33,6 +33,7 @@ const list: ListDescription = {
   rowsInTail: 4,
   textsPerBlock: 2,
   rowsPerSegment: 4,
+  rowsPerTimeEntry: 2,
   columns: {
     id: { kind: 'uuid', key: 'i', attribute: 'id', rowsPerBlock: 4 },
     parent: { kind: 'uuid', key: 'p', attribute: 'parent', rowsPerBlock: 4 },
@@ -164,7 +165,9 @@ function meets(row: Row, of: Condition): boolean {
       return of.oneOf.includes(row.id);
     case 'idPrefix':
       return row.id.startsWith(of.prefix);
+    // What they name is in the data.
     case 'set':
+    case 'created':
       return true;
   }
 }
