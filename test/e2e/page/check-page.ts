@@ -169,6 +169,12 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
     const client = samples.find(({ label }) => label.includes('pasqal-cloud'))!.source;
     const expected = client.replaceAll('https://api.example.org', baseUrl);
     await page.waitFor(`${shown} === ${JSON.stringify(expected)}`);
+    const id = '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10';
+    await open(page, 'getJob');
+    await page.type(`${block('getJob')} [data-param-name="job_id"] input`, id);
+    await page.waitFor(
+      `document.querySelector('${block('getJob')} .snippets code').textContent.includes('client.get_job("${id}")')`,
+    );
     await page.click(`${own} .snippets button:nth-of-type(1)`);
     const text = await page.evaluate<string>('document.body.innerText');
     assert(!text.includes(users[0]!.token), 'The page shows the token.');

@@ -14,9 +14,15 @@ const addressInSnippets = 'https://api.example.org';
 
 const isOnThisMachine = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname);
 
+/** What lasts, and what ends with the tab. A browser may refuse both. */
+let [lasting, ofTab] = [{}, {}];
+try {
+  [lasting, ofTab] = [localStorage, sessionStorage];
+} catch {}
+
 /** What the reader chose; otherwise what the system prefers. */
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
-const isDark = () => (localStorage.theme ? localStorage.theme === 'dark' : systemIsDark.matches);
+const isDark = () => (lasting.theme ? lasting.theme === 'dark' : systemIsDark.matches);
 const applyTheme = () => document.documentElement.classList.toggle('dark-mode', isDark());
 systemIsDark.addEventListener('change', applyTheme);
 applyTheme();
@@ -100,7 +106,7 @@ function ThemeSwitch() {
   const [pressed, setPressed] = useState(isDark);
   useEffect(() => systemIsDark.addEventListener('change', () => setPressed(isDark())), []);
   const onClick = () => {
-    localStorage.theme = pressed ? 'light' : 'dark';
+    lasting.theme = pressed ? 'light' : 'dark';
     applyTheme();
     setPressed(isDark());
   };
@@ -135,13 +141,15 @@ function Answer({ path, method, specSelectors, getComponent, getConfigs }) {
   );
 }
 
+const parametersOf = ({ path, method, specSelectors }) =>
+  specSelectors.operationWithMeta(path, method).get('parameters').toJS();
+
 /** The request that the form makes now. Throws SyntaxError when its body is not JSON. */
 function requestOf({ path, method, specSelectors, oas3Selectors }) {
   const headers = {};
   const query = new URLSearchParams();
   let filled = path;
-  for (const parameter of specSelectors.operationWithMeta(path, method).get('parameters').toJS()) {
-    const { in: place, name, value = '' } = parameter;
+  for (const { in: place, name, value = '' } of parametersOf({ path, method, specSelectors })) {
     if (value === '') continue;
     if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(value));
     else if (place === 'header') headers[name] = value;
@@ -157,12 +165,18 @@ function requestOf({ path, method, specSelectors, oas3Selectors }) {
   };
 }
 
+/** An example with the ids of the form in place of its own. */
+function withIds(example, props) {
+  const ids = parametersOf(props).filter(({ in: place, value }) => place === 'path' && value);
+  return ids.reduce((text, { value, schema }) => text.replaceAll(schema.examples[0], value), example);
+}
+
 const writers = { curl: curlSample, Python: requestsSample, TypeScript: fetchSample };
 
 /** The next operation begins with the language that was chosen last. */
 let chosenLast = 'curl';
 
-/** Snippets of what the form says now. That of the public client is the document's example. */
+/** Snippets of what the form says now. The public client's is an example with the form's ids. */
 function Snippets(props) {
   const [chosen, choose] = useState(chosenLast);
   const [copied, setCopied] = useState(undefined);
@@ -177,7 +191,7 @@ function Snippets(props) {
   };
   const write = () => {
     try {
-      return label in writers ? writers[label](requestOf(props)) : example.source;
+      return label in writers ? writers[label](requestOf(props)) : withIds(example.source, props);
     } catch (error) {
       return `The body is not JSON: ${error.message}`;
     }
@@ -273,12 +287,12 @@ function signIn(token) {
 
 /** The token outlives a reload, and ends with the tab. */
 const keepToken = (authorize) => (schemes) => {
-  sessionStorage.token = schemes.bearer.value;
+  ofTab.token = schemes.bearer.value;
   return authorize(schemes);
 };
 
 const forgetToken = (logout) => (names) => {
-  sessionStorage.removeItem('token');
+  delete ofTab.token;
   return logout(names);
 };
 
@@ -358,6 +372,6 @@ const ui = SwaggerUIBundle({
   defaultModelExpandDepth: 3,
   plugins: [additions],
   onComplete() {
-    if (sessionStorage.token) signIn(sessionStorage.token);
+    if (ofTab.token) signIn(ofTab.token);
   },
 });
