@@ -2,11 +2,11 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Page } from '../page.ts';
 import { type Job, JobProjection, jobRowDefaults } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
+import type { JobStatus } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
 import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { readSets } from './lists/column-reads.ts';
 import {
   atLeast,
   atMost,
@@ -22,10 +22,8 @@ import {
   notAfter,
   notBefore,
 } from './lists/filters.ts';
-import { columnsHead, ownerReads } from './lists/owner-reads.ts';
+import { listMatchingIds } from './lists/matching-ids.ts';
 import { listReader } from './lists/reader.ts';
-import { idsAt } from './lists/row-reads.ts';
-import { emptyRowSet, rowsOf } from './lists/row-set.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
@@ -89,24 +87,27 @@ export function getJob(
     });
 }
 
+/** Conditions on the jobs of a batch. */
+export interface JobConditions {
+  readonly min_runs?: number | undefined;
+  readonly max_runs?: number | undefined;
+  readonly status?: readonly JobStatus[] | undefined;
+}
+
 /**
- * The function that finds the ids of all jobs of a batch, in creation order, strongly consistent.
- * Read units: the head of the user's jobs, and about one for each 250 jobs that were created
- * together.
+ * The function that finds the ids of a batch's jobs, or of those that meet the conditions, in
+ * creation order, strongly consistent. Read units: see listMatchingIds.
  */
 export function listJobIds(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Columns'>,
   { job: list }: OwnerLists = ownerLists,
-): (userId: string, batchId: string) => Promise<string[]> {
-  return async (userId, batchId) => {
-    const reads = ownerReads({ client, tables, list }, userId, true);
-    const [[jobs = emptyRowSet(0)], { next_seq }] = await Promise.all([
-      readSets(reads, [{ kind: 'set', sets: 'batch', oneOf: [batchId] }]),
-      columnsHead(reads),
+): (userId: string, batchId: string, conditions?: JobConditions) => Promise<string[]> {
+  return (userId, batchId, { min_runs, max_runs, status } = {}) =>
+    listMatchingIds({ client, tables, list }, userId, [
+      inSets('batch')([batchId]),
+      ...(min_runs === undefined ? [] : [atLeast('runs')(min_runs)]),
+      ...(max_runs === undefined ? [] : [atMost('runs')(max_runs)]),
+      ...(status === undefined ? [] : [facetIn('status')(status)]),
     ]);
-    // A job that was created since the head was read is in the set already.
-    const positions = rowsOf(jobs).filter((position) => position < next_seq);
-    return positions.length === 0 ? [] : idsAt(reads, positions);
-  };
 }

@@ -16,8 +16,9 @@ export interface SelectedJobs {
 
 /**
  * The function that reads the jobs of a batch that a query selects; its times are of creation.
- * Strongly consistent. Read units: as many as listJobIds takes, and one for each 4 KB of each job
- * that the query does not rule out by its id.
+ * Strongly consistent. Read units: one for each 4 KB of each job that the query names by its id;
+ * without ids, of each that it does not rule out by its runs or its status, and what listJobIds
+ * takes.
  */
 export function selectJobs(
   client: DynamoDBDocumentClient,
@@ -26,14 +27,14 @@ export function selectJobs(
 ): (userId: string, batchId: string, query: CancelJobsQuery | RebatchQuery) => Promise<SelectedJobs> {
   const idsOf = listJobIds(client, tables, lists);
   return async (userId, batchId, query) => {
-    const all = await idsOf(userId, batchId);
-    const wanted = new Set<string>(query.id ?? all);
-    const ids = all.filter((id) => wanted.has(id));
-    const keys = ids.map((id) => ({ user_id: userId, id }));
+    const wanted = new Set<string>(query.id ?? (await idsOf(userId, batchId, query)));
+    const keys = Array.from(wanted, (id) => ({ user_id: userId, id }));
     const items = await batchGet(client, { table: tables.Jobs, keys, consistent: true });
-    const rows = items.map((item) => storedRow(JobRow, item, jobRowDefaults));
+    const rows = items
+      .map((item) => storedRow(JobRow, item, jobRowDefaults))
+      .filter(({ batch_id }) => batch_id === batchId);
     const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
-    return { jobs, unknown: [...wanted.difference(new Set(all))] };
+    return { jobs, unknown: [...wanted.difference(new Set(rows.map(({ id }) => id)))] };
   };
 }
 

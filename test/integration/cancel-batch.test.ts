@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cancelBatch } from '../../functions/data/cancellations.ts';
+import { cancelBatch, cancelJobs } from '../../functions/data/cancellations.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
+import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
@@ -131,5 +132,26 @@ describe('cancelBatch', () => {
     expect(canceled.status).toBe('CANCELED');
     const rows = await sound(user);
     expect(statuses(rows.jobs)).not.toContain('PENDING');
+  });
+});
+
+describe('cancelJobs', () => {
+  it('reads no job that the query rules out by its runs', async () => {
+    const user = 'chooses few';
+    const many = Array.from({ length: 400 }, (_, at) => newJob(at, { runs: at }));
+    await writer().createBatch(user, newBatch(1, { jobs: many, open: true }));
+    let read = 0;
+    const counting = interceptedClient(client, (call: Call) => {
+      const { RequestItems = {} } = call.input as { RequestItems?: Record<string, { Keys: unknown[] }> };
+      read += RequestItems[tables.Jobs]?.Keys.length ?? 0;
+      return call.send();
+    });
+    const cancel = cancelJobs(counting, tables, { lists: smallLists(rowsPerBlock) });
+    const query = CancelJobsQuery.parse({ min_runs: ['100'], max_runs: ['104'] });
+    const { jobs: canceled } = await cancel(user, uuid('b', 1), query);
+    expect(canceled.map(({ runs }) => runs)).toEqual([100, 101, 102, 103, 104]);
+    // Once to be chosen, and once by the transaction.
+    expect(read).toBe(10);
+    expect((await sound(user)).batches[0]?.jobs_count_per_status).toMatchObject({ CANCELED: 5, PENDING: 395 });
   });
 });
