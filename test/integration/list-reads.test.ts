@@ -89,18 +89,27 @@ function describeRead({ name, input }: Call): string {
   return `${tableName(input.TableName)}${index} ${set}${limit}${mark(input.ConsistentRead)}`;
 }
 
+/**
+ * Answers arrive together: once all calls that are under way have theirs. So a step is a round of
+ * calls, however long each takes.
+ */
 async function readsOf(list: (intercepted: typeof client) => Promise<Page<{ readonly id: string }>>) {
   const reads: string[] = [];
+  const held: (() => void)[] = [];
   let [steps, underWay] = [0, 0];
   const { items, total } = await list(
     interceptedClient(client, async (call) => {
       reads.push(describeRead(call));
-      if (underWay++ === 0) steps++;
-      try {
-        return await call.send();
-      } finally {
-        underWay--;
+      underWay++;
+      const answer = await call.send();
+      underWay--;
+      const arrived = new Promise<void>((release) => held.push(release));
+      if (underWay === 0) {
+        steps++;
+        for (const release of held.splice(0)) release();
       }
+      await arrived;
+      return answer;
     }),
   );
   return { answer: { ids: items.map(({ id }) => id), total }, reads: reads.sort(), steps };
