@@ -115,7 +115,7 @@ export class Queue {
 
   /** A message of an earlier process: its consumer is gone. */
   #restore({ visibleAt, ...stored }: StoredMessage) {
-    this.#add({ ...stored, ...neverReceived() }, visibleAt - Date.now());
+    this.#add({ ...stored, ...neverReceived() }, this.definition.fifo ? 0 : visibleAt - Date.now());
     const number = BigInt(stored.sequenceNumber ?? 0);
     if (number > this.#lastSequenceNumber) this.#lastSequenceNumber = number;
   }

@@ -63,6 +63,13 @@ describe('a queue with files', () => {
     expect(bodies(queue.receive(20))).toEqual(Array.from({ length: 13 }, (_, id) => String(id)));
   });
 
+  it('gives the messages of a FIFO queue although the clock was set back', () => {
+    const first = openQueue({ fifo }).queue;
+    for (const body of ['a', 'b']) first.send({ body, groupId: 'g', deduplicationId: body });
+    vi.setSystemTime(Date.now() - 86_400_000);
+    expect(bodies(openQueue({ fifo }).queue.receive(10))).toEqual(['a', 'b']);
+  });
+
   it('keeps dead letters in their own queue', () => {
     const { queue } = openQueue();
     queue.send({ body: 'a' });
