@@ -469,5 +469,3 @@ export const otherFunctions = {
   },
 } as const satisfies Record<string, FunctionDescription> &
   Record<ConsumerName | StreamConsumerName, FunctionDescription>;
-
-export type OtherFunctionName = keyof typeof otherFunctions;
