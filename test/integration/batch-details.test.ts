@@ -84,7 +84,7 @@ describe('getBatchDetails', () => {
     expect(await lagging(user, uuid('b', number))).toEqual(right);
   });
 
-  it('shows the statuses of now although the index still holds those of before', async () => {
+  it('shows the statuses of now although the index still holds earlier ones', async () => {
     const lagging = through(async (call) =>
       isIndexRead(call)
         ? { Items: (await itemsOf(call)).map((item) => ({ ...item, status: 'PENDING' })) }

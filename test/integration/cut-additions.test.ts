@@ -190,7 +190,7 @@ describe('an addition to a batch at a device', () => {
 });
 
 describe('an addition to a batch that waits', () => {
-  it('stands in nobody’s way where the jobs before it are canceled', async () => {
+  it('is in nobody’s way where the jobs before it are canceled', async () => {
     const whose = newNames();
     const batch = await stack.create(whose.user, { device_type: whose.device, open: true });
     await addInPart(whose.user, batch.id);

@@ -109,7 +109,7 @@ describe('deliverWebhooks', () => {
     expect(sink.messages).toEqual([]);
   });
 
-  it('tells the end of a batch without a job', async () => {
+  it('reports the end of a batch without a job', async () => {
     const sent = await message({ job: null, status: 'TIMED_OUT' });
     await deliver(sent);
     BatchUpdated.parse(JSON.parse(receiver.messages[0]!.body.toString()));
@@ -278,7 +278,7 @@ describe('deliverWebhooks', () => {
     ]);
   });
 
-  it('shows no attempt of a batch that has no webhook, or was not told of yet', async () => {
+  it('shows no attempt of a batch that has no webhook, or was not reported yet', async () => {
     expect(await statusOf(await message())).toBeNull();
     await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook: null }));
     expect(await statusOf({ ...(await message()), batch_id: uuid('b', number - 1) })).toBeNull();

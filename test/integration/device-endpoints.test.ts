@@ -279,7 +279,7 @@ describe('a report of 100,000 wrong errors', () => {
 });
 
 describe('a report of results', () => {
-  it('says nothing of what was uploaded to whoever has no lease', async () => {
+  it('says nothing of what was uploaded to a caller without a lease', async () => {
     const { device_type } = await submit(2);
     const { lease, job } = await claim(device_type);
     const [type, key, fence, owner] = JSON.parse(Buffer.from(lease, 'base64url').toString());
@@ -358,7 +358,7 @@ describe('an announcement', () => {
     expect(await types()).toBe(1);
   });
 
-  it('keeps what it was said before of who may read the specification', async () => {
+  it('keeps what was announced before of who may read the specification', async () => {
     const [emulator, processor] = [`EMU_${randomUUID()}`, `QPU_${randomUUID()}`];
     const isPublic = async (type: string) =>
       (await ask('listPublicSpecifications', {})).data.some(

@@ -184,7 +184,7 @@ describe('texts in blocks', () => {
     expect({ total, isLate }).toEqual({ total: 1, isLate: false });
   });
 
-  it('that are lost stop whoever needs them, nobody else, until a repair finds them again', async () => {
+  it('that are lost stop the calls that need them, no others, until a repair finds them again', async () => {
     const userId = 'lost';
     const batches = await createBatches(userId, 5);
     const sound = await ownerRows(client, tables, userId);

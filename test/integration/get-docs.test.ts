@@ -35,7 +35,7 @@ describe('GET /docs', () => {
     expect(body).not.toMatch(/<script(?![^>]* src=)|<style|style=|\son\w+=|\/\//);
   });
 
-  it('loads each of its files under an address that names its content, and may be kept for ever', async () => {
+  it('loads each of its files under an address that names its content, and may be kept without end', async () => {
     const found = await addresses();
     expect(found).toHaveLength(routes.getDocs.files.length);
     for (const address of found) {

@@ -148,7 +148,7 @@ describe.each(cells)('$route by $filter', ({ route, filter, of, unknown }) => {
     expect(JSON.parse(both.body).pagination.total).toBeGreaterThan(0);
   });
 
-  it('reports the faults of a request that names it as those of any other', async () => {
+  it('reports the faults of a request that names it as of any other', async () => {
     const faulty = (value: string) => ask(route, { query: { [filter]: value, limit: '0', status: 'x' } });
     const answer = await faulty(of);
     expect(answer.statusCode).toBe(422);

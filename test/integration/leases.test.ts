@@ -135,7 +135,7 @@ describe('a batch whose first jobs have ended, very many', () => {
 });
 
 describe('a batch that is missing', () => {
-  it('stands in nobody’s way, and comes back without a loss', async () => {
+  it('is in nobody’s way, and comes back without a loss', async () => {
     const { device, user } = newNames();
     const missing = await stack.create(user, { device_type: device });
     const sound = await stack.create(user, { device_type: device });
@@ -468,7 +468,7 @@ describe('a lease', () => {
 });
 
 describe('a cancellation', () => {
-  it('is heard by the next heartbeat, and stands', async () => {
+  it('is heard by the next heartbeat, and stays', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
     const claim = await claimed(device);

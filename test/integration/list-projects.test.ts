@@ -17,7 +17,7 @@ async function projectsOf(userId: string, claims: Record<string, string> = {}) {
 }
 
 describe('GET /api/v1/projects', () => {
-  it('lists those that the token names, otherwise those of the user’s batches', async () => {
+  it('lists the projects that the token names, otherwise the ones of the user’s batches', async () => {
     const user = `auth0|${randomUUID()}`;
     expect(await projectsOf(user)).toEqual([]);
     const { createBatch } = writeApi(client, names);

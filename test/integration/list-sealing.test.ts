@@ -78,7 +78,7 @@ async function commitChanges(userId: string, { row, status, second }: Change) {
   });
 }
 
-describe('a list of rows of which some are sealed', () => {
+describe('a list of rows, some of them sealed', () => {
   it('is the list before or after a change that comes while it is read', async () => {
     const userId = await newUser('one');
     let [during, changed] = [0, 0];

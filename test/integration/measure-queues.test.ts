@@ -58,7 +58,7 @@ function sortedLines() {
   return lines.toSorted((one, other) => (name(one) < name(other) ? -1 : 1));
 }
 
-/** Whole seconds, a few of which may pass before they are measured. */
+/** Whole seconds: a few may pass before they are measured. */
 const about = (seconds: number) => expect.closeTo(seconds, -1);
 
 const empty = { QueueLength: 0, OldestBatch: 0, Unclaimed: 0 };

@@ -58,7 +58,7 @@ describe('submitQuizzes', () => {
     expect(calls).toEqual([]);
   });
 
-  it('moves updated_at forward even when the clock goes back or stands still', async () => {
+  it('moves updated_at forward even when the clock goes back or stops', async () => {
     const { clock, submit } = setUp();
     const start = clock.now * 1000;
     const updates: string[] = [];

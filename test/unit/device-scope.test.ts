@@ -27,7 +27,7 @@ describe('mayActFor', () => {
 });
 
 describe('scopeFor', () => {
-  it('names the type, where a scope can: it stands in a header', () => {
+  it('names the type, where a scope can: it is part of a header', () => {
     expect(['FRESNEL', 'a b', 'a"', 'a\\', 'é', 'a\r\nb', ''].map(scopeFor)).toEqual([
       'device:FRESNEL',
       ...Array(6).fill('device:*'),

@@ -216,7 +216,7 @@ describe('endpoint', () => {
     expect(JSON.parse(body)).toEqual(errorBody(504, 'Gateway Timeout', 'timeout', 'The request took too long.'));
   });
 
-  it('tells the work that goes on after a 504 that the request has its answer', async () => {
+  it('lets work that goes on after a 504 know that the request has its answer', async () => {
     const { promise: frozen, resolve: thaw } = Promise.withResolvers<void>();
     const told: boolean[] = [];
     const slow = endpoint(routes.listBatches, operation, async () => {

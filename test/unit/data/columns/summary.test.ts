@@ -65,7 +65,7 @@ describe('a summary', () => {
     }
   });
 
-  it('stands apart from the blocks of its column', () => {
+  it('lies apart from the blocks of its column', () => {
     expect(summaryPrefix(batchList, time) > `b#${time.key}#9999999`).toBe(true);
   });
 });
@@ -79,7 +79,7 @@ describe('a segment', () => {
     expect([0, 1, 2].map((segment) => blocks(time, segment))).toEqual([from(0, 32), from(32, 32), from(64, 32)]);
   });
 
-  it('may be sealed once half a segment of rows stands behind it', () => {
+  it('may be sealed once half a segment of rows is behind it', () => {
     const rows = [0, 4_608, 6_911, 6_912, 11_519, 11_520];
     expect(rows.map((count) => sealableSegments(batchList, count))).toEqual([0, 0, 0, 1, 1, 2]);
   });

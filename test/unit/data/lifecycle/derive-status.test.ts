@@ -43,7 +43,7 @@ const jobEvent = (number: number, status: JobStatus) => ({
   data: { job_id: newJob(number).id, status },
 });
 
-describe('settling', () => {
+describe('deriving', () => {
   it('ends a closed batch with its last job, at that time', () => {
     const running = job(create(false), 1, 'DONE', 5);
     expect(shown(running)).toMatchObject({ status: 'PENDING', updated_at: at(0) });
@@ -115,7 +115,7 @@ describe('settling', () => {
     expect(shown(ended)).toMatchObject({ creating: true, status: 'PENDING' });
   });
 
-  it('leaves what was said of the whole batch', () => {
+  it('leaves what was reported of the whole batch', () => {
     const failed = batch(create(false), { status: 'TIMED_OUT' });
     expect(shown(job(job(failed, 1, 'DONE'), 2, 'DONE'))).toMatchObject({ status: 'TIMED_OUT' });
   });

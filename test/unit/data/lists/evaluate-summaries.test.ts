@@ -91,7 +91,7 @@ describe('the cells of facets', () => {
     ]);
   });
 
-  it('tell nothing where one cell stands for several codes, or there are none', () => {
+  it('say nothing where one cell is for several codes, or there are none', () => {
     expect(tell(ask(creation, done), { facets: [cell(code('DONE'), code('ERROR'), 5)] })).toBeUndefined();
     expect(tell(ask(creation, done), {})).toBeUndefined();
   });
