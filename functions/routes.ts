@@ -85,14 +85,16 @@ const cancellations = {
   Recovery: ['SendMessage'],
 } as const;
 
-/** For functions that start and end jobs under a lease. */
-const runs = {
+/** For functions that give leases up. */
+const releases = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
   Columns: columnWrites,
-  Sequences: ['GetItem'],
 } as const;
+
+/** For functions that start and end jobs under a lease. */
+const runs = { ...releases, Sequences: ['GetItem'] } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
@@ -151,7 +153,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem'] },
+    uses: { Batches: ['GetItem'], DeviceQueue: ['GetItem', 'Query'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -282,7 +284,7 @@ export const routes = {
     method: 'PUT',
     path: '/api/v1/devices/{device_type}',
     entry: 'endpoints/devices/announce-device',
-    uses: { Devices: ['GetItem', 'UpdateItem', 'PutItem'], DeviceQueue: ['Query'] },
+    uses: { Devices: ['GetItem', 'UpdateItem', 'PutItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
   removeDevice: {
     method: 'DELETE',
@@ -315,7 +317,7 @@ export const routes = {
     uses: {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
-      DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
       Results: ['GetObject'],
     },
   },
@@ -326,14 +328,14 @@ export const routes = {
     uses: {
       ...runs,
       Batches: ['GetItem', ...runs.Batches],
-      DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
     },
   },
   releaseLease: {
     method: 'DELETE',
     path: '/api/v1/leases/{lease}',
     entry: 'endpoints/leases/release-lease',
-    uses: { DeviceQueue: ['UpdateItem'] },
+    uses: { ...releases, DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'] },
   },
   listProjects: {
     method: 'GET',

@@ -11,7 +11,7 @@ import { fromMilliseconds } from '../timestamp.ts';
 import { idleAgainMilliseconds, jobRunner } from './job-runner.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
-import { leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
+import { type DeviceSettings, leaseOf, type QueueItem } from './queue/queue-item.ts';
 
 /** How often a worker sends a heartbeat: two may be lost. */
 const heartbeatSeconds = 20;
@@ -41,18 +41,18 @@ export function claimBatch(
 ): (deviceType: string, worker: string) => Promise<Claim | undefined> {
   const { now = Date.now } = options;
   const queue = workQueue(client, tables, options);
-  const { advance, sequenceOf, leasedJob } = jobRunner(client, tables, options);
+  const { advance, release, sequenceOf, leasedJob } = jobRunner(client, tables, options);
   return async (deviceType, worker) => {
     const end = now() + maxSearchMilliseconds;
     const failures: unknown[] = [];
-    for await (const { items, clock } of queue.pages(deviceType)) {
+    for await (const { items, clock, settings } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
       for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
         // A worker that lost a race has company, all at the same batches: spread over the next
         // ones.
         const at = Math.floor(Math.random() * Math.min(free.length, 1 + 2 * lostRaces));
         const [item] = free.splice(at, 1) as [QueueItem];
-        const taken = await take(item, worker);
+        const taken = await take(item, worker, settings);
         if (taken === undefined) lostRaces += 1;
         else {
           const [claim] = await Promise.all([
@@ -69,8 +69,8 @@ export function claimBatch(
   };
 
   /** Takes the lease; undefined when another worker was faster. */
-  async function take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
-    const taken = await queue.take(item, worker);
+  async function take(item: QueueItem, worker: string, settings: DeviceSettings): Promise<QueueItem | undefined> {
+    const taken = await queue.take(item, worker, settings);
     if (taken === undefined) {
       countInRequestLog({ LostRaces: 1 });
     } else if (taken.losses + taken.unseen_losses > item.losses + item.unseen_losses) {
@@ -125,9 +125,8 @@ export function claimBatch(
           job: await leasedJob(lease, progress.job),
         };
       case 'waits':
-        // It has lost its device. Jobs that a user adds are found soon, and that it waited for too
-        // long.
-        await queue.release(lease, nextLookAt(progress.idleSince));
+        // It has lost its device. Jobs that a call adds are found soon.
+        await release(lease, item.place, { kind: 'released', until: now() + idleAgainMilliseconds });
         return undefined;
       case 'looks':
         await queue.release(lease);
@@ -135,12 +134,6 @@ export function claimBatch(
       case 'ended':
         return undefined;
     }
-  }
-
-  function nextLookAt(idleSince: number): number {
-    const timedOutAt = idleSince + maxIdleMilliseconds;
-    const again = now() + idleAgainMilliseconds;
-    return timedOutAt > now() ? Math.min(timedOutAt, again) : again;
   }
 
   /**

@@ -10,7 +10,14 @@ import type { TableNames } from '../tables.ts';
 import { queryFirstPage } from './dynamodb/reads.ts';
 import { commitTask, writeContext } from './lifecycle/commit-tasks.ts';
 import type { Change, Draft } from './lifecycle/draft.ts';
-import { type LeasedRequest, type Progress, progressOf, startJob } from './lifecycle/run-jobs.ts';
+import {
+  type LeasedRequest,
+  type LeaseEnd,
+  type Progress,
+  progressOf,
+  releaseBatch,
+  startJob,
+} from './lifecycle/run-jobs.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import type { QueueOptions } from './queue/queue.ts';
 import { getSequence } from './sequences.ts';
@@ -43,28 +50,25 @@ export async function commitLeased(
   return progressOf(last as Draft, lease);
 }
 
-export function jobRunner(
+/** What gives leases up, and finds the jobs of their batches. */
+export function leaseReleaser(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
   options: QueueOptions,
 ) {
   const context = writeContext(client, tables, options);
-  const sequenceOf = getSequence(client, tables);
-  return { advance, findJobs, nextJob, sequenceOf, leasedJob };
+  return { findJobs, release };
 
   /**
-   * Starts the first unfinished job from this place on. The index may not have it yet: then it is
-   * asked again.
+   * Gives the lease up, whose device has got to this place of the batch: see releaseBatch. Throws
+   * LeaseLost.
    */
-  async function advance(lease: LeaseReference, from: number): Promise<Progress> {
-    let progress: Progress = { kind: 'looks', place: from };
-    for (let looks = 1; looks <= maxLooks && progress.kind === 'looks'; looks++) {
-      if (looks > 2) await delay(50 * 2 ** looks);
-      const found = await findJobs(lease, progress.place);
-      const request = { lists: context.lists, lease, now: context.now(), ...found };
-      progress = await commitLeased(context, request, startJob(request));
-    }
-    return progress;
+  async function release(lease: LeaseReference, place: number, end: LeaseEnd): Promise<void> {
+    const changes = async () => {
+      const found = await findJobs(lease, place);
+      return [releaseBatch({ lists: context.lists, lease, now: context.now(), ...found }, end)];
+    };
+    await commitTask({ ...context, userId: lease.userId }, { changes });
   }
 
   /**
@@ -97,6 +101,32 @@ export function jobRunner(
       }
       if (!more || found.length > 0 || pages > maxPagesInLook) return result();
     }
+  }
+}
+
+export function jobRunner(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>,
+  options: QueueOptions,
+) {
+  const context = writeContext(client, tables, options);
+  const sequenceOf = getSequence(client, tables);
+  const { findJobs, release } = leaseReleaser(client, tables, options);
+  return { advance, findJobs, release, nextJob, sequenceOf, leasedJob };
+
+  /**
+   * Starts the first unfinished job from this place on. The index may not have it yet: then it is
+   * asked again.
+   */
+  async function advance(lease: LeaseReference, from: number): Promise<Progress> {
+    let progress: Progress = { kind: 'looks', place: from };
+    for (let looks = 1; looks <= maxLooks && progress.kind === 'looks'; looks++) {
+      if (looks > 2) await delay(50 * 2 ** looks);
+      const found = await findJobs(lease, progress.place);
+      const request = { lists: context.lists, lease, now: context.now(), ...found };
+      progress = await commitLeased(context, request, startJob(request));
+    }
+    return progress;
   }
 
   async function nextJob(lease: LeaseReference, progress: Progress): Promise<NextJob> {

@@ -15,7 +15,7 @@ import { countRunnable, isFinalJob } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { commitLeased, ended, idleAgainMilliseconds, jobRunner } from './job-runner.ts';
+import { commitLeased, ended, idleAgainMilliseconds, jobRunner, leaseReleaser } from './job-runner.ts';
 import { writeContext } from './lifecycle/commit-tasks.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
@@ -164,7 +164,7 @@ export function nextJob(
     const item = await queue.extend(lease);
     if (item === undefined) return ended;
     const { idle_since } = item;
-    if (idle_since !== undefined && now() - idle_since < maxIdleMilliseconds) {
+    if (idle_since !== undefined && now() - idle_since < maxIdleMilliseconds(item)) {
       const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       if (!isClaimable(batch)) return ended;
@@ -175,12 +175,12 @@ export function nextJob(
       const progress = await runner.advance(lease, item.place);
       if (
         progress.kind === 'waits' &&
-        now() - progress.idleSince >= maxIdleMilliseconds &&
+        now() - progress.idleSince >= maxIdleMilliseconds(item) &&
         firstPendingPosition(progress.batch) < Number.POSITIVE_INFINITY
       ) {
         // The call that adds jobs may have died, and is ended in a while: until then the device has
         // other work.
-        await queue.release(lease, now() + idleAgainMilliseconds);
+        await runner.release(lease, item.place, { kind: 'released', until: now() + idleAgainMilliseconds });
         return ended;
       }
       return await runner.nextJob(lease, progress);
@@ -192,16 +192,24 @@ export function nextJob(
 }
 
 /**
- * The function that gives a lease up, so that its batch can be claimed at once. A lease that is
- * lost stays lost. 1 write unit.
+ * The function that gives a lease up, so that its batch can be claimed at once: see releaseBatch. A
+ * lease that is lost stays lost. Costs, beside the lifecycle's: 2 write units, 2.5 read units.
  */
 export function releaseLease(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'DeviceQueue'>,
-  options?: QueueOptions,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
+  options: QueueOptions = {},
 ): (lease: LeaseReference) => Promise<void> {
   const queue = workQueue(client, tables, options);
-  return (lease) => queue.release(lease);
+  const { release } = leaseReleaser(client, tables, options);
+  return async (lease) => {
+    try {
+      const item = await queue.get(lease);
+      if (item !== undefined) await release(lease, item.place, { kind: 'released', until: 0 });
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+    }
+  };
 }
 
 /** The function that reads a job of a lease's batch; undefined when the batch has no such job. */

@@ -2,11 +2,16 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Batch, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import type { AnnounceRequest } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
 import { batchOf } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { workQueue } from './queue/queue.ts';
+import { deviceSettings } from './queue/queue-item.ts';
+
+/** Where a batch waits. */
+export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'>;
 
 const QueuedBatchOfRow = z.extend(BatchProjection, {
   queue_key: BatchRow.shape.queue_key,
@@ -15,13 +20,14 @@ const QueuedBatchOfRow = z.extend(BatchProjection, {
 
 /**
  * The function that reads a batch and, while it is PENDING in a queue, how many batches are before
- * it: null beyond 1,000. Undefined when the user has no such batch. 1 read unit, and half a one for
- * about 16 batches that are before it.
+ * it: null beyond 1,000, and where no machine serves the queue; `queue_reason` says so then.
+ * Undefined when the user has no such batch. 1 read unit; while it waits also half a one, and half
+ * a one for about 16 batches that are before it.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'DeviceQueue'>,
-): (userId: string, batchId: string) => Promise<(Batch & { queue_position: number | null }) | undefined> {
+): (userId: string, batchId: string) => Promise<(Batch & QueueState) | undefined> {
   const queue = workQueue(client, tables);
   return async (userId, batchId) => {
     const row = await getRow(client, {
@@ -33,8 +39,21 @@ export function getQueuedBatch(
     if (row === undefined) return undefined;
     const { device_type, queue_key, status } = row;
     const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
-    return { ...batchOf(row), queue_position: isWaiting ? await queue.count(device_type, queue_key) : null };
+    if (!isWaiting) return { ...batchOf(row), queue_position: null, queue_reason: null };
+    const [count, isKnown] = await Promise.all([queue.count(device_type, queue_key), queue.isKnown(device_type)]);
+    const nobody = `No machine has announced itself as ${device_type}.`;
+    return { ...batchOf(row), queue_position: isKnown ? count : null, queue_reason: isKnown ? null : nobody };
   };
+}
+
+/**
+ * The function that makes the queue of a device known, with what the device sets for its batches. 1
+ * write unit.
+ */
+export function announceQueue(client: DynamoDBDocumentClient, tables: TableNames<'DeviceQueue'>) {
+  const queue = workQueue(client, tables);
+  return (deviceType: string, announced: AnnounceRequest): Promise<void> =>
+    queue.announce(deviceType, deviceSettings(announced));
 }
 
 /** How long a count is shown: anyone may ask, without a token. */

@@ -116,7 +116,7 @@ const fields = {
   updated_at: 'When the batch last changed.',
   start_datetime: 'When the batch started, as the emulator or QPU reported.',
   end_datetime: 'When the batch finished, failed or was canceled; null until then.',
-  device_status: 'The status that the device reported last.',
+  device_status: 'The status that the device reported last, or what it has waited for in vain.',
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
@@ -213,6 +213,7 @@ export const BatchProgress = z
     jobs_count,
     jobs_count_per_status,
     queue_position: z.nullable(Count),
+    queue_reason: z.nullable(z.string()),
     webhook_attempt: z.nullable(WebhookAttempt),
   })
   .register(z.globalRegistry, {
@@ -221,10 +222,12 @@ export const BatchProgress = z
       ...fields,
       queue_position:
         'Number of batches before it in its device’s queue; null beyond 1,000, and when it does not wait there.',
+      queue_reason: 'Why it waits without a position: no machine has announced itself as its device; else null.',
       webhook_attempt:
         'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',
     },
   });
+export type BatchProgress = z.infer<typeof BatchProgress>;
 
 /** A batch to be created, with the jobs it starts with. */
 export const NewBatch = z.strictObject({

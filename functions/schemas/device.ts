@@ -84,6 +84,8 @@ export const AnnounceRequest = z
       ),
     ),
     public: z.exactOptional(z.boolean()),
+    idle_seconds: z.exactOptional(z.int().check(z.gte(10), z.lte(86_400))),
+    max_batch_seconds: z.exactOptional(z.int().check(z.gte(60), z.lte(604_800))),
   })
   .register(z.globalRegistry, {
     id: 'AnnounceRequest',
@@ -93,6 +95,10 @@ export const AnnounceRequest = z
       specs: `${fields.specs} By default as before.`,
       public:
         'Whether anyone may read the specification; by default as before, and at first true for emulators (`EMU_…`).',
+      idle_seconds:
+        'How long an open batch may keep the device waiting for jobs; then it is `TIMED_OUT`. By default as before, and at first 120.',
+      max_batch_seconds:
+        'After so long at the device an open batch goes behind the others. By default as before, and at first 3,600.',
     },
     example: { status: 'UP', specs: '{"name": "FRESNEL", "dimensions": 2}' },
   });

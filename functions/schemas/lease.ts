@@ -37,7 +37,10 @@ const Members = z.tuple([
   z.optional(z.literal(true)),
 ]);
 
-/** The lease as a text for paths, which says nothing to its holder. */
+/**
+ * The lease as a text for paths. It is no secret and proves nothing; its holder can read from it
+ * who owns the batch.
+ */
 export function leaseText({ deviceType, key, fence, userId, lacksSequence }: LeaseReference): string {
   const members = [deviceType, key, fence, userId, ...(lacksSequence ? [true] : [])];
   return Buffer.from(JSON.stringify(members)).toString('base64url');
@@ -241,7 +244,7 @@ export const NextJob = z
     id: 'NextJob',
     fields: {
       job: 'The next job to run; null where there is none.',
-      done: 'Whether the lease has ended: the batch has, or it waits without this worker for jobs that are being added.',
+      done: 'Whether the lease has ended: the batch has, or it waits without this worker: for jobs that are being added, or because others go first.',
       retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for further ones.',
     },
   });

@@ -201,11 +201,16 @@ describe('a claim', () => {
 
   it('shows a batch’s place in the queue, and the length of it', async () => {
     const { userId, device_type, batch } = await submit();
-    const place = async () =>
-      (await ask('getBatchStatus', { userId, path: { batch_id: batch.id } })).data.queue_position;
-    expect(await place()).toBe(0);
+    const place = async () => {
+      const { queue_position, queue_reason } = (await ask('getBatchStatus', { userId, path: { batch_id: batch.id } }))
+        .data;
+      return [queue_position, queue_reason];
+    };
+    expect(await place()).toEqual([null, `No machine has announced itself as ${device_type}.`]);
+    await device('announceDevice', { path: { device_type }, body: { status: 'UP', specs: '{"name":"D"}' } });
+    expect(await place()).toEqual([0, null]);
     await claim(device_type);
-    expect(await place()).toBeNull();
+    expect(await place()).toEqual([null, null]);
   });
 });
 

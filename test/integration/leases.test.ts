@@ -12,6 +12,7 @@ import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { recountOf } from '../support/owner-rows.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables: names } = await ownTables();
@@ -342,6 +343,28 @@ describe('a lease', () => {
     expect(await stack.heartbeat(leaseFrom(second), second.job.id)).toMatchObject({ cancel: false });
   });
 
+  it('that is released leaves nothing that runs', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device, jobs: 2 });
+    const first = await claimed(device);
+    seconds(5);
+    await stack.release(leaseFrom(first));
+    const waiting = { status: 'PENDING', start_datetime: null, queue_position: 0 };
+    expect(await stack.queued(user, batch.id)).toMatchObject(waiting);
+    expect(await stack.job(user, first.job.id)).toMatchObject({ status: 'PENDING', start_timestamp: null });
+    const second = await claimed(device);
+    const { start_datetime } = (await stack.batch(user, batch.id))!;
+    expect(Date.parse(start_datetime!)).toBe(clock.now);
+    await stack.report(leaseFrom(second), second.job.id);
+    seconds(5);
+    await stack.release(leaseFrom(second));
+    expect(await stack.queued(user, batch.id)).toMatchObject({ ...waiting, start_datetime });
+    expect((await stack.batch(user, batch.id))!.jobs_count_per_status).toMatchObject({ PENDING: 1, DONE: 1 });
+    expect(await recountOf(client, names, user)).toEqual([]);
+    const third = await claimed(device);
+    expect((await stack.report(leaseFrom(third), third.job.id)).done).toBe(true);
+  });
+
   it('that is lost three times on one job makes the job an error, and the batch goes on', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });
@@ -521,19 +544,25 @@ describe('an open batch', () => {
     seconds(2);
     expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'TIMED_OUT', open: false });
-    await expect(stack.add(user, batch.id, 1)).rejects.toMatchObject({ status: 409 });
+    expect(await stack.batch(user, batch.id)).toMatchObject({ device_status: 'No job came for 120 s.' });
+    await expect(stack.add(user, batch.id, 1)).rejects.toMatchObject({
+      status: 409,
+      message: `The batch ${batch.id} timed out. No job came for 120 s.`,
+    });
   });
 
-  it('that lost its device while it waited is looked at now and then, and timed out by a claim', async () => {
+  it('that lost its device while it waited waits outside the queue, and has another with its next job', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });
     const claim = await claimed(device);
     await stack.report(leaseFrom(claim), claim.job.id);
     seconds(61);
     expect(await stack.claim(device, 'another')).toBeUndefined();
-    const { jobs } = await stack.add(user, batch.id, 1);
+    expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: null });
+    seconds(600);
     expect(await stack.claim(device, 'another')).toBeUndefined();
-    seconds(6);
+    const { jobs } = await stack.add(user, batch.id, 1);
+    expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: 0 });
     const again = await claimed(device, 'another');
     expect(again.job.id).toBe(jobs![1]!.id);
     await stack.report(leaseFrom(again), again.job.id);
@@ -541,4 +570,62 @@ describe('an open batch', () => {
     expect(await stack.claim(device, 'another')).toBeUndefined();
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'TIMED_OUT' });
   });
+
+  it('that is released while it waits leaves the queue until it has a job', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    await stack.release(leaseFrom(claim));
+    expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: null });
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    const { jobs } = await stack.add(user, batch.id, 1);
+    expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
+  });
+
+  it('waits at its device for as long as that has announced', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, { idle_seconds: 600 });
+    await stack.announce(device, { max_batch_seconds: 900 });
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    seconds(599);
+    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
+    seconds(2);
+    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: true });
+    expect(await stack.batch(user, batch.id)).toMatchObject({
+      status: 'TIMED_OUT',
+      device_status: 'No job came for 600 s.',
+    });
+  });
+
+  it.each(['report', 'next'] as const)(
+    'goes behind the others, at a %s, when its device had it for long',
+    async (by) => {
+      const { device, user } = newNames();
+      await stack.announce(device, { max_batch_seconds: 900 });
+      const batch = await stack.create(user, { device_type: device, open: true, jobs: by === 'report' ? 3 : 1 });
+      const claim = await claimed(device);
+      const lease = leaseFrom(claim);
+      const other = await stack.create(`${user} other`, { device_type: device });
+      if (by === 'next') await stack.report(lease, claim.job.id);
+      seconds(901);
+      if (by === 'next') await stack.add(user, batch.id, 2);
+      const gone = { job: null, done: true, retry_after: null };
+      expect(await (by === 'next' ? stack.next(lease) : stack.report(lease, claim.job.id))).toEqual(gone);
+      // What is repeated, or late, changes nothing.
+      expect(await stack.next(lease)).toEqual(gone);
+      if (by === 'report') expect(await stack.report(lease, claim.job.id)).toEqual(gone);
+      const { jobs } = await stack.add(user, batch.id, 1);
+      await expect(stack.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
+      expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: 1 });
+      const next = await claimed(device);
+      expect(next.batch.id).toBe(other.id);
+      const again = await claimed(device);
+      expect(again).toMatchObject({ batch: { id: batch.id }, job: { id: jobs![1]!.id } });
+      expect(leaseFrom(again).fence).toBeGreaterThan(lease.fence);
+      expect(await recountOf(client, names, user)).toEqual([]);
+    },
+  );
 });

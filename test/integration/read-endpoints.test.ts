@@ -87,6 +87,7 @@ describe('the status of a batch and of a job', () => {
       jobs_count: 3,
       jobs_count_per_status,
       queue_position: null,
+      queue_reason: null,
       webhook_attempt: null,
     });
     expect((await ask('getJobStatus', { path: { job_id: done } })).data).toEqual({ id: done, status: 'DONE' });

@@ -255,7 +255,7 @@ function loadProjects(userId: string) {
 }
 
 /** A batch that a device has, and requests under its lease. */
-async function leased(name: RouteName, content: Parameters<typeof worker.create>[1]) {
+async function leased(name: string, content: Parameters<typeof worker.create>[1]) {
   const [user, device_type] = [`auth0|owner of a batch for ${name}`, `DEVICE_${name}`];
   await loadProjects(user);
   const batch = await worker.create(user, { ...content, device_type });
@@ -328,6 +328,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield request(first, { status: 'DONE', results: true });
     yield request(others[0]!, { status: 'DONE' });
     yield request(others[0]!, { status: 'DONE' });
+    yield* heldForLong('reportJob for long');
   },
   async *nextJob() {
     const { user, batch, lease, first, request } = await leased('nextJob', { open: true });
@@ -340,13 +341,28 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await updateQueue(lease.deviceType, 'SET idle_since = :one', { ':one': 1 });
     yield request(first);
     yield request(first);
+    yield* heldForLong('nextJob for long');
   },
   async *releaseLease() {
-    const { first, request } = await leased('releaseLease', {});
+    const { user, first, request } = await leased('releaseLease', {});
+    await makeOld(user);
     yield request(first);
     yield request(first);
+    // A batch that waits for jobs leaves the queue.
+    const open = await leased('releaseLease of an open batch', { open: true });
+    await worker.report(open.lease, open.first);
+    yield open.request(open.first);
   },
 };
+
+/** Requests for an open batch that goes behind the others. */
+async function* heldForLong(name: string) {
+  const { user, batch, first, lease, request } = await leased(name, { open: true });
+  if (name.startsWith('nextJob')) await worker.report(lease, first);
+  await worker.add(user, batch.id, 1);
+  await updateQueue(lease.deviceType, 'SET held_since = :one', { ':one': 1 });
+  yield request(first, { status: 'DONE' });
+}
 
 /** Changes all batches in a device's queue. */
 async function updateQueue(deviceType: string, UpdateExpression: string, ExpressionAttributeValues: object) {

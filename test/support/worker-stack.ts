@@ -12,6 +12,8 @@ import { claimBatch } from '../../functions/data/claim-batch.ts';
 import { getJob } from '../../functions/data/jobs.ts';
 import { extendLease, getJobRow, getUploadKey, nextJob, releaseLease, reportJob } from '../../functions/data/leases.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
+import { workQueue } from '../../functions/data/queue/queue.ts';
+import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
@@ -63,6 +65,8 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
       report(lease, jobId, ReportRequest.parse(content)),
     next: nextJob(client, names, options),
     release: releaseLease(client, names, options),
+    queued: getQueuedBatch(client, names),
+    announce: workQueue(client, names).announce,
   };
 }
 

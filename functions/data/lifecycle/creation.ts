@@ -182,8 +182,7 @@ function continueBatch(
   const isStopped = batch.canceling === true || isFinalBatchStatus(batch.status);
   const isComplete = batch.creating !== true || !part.isLast || isStopped;
   if (jobs.length === 0 && isComplete) return draft;
-  if (part.callId !== undefined && isStopped)
-    throw new IllegalTransition('batch_ended', `The batch ${batch.id} was canceled or has ended.`);
+  if (part.callId !== undefined && isStopped) throw batchEnded(batch);
   if (batch.creating !== true)
     throw new AlreadyExists('already_exists', `The batch ${batch.id} exists with other jobs.`);
   const { creating, ...complete } = batch;
@@ -208,9 +207,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     if (!batch.open && toMicroseconds(part.time) > closedAt) throw closedForJobs(batch);
     return withNewJobs(owner, draft, { batch: { ...batch, rev: batch.rev + 1 }, jobs, part });
   }
-  if (batch.canceling || isFinalBatchStatus(batch.status)) {
-    throw new IllegalTransition('batch_ended', `The batch ${batch.id} was canceled or has ended.`);
-  }
+  if (batch.canceling || isFinalBatchStatus(batch.status)) throw batchEnded(batch);
   if (!begins && !isPending(batch, callId)) {
     const message = 'The request timed out part-way; the jobs it had added were canceled.';
     throw new IllegalTransition('call_timed_out', message);
@@ -226,6 +223,19 @@ function requireRoom({ id, jobs_count }: BatchRow, added: number): void {
   throw new LimitExceeded(
     `The batch ${id} has ${jobs_count} jobs and may have ${maxJobsOfBatch}: there is no room for ${added} more.`,
   );
+}
+
+const noJobCame = 'No job came for';
+
+/** What the batch says that its device has waited for in vain. */
+export function whyTimedOut(seconds: number): string {
+  return `${noJobCame} ${seconds} s.`;
+}
+
+function batchEnded({ id, status, device_status }: BatchRow): IllegalTransition {
+  const why = device_status?.startsWith(noJobCame) ? ` ${device_status}` : '';
+  const message = status === 'TIMED_OUT' ? `timed out.${why}` : 'was canceled or has ended.';
+  return new IllegalTransition('batch_ended', `The batch ${id} ${message}`);
 }
 
 function closedForJobs({ id }: BatchRow): IllegalTransition {

@@ -117,8 +117,12 @@ export interface Draft {
 
 /** A batch in the queue as it was read, and what is to change of it. */
 export interface LeaseUpdate
-  extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since'> {
+  extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since' | 'put_back'> {
   readonly item: QueueItem;
+  /** Where the lease is given up: one higher than its own. */
+  readonly fence?: number;
+  /** Its batch gets a new place, behind the others. */
+  readonly goesBehind?: true;
 }
 
 export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {

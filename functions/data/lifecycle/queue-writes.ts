@@ -19,9 +19,10 @@ import {
   type UserClock,
   withCharge,
   withdrawWork,
+  workEnd,
 } from '../queue/fair-order.ts';
-import { clockTag, deviceClockKey, newQueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import type { Draft, Owner } from './draft.ts';
+import { clockTag, deviceClockKey, newQueueItem, type QueueItem, StoredUserClock } from '../queue/queue-item.ts';
+import type { Draft, LeaseUpdate, Owner } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -52,12 +53,13 @@ function userClockKey(deviceType: string): string {
 }
 
 /**
- * What the draft does with the batch's place: it enters the queue, leaves it, or gets further jobs
- * in it.
+ * What the draft does with the batch's place: it enters the queue, leaves it, gets further jobs in
+ * it, or goes behind the others.
  */
-function moveOf({ stored }: Draft, row: BatchRow): 'enters' | 'leaves' | 'grows' | undefined {
+function moveOf({ stored, lease }: Draft, row: BatchRow): 'enters' | 'leaves' | 'grows' | 'goes behind' | undefined {
   const isInQueue = typeof row.queue_key === 'string';
   if (isInQueue !== isClaimable(row)) return isInQueue ? 'leaves' : 'enters';
+  if (lease?.goesBehind && lease.item.key === row.queue_key) return 'goes behind';
   return isInQueue && addedJobs(stored, row) > 0 ? 'grows' : undefined;
 }
 
@@ -152,19 +154,30 @@ export function queueChanges(
       if (queue_charges) userClocks.set(device_type, queue_charges.reduceRight(giveBack, clocksOf(row).user));
       return { ...rest, queue_key: null };
     }
-    const jobs = move === 'enters' ? countRunnable(row.jobs_count_per_status) : addedJobs(draft.stored, row);
-    // A batch that grows gets a later key than it had.
+    const put = (tag: number, part: Partial<QueueItem> = {}) => {
+      const key = queueKey({ tag, priority, created_at, batchId });
+      const Item = { ...newQueueItem({ device_type, key, user_id: userId }), ...part };
+      const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
+      writes.push({ Put: { TableName, Item, ...isNew } });
+      return key;
+    };
+    // A batch that has a key gets a later one.
     const notBefore = typeof queue_key === 'string' ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
+    if (move === 'goes behind' && lease !== undefined) {
+      remove();
+      const { device, user } = clocksOf(row);
+      const { fence = 0, place, losses, unseen_losses } = lease;
+      // Its jobs are charged already.
+      const tag = Math.max(device, notBefore, workEnd(user, priority));
+      return { ...row, queue_key: put(tag, { fence, place, losses, unseen_losses }) };
+    }
+    const jobs = move === 'enters' ? countRunnable(row.jobs_count_per_status) : addedJobs(draft.stored, row);
     const { tag, charge, user } = placeWork(clocksOf(row), { priority, jobs: Math.max(1, jobs), notBefore });
     userClocks.set(device_type, user);
     // What a device has, or had once, keeps its place.
     if (move === 'grows' && queue_charges === undefined) return row;
     if (move === 'grows') remove();
-    const key = queueKey({ tag, priority, created_at, batchId });
-    const Item = newQueueItem({ device_type, key, user_id: userId });
-    const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
-    writes.push({ Put: { TableName, Item, ...isNew } });
-    return { ...row, queue_key: key, queue_charges: withCharge(queue_charges ?? [], charge) };
+    return { ...row, queue_key: put(tag), queue_charges: withCharge(queue_charges ?? [], charge) };
   });
   for (const [deviceType, after] of userClocks) {
     const before = clocks.get(deviceType)?.user;
@@ -187,7 +200,7 @@ function writeUserClock(
   return { Put: { TableName, Item: { ...Key, clocks: after }, ...condition } };
 }
 
-function updateLease(TableName: string, { item, idle_since, ...lease }: NonNullable<Draft['lease']>): Write {
+function updateLease(TableName: string, { item, idle_since, goesBehind, ...lease }: LeaseUpdate): Write {
   const { ConditionExpression, ExpressionAttributeValues } = fenceIs(item.fence);
   const values = Object.entries({ ...lease, idle_since }).filter(([, value]) => value !== undefined);
   const assignments = values.map(([name]) => `${name} = :${name}`).join(', ');
@@ -206,7 +219,7 @@ function updateLease(TableName: string, { item, idle_since, ...lease }: NonNulla
 }
 
 function fenceIs(fence: number) {
-  return { ConditionExpression: 'fence = :fence', ExpressionAttributeValues: { ':fence': fence } };
+  return { ConditionExpression: 'fence = :current', ExpressionAttributeValues: { ':current': fence } };
 }
 
 function requireQueue(name: string | undefined): string {

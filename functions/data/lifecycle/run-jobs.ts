@@ -7,7 +7,7 @@ import { CorruptData, IllegalTransition, NotFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
-import { countRunnable, isFinalJob, isRunnable } from '../../statuses.ts';
+import { countRunnable, countUnfinished, isFinalJob, isRunnable } from '../../statuses.ts';
 import { earlierOf, fromMilliseconds, laterOf } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
@@ -19,6 +19,7 @@ import {
   maxUnseenLosses,
   type QueueItem,
 } from '../queue/queue-item.ts';
+import { whyTimedOut } from './creation.ts';
 import {
   type Change,
   changesNothing,
@@ -31,6 +32,7 @@ import {
   withJobs,
   withRows,
 } from './draft.ts';
+import { JobsLeft } from './end-jobs.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 import { isClaimable } from './queue-writes.ts';
 import { type JobUpdate, updateRow } from './update-row.ts';
@@ -55,7 +57,7 @@ export type Progress =
   | { readonly kind: 'runs'; readonly batch: BatchRow; readonly job: JobRow }
   /** The batch has no job for now: it is open, or a call is adding jobs. */
   | { readonly kind: 'waits'; readonly batch: BatchRow; readonly idleSince: number }
-  /** The batch has left the queue. */
+  /** The batch has left the queue, or the lease was given up. */
   | { readonly kind: 'ended' }
   /** There is a job from this place on, which was not among those given. */
   | { readonly kind: 'looks'; readonly place: number };
@@ -97,11 +99,71 @@ export function reportJob(
   return { ...operation, jobIds: [...new Set([jobId, ...operation.jobIds])] };
 }
 
+/** What becomes of a batch that nobody has any more. */
+export type LeaseEnd =
+  /** It can be claimed from this time on, in milliseconds since 1970; 0: at once. */
+  | { readonly kind: 'released'; readonly until: number }
+  /** Its lease ran out: the next claim counts the loss. */
+  | { readonly kind: 'lapsed' }
+  /** Others go first. */
+  | { readonly kind: 'goes behind' };
+
+/**
+ * Gives the lease up: the batch and the job that runs are PENDING again, and have not started,
+ * unless jobs of the batch have ended. An open batch without jobs to run leaves the queue until it
+ * gets some. Throws LeaseLost; JobsLeft where the job that runs was not among those given.
+ */
+export function releaseBatch(request: LeasedRequest, end: LeaseEnd): Change {
+  return underLease(request, (draft, held) =>
+    end.kind === 'lapsed' && held.lease_until > request.now ? draft : waitAgain(draft, request, { held, end }),
+  );
+}
+
+function waitAgain(
+  draft: Draft,
+  { lists, lease, now, jobIds }: LeasedRequest,
+  { held, end }: { readonly held: LeaseUpdate; readonly end: LeaseEnd },
+): Draft {
+  const batch = reportedBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
+  const { status, start_datetime, jobs_count, jobs_count_per_status: counts } = batch;
+  const running = jobIds
+    .flatMap((id) => reportedJob(draft, id) ?? [])
+    .filter((job) => job.batch_id === batch.id && job.status === 'RUNNING');
+  if (running.length === 0 && counts.RUNNING > 0 && held.idle_since === undefined) throw new JobsLeft();
+  const time = fromMilliseconds(now);
+  const jobs = running.map(
+    (job): JobRow => ({
+      ...job,
+      status: 'PENDING',
+      start_timestamp: null,
+      updated_at: laterOf(job.updated_at, time),
+      rev: job.rev + 1,
+    }),
+  );
+  const waiting: BatchRow = {
+    ...taken(batch),
+    status: status === 'RUNNING' ? 'PENDING' : status,
+    start_datetime: jobs_count > countUnfinished(counts) ? start_datetime : null,
+    updated_at: laterOf(batch.updated_at, time),
+    rev: batch.rev + 1,
+  };
+  const written =
+    jobs.length > 0 ? withJobs(lists, draft, { batch: waiting, jobs }) : withRows(lists, draft, { batches: [waiting] });
+  return withLease(written, {
+    ...held,
+    fence: held.item.fence + 1,
+    ...(end.kind === 'released' && { lease_until: end.until }),
+    ...(end.kind === 'lapsed' && { put_back: true }),
+    ...(end.kind === 'goes behind' && { goesBehind: true }),
+  });
+}
+
 /** What the device does next, by the draft of the last operation. */
 export function progressOf(draft: Draft, lease: LeaseReference): Progress {
   const batch = visibleBatch(draft, batchIdOfKey(lease.key));
   const held: LeaseUpdate | QueueItem | undefined = draft.lease ?? draft.stored.leased;
   if (batch === undefined || held === undefined || !isClaimable(batch)) return { kind: 'ended' };
+  if (draft.lease?.fence !== undefined) return { kind: 'ended' };
   const { idle_since, place } = held;
   if (idle_since !== undefined) return { kind: 'waits', batch, idleSince: idle_since };
   const job = [...draft.stored.jobs.keys()]
@@ -154,6 +216,9 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     .flatMap((id) => visibleJob(draft, id) ?? [])
     .filter((each) => each.batch_id === batchId && each.creation_order >= held.place && isRunnable(each));
   const job = unfinished.find((each) => each.creation_order < firstPendingPosition(batch));
+  if (job?.status !== 'RUNNING' && isOverTime(batch, held, now)) {
+    return waitAgain(draft, request, { held, end: { kind: 'goes behind' } });
+  }
   if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
   const { losses, unseen_losses } = job.creation_order === held.place ? held : noLosses;
   const reason = whyGivenUp({ losses, unseen_losses });
@@ -192,6 +257,12 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   });
 }
 
+/** Whether the device has had the open batch for as long as others shall wait for it. */
+function isOverTime({ open }: BatchRow, { item }: LeaseUpdate, now: number): boolean {
+  const { held_since = now, max_batch_seconds = 3_600 } = item;
+  return open && now - held_since >= max_batch_seconds * 1_000;
+}
+
 /** The batch once a device has it: what it was charged is not given back any more. */
 function taken(batch: BatchRow): BatchRow {
   const { queue_charges, ...rest } = batch;
@@ -212,13 +283,14 @@ function waitForJobs(
   const counts = batch.jobs_count_per_status;
   if (!isClaimable(batch) || (countRunnable(counts) > 0 && !areToCome)) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
-  if (areToCome || now - idle_since < maxIdleMilliseconds) return withLease(draft, { ...held, idle_since });
+  const maxIdle = maxIdleMilliseconds(held.item);
+  if (areToCome || now - idle_since < maxIdle) return withLease(draft, { ...held, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
   if (counts.CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
   const time = fromMilliseconds(now);
   const ended = updateRow(
     reportedBatch(draft, batch.id) as BatchRow,
-    { status: 'TIMED_OUT', open: false, end_datetime: time },
+    { status: 'TIMED_OUT', open: false, end_datetime: time, device_status: whyTimedOut(maxIdle / 1_000) },
     { kind: 'direct call', time },
   );
   return withLease(withRows(lists, draft, { batches: [ended] }), held);
@@ -272,6 +344,7 @@ function withLease(draft: Draft, lease: LeaseUpdate): Draft {
     lease.unseen_losses === item.unseen_losses &&
     lease.seen === item.seen &&
     lease.lease_until === item.lease_until &&
-    lease.idle_since === item.idle_since;
+    lease.idle_since === item.idle_since &&
+    lease.fence === undefined;
   return isSame && changesNothing(draft) ? draft : { ...draft, lease };
 }

@@ -9,9 +9,23 @@ import * as z from 'zod/mini';
 import { CorruptData, LeaseLost } from '../../errors.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { Count, QueuePriority } from '../../schemas/values.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+
+/** What a device sets for batches that it has, where it differs from the defaults. */
+export const DeviceSettings = z.object({
+  /** How long an open batch may keep the device waiting for jobs; 120 by default. */
+  idle_seconds: z.exactOptional(Count),
+  /** After so long an open batch goes behind the others; 3,600 by default. */
+  max_batch_seconds: z.exactOptional(Count),
+});
+export type DeviceSettings = z.infer<typeof DeviceSettings>;
+
+export function maxIdleMilliseconds({ idle_seconds = 120 }: DeviceSettings): number {
+  return idle_seconds * 1_000;
+}
 
 /** A batch in the queue, and its lease. */
-export const QueueItem = z.object({
+export const QueueItem = z.extend(DeviceSettings, {
   device_type: z.string(),
   /** Its place: see fair-order.ts. */
   key: z.string(),
@@ -39,6 +53,10 @@ export const QueueItem = z.object({
    * one.
    */
   idle_since: z.exactOptional(Count),
+  /** Since when the holder of the lease has the batch, in milliseconds since 1970. */
+  held_since: z.exactOptional(Count),
+  /** Nobody has the batch, and its rows say so: it waits. */
+  put_back: z.exactOptional(z.literal(true)),
   /** Of the document for which a link was asked last. */
   results_sha256: z.exactOptional(z.string()),
   /** What the holder of the lease calls itself. */
@@ -76,6 +94,11 @@ export const StoredUserClock = z.object({
   clocks: z.partialRecord(QueuePriority, z.object({ end: Count, withdrawn: z.array(TimeRange) })),
 });
 
+/** What a device has set: its clock holds it, so that a claim has read it. */
+export function deviceSettings(clock: Readonly<Record<string, unknown>> | undefined): DeviceSettings {
+  return storedRow(DeviceSettings, clock ?? {});
+}
+
 /** Keys of all batches lie from here on. */
 export const firstBatchKey = '0';
 
@@ -101,6 +124,3 @@ export const maxLosses = 3;
  * gets lost, they end one job in a million.
  */
 export const maxUnseenLosses = 10;
-
-/** How long an open batch may keep a device waiting for jobs. */
-export const maxIdleMilliseconds = 120_000;

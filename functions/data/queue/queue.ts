@@ -16,7 +16,16 @@ import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import { getItem, type Item } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { clockTag, deviceClockKey, firstBatchKey, leaseLost, leaseMilliseconds, QueueItem } from './queue-item.ts';
+import {
+  clockTag,
+  type DeviceSettings,
+  deviceClockKey,
+  deviceSettings,
+  firstBatchKey,
+  leaseLost,
+  leaseMilliseconds,
+  QueueItem,
+} from './queue-item.ts';
 
 /** How many batches a claim looks at in one read: 2 read units. */
 const maxBatchesInPage = 25;
@@ -30,8 +39,9 @@ export const maxCountedBatches = 1_000;
 /** Part of a queue, from its front on. */
 export interface QueuePage {
   readonly items: readonly QueueItem[];
-  /** The device's clock; undefined on all pages but the first. */
+  /** The device’s clock; undefined where no device has taken a batch yet. */
   readonly clock: number | undefined;
+  readonly settings: DeviceSettings;
 }
 
 export interface QueueOptions {
@@ -51,6 +61,7 @@ export function workQueue(
      */
     async *pages(deviceType: string): AsyncGenerator<QueuePage> {
       let start: Item | undefined;
+      let clock: Item | undefined;
       do {
         const { Items = [], LastEvaluatedKey } = await translateErrors(
           client.send(
@@ -65,9 +76,9 @@ export function workQueue(
             }),
           ),
         );
-        const clock = Items.find(({ key }) => key === deviceClockKey);
+        clock ??= Items.find(({ key }) => key === deviceClockKey);
         const items = Items.filter((item) => item !== clock).map((item) => storedRow(QueueItem, item));
-        yield { items, clock: start === undefined ? clockTag(clock) : undefined };
+        yield { items, clock: clock?.tag === undefined ? undefined : clockTag(clock), settings: deviceSettings(clock) };
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
@@ -77,11 +88,13 @@ export function workQueue(
      * was faster, or changes the batch right now. A device that let its lease run out while it ran
      * a job was lost, unless it never showed that it had the lease. 1 write unit.
      */
-    async take(item: QueueItem, worker: string): Promise<QueueItem | undefined> {
+    async take(item: QueueItem, worker: string, settings: DeviceSettings = {}): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
-      const { seen, ...rest } = item;
+      const { seen, put_back, ...rest } = item;
       const taken = {
         ...rest,
+        ...settings,
+        held_since: now(),
         fence: item.fence + 1,
         lease_until: now() + leaseMilliseconds,
         losses: item.losses + (isLost && seen ? 1 : 0),
@@ -90,8 +103,13 @@ export function workQueue(
         claim_id: randomUUID(),
       };
       const outcome = await update(item, {
-        UpdateExpression:
-          'SET fence = :next, lease_until = :until, losses = :losses, unseen_losses = :unseen, worker = :worker, claim_id = :claim REMOVE seen',
+        UpdateExpression: [
+          'SET fence = :next, lease_until = :until, losses = :losses, unseen_losses = :unseen, worker = :worker',
+          'claim_id = :claim, held_since = :now',
+          ...Object.keys(settings).map((name) => `${name} = :${name}`),
+        ]
+          .join(', ')
+          .concat(' REMOVE seen, put_back'),
         ConditionExpression: 'fence = :fence AND lease_until <= :now',
         ExpressionAttributeValues: {
           ':next': taken.fence,
@@ -101,7 +119,8 @@ export function workQueue(
           ':worker': worker,
           ':claim': taken.claim_id,
           ':fence': item.fence,
-          ':now': now(),
+          ':now': taken.held_since,
+          ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [`:${name}`, value])),
         },
       }).catch((error: unknown) => {
         // A transaction is at the item, such as the end of its batch: other batches need not wait
@@ -159,6 +178,29 @@ export function workQueue(
           ':user': lease.userId,
         },
       });
+    },
+
+    /**
+     * Makes the device known, with what it sets; what it does not set stays. 1 write unit.
+     */
+    async announce(deviceType: string, settings: DeviceSettings): Promise<void> {
+      const values = Object.entries({ announced: true, ...settings });
+      await update(
+        { device_type: deviceType, key: deviceClockKey },
+        {
+          UpdateExpression: `SET ${values.map(([name]) => `${name} = :${name}`).join(', ')}`,
+          ExpressionAttributeValues: Object.fromEntries(values.map(([name, value]) => [`:${name}`, value])),
+        },
+      );
+    },
+
+    /**
+     * Whether a machine has announced itself as this device, or has taken a batch of it. Half a
+     * read unit.
+     */
+    async isKnown(deviceType: string): Promise<boolean> {
+      const key = { device_type: deviceType, key: deviceClockKey };
+      return (await getItem(client, { table: DeviceQueue, key, consistent: false })) !== undefined;
     },
 
     /** Moves the device's clock forward to this tag. 1 write unit. */

@@ -12,7 +12,9 @@ Unknown members are ignored, and what may be left out may be null.
 
 - Every job has a sequence: its own, or the batch’s. Its variables are those that the sequence declares, and \`qubits\` for a mappable register.
 - Without \`device_type\` the batch is for the device whose specification has the name of the sequence’s device. A device type that no device
-  has announced is accepted: the batch waits.
+  has announced is accepted: the batch waits, and its status says why.
+- An open batch takes jobs until it is closed. While a device has it, the next job must come within 120 s (a device may set another time);
+  otherwise the batch is TIMED_OUT. After an hour at the device, others go first.
 - The priority is the token’s (claim \`queue_priority\`, otherwise \`MEDIUM\`); the body may ask for a lower one. If the token has a claim
   \`projects\`, the project must be one of them.
 - A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. The body may be gzipped; AWS refuses about

@@ -14,13 +14,14 @@ const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempt
 export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
   const batch = await get(userId, path.batch_id);
   if (batch === undefined) throw new NotFound('There is no such batch.');
-  const { id, status, jobs_count, jobs_count_per_status, queue_position } = batch;
+  const { id, status, jobs_count, jobs_count_per_status, queue_position, queue_reason } = batch;
   return success({
     id,
     status,
     jobs_count,
     jobs_count_per_status,
     queue_position,
+    queue_reason,
     webhook_attempt: await attemptOf(batch),
   });
 });
