@@ -92,6 +92,9 @@ export interface JobConditions {
   readonly min_runs?: number | undefined;
   readonly max_runs?: number | undefined;
   readonly status?: readonly JobStatus[] | undefined;
+  /** Canonical times of creation, both inclusive. */
+  readonly start_date?: string | undefined;
+  readonly end_date?: string | undefined;
 }
 
 /**
@@ -100,14 +103,16 @@ export interface JobConditions {
  */
 export function listJobIds(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Columns'>,
+  tables: TableNames<'Jobs' | 'Columns'>,
   { job: list }: OwnerLists = ownerLists,
 ): (userId: string, batchId: string, conditions?: JobConditions) => Promise<string[]> {
-  return (userId, batchId, { min_runs, max_runs, status } = {}) =>
+  return (userId, batchId, { min_runs, max_runs, status, start_date, end_date } = {}) =>
     listMatchingIds({ client, tables, list }, userId, [
       inSets('batch')([batchId]),
       ...(min_runs === undefined ? [] : [atLeast('runs')(min_runs)]),
       ...(max_runs === undefined ? [] : [atMost('runs')(max_runs)]),
       ...(status === undefined ? [] : [facetIn('status')(status)]),
+      ...(start_date === undefined ? [] : [commonFilters.created_after(start_date)]),
+      ...(end_date === undefined ? [] : [commonFilters.created_before(end_date)]),
     ]);
 }

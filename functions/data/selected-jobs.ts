@@ -17,8 +17,7 @@ export interface SelectedJobs {
 /**
  * The function that reads the jobs of a batch that a query selects; its times are of creation.
  * Strongly consistent. Read units: one for each 4 KB of each job that the query names by its id;
- * without ids, of each that it does not rule out by its runs or its status, and what listJobIds
- * takes.
+ * without ids, of each that it selects, and what listJobIds takes.
  */
 export function selectJobs(
   client: DynamoDBDocumentClient,

@@ -1,4 +1,5 @@
 import { dictionariesOf, openColumns, readSets } from './column-reads.ts';
+import { createdRows } from './created-rows.ts';
 import { matchingRows } from './matching-rows.ts';
 import { columnsHead, type ListSource, ownerReads } from './owner-reads.ts';
 import { planColumns } from './plan.ts';
@@ -12,7 +13,8 @@ import { emptyRowSet, intersect, spanOf } from './row-set.ts';
  * where these lie.
  *
  * Read units: the head; 2 for each 4 KB of ids and of the columns that the conditions name, which
- * is about one for each 250 rows that were created together.
+ * is about one for each 250 rows that were created together; for each bound of the time of
+ * creation one, and 33 rows around it.
  */
 export async function listMatchingIds(
   source: ListSource,
@@ -21,9 +23,10 @@ export async function listMatchingIds(
 ): Promise<string[]> {
   const reads = ownerReads(source, userId, true);
   const { names } = planColumns(source.list, { conditions, order: { kind: 'creation' } });
-  const [sets, head, dictionaries] = await Promise.all([
+  const [sets, head, within, dictionaries] = await Promise.all([
     readSets(reads, conditions),
     columnsHead(reads),
+    createdRows(reads, conditions).then((created) => created?.exact),
     dictionariesOf(reads, names),
   ]);
   // A row that was created since the head was read is in the sets already.
@@ -32,6 +35,6 @@ export async function listMatchingIds(
   if (span === undefined || span.from >= rowCount) return [];
   const read = [{ from: span.from, to: Math.min(span.to, rowCount - 1) }];
   const columns = await openColumns(reads, names).read(head, read);
-  const rows = matchingRows(source.list, conditions, { rowCount, read, dictionaries, sets, ...columns });
+  const rows = matchingRows(source.list, conditions, { rowCount, read, within, dictionaries, sets, ...columns });
   return rows.length === 0 ? [] : idsAt(reads, [...rows]);
 }
