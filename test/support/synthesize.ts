@@ -122,12 +122,13 @@ function runApp(directory: string, context: object, withCheck: boolean) {
 export function refusals(contexts: readonly Record<string, string>[]): string[] {
   const script = `
     process.exit = () => { throw 'refused'; };
-    console.error = (message) => answers.push(message);
     const answers = [];
     for (const [at, context] of ${JSON.stringify(contexts)}.entries()) {
+      const printed = [];
+      console.error = (message) => printed.push(message);
       process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
-      await import('./infra/app.ts?' + at).catch((reason) => reason === 'refused' || answers.push(reason.stack));
-      answers.length = at + 1;
+      await import('./infra/app.ts?' + at).catch((reason) => reason === 'refused' || printed.push(reason.stack));
+      answers.push(printed.join('\\n'));
     }
     console.log(JSON.stringify(answers));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
