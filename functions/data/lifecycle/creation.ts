@@ -54,8 +54,8 @@ type NewBatchContent = Omit<NewBatch, 'jobs'>;
 export const maxJobsOfBatch = 20_000;
 
 /**
- * Jobs and sequences, and bytes of these, in one operation: small parts, of which a transaction
- * holds as many as it can, about 80 jobs.
+ * Jobs and sequences, and bytes of these, in one operation. The parts are small: a transaction
+ * holds as many of them as it can, about 80 jobs.
  */
 const maxItemsInChange = 10;
 const maxSequenceBytesInChange = 400_000;
