@@ -38,12 +38,15 @@ export function countInRequestLog(numbers: Readonly<Record<string, number>>): vo
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /**
- * Writes the line, unless AWS_LAMBDA_LOG_LEVEL asks for more severe ones only. It goes to standard
- * output as it is: `console` would wrap it in Lambda's own format.
+ * Writes the line, unless AWS_LAMBDA_LOG_LEVEL (INFO by default) asks for more severe ones only. A
+ * fact `level` takes the place of INFO. It goes to standard output as it is: `console` would wrap
+ * it in Lambda's own format.
  */
-export function writeRequestLog(level: 'INFO' | 'ERROR'): void {
-  if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? level)) return;
-  const line = { timestamp: new Date().toISOString(), level, ...current.getStore() };
+export function writeRequestLog(outcome: 'INFO' | 'ERROR'): void {
+  const facts = current.getStore();
+  const level = outcome === 'INFO' ? String(facts?.level ?? outcome) : outcome;
+  if (levels.indexOf(level) < levels.indexOf(process.env.AWS_LAMBDA_LOG_LEVEL ?? 'INFO')) return;
+  const line = { timestamp: new Date().toISOString(), ...facts, level };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

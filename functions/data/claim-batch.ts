@@ -45,8 +45,10 @@ export function claimBatch(
   return async (deviceType, worker) => {
     const end = now() + maxSearchMilliseconds;
     const failures: unknown[] = [];
+    let isAnyFree = false;
     for await (const { items, clock, settings } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
+      isAnyFree ||= free.length > 0;
       for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
         // A worker that lost a race has company, all at the same batches: spread over the next
         // ones.
@@ -65,6 +67,8 @@ export function claimBatch(
       if (now() > end) break;
     }
     if (failures.length > 0) throw failures[0];
+    // Idle workers ask every few seconds: their lines would be most of the log.
+    if (!isAnyFree) addToRequestLog({ level: 'DEBUG' });
     return undefined;
   };
 

@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { request as sendRequest } from 'node:http';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -197,6 +197,24 @@ describe('a claim', () => {
     expect(await faults({})).toEqual([['body', 'worker']]);
     expect(await faults({ worker: '' })).toEqual([['body', 'worker']]);
     expect(await faults({ worker: 'x'.repeat(129) })).toEqual([['body', 'worker']]);
+  });
+
+  it('writes a line to the log at INFO only where there is a batch to take', async () => {
+    const { device_type } = await submit();
+    const level = process.env.AWS_LAMBDA_LOG_LEVEL;
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    await claim(device_type);
+    await device('claimBatch', { path: { device_type }, body: { worker: 'idle' } });
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'DEBUG');
+    await device('claimBatch', { path: { device_type }, body: { worker: 'idle' } });
+    const lines = write.mock.calls.map(([line]) => JSON.parse(String(line)));
+    write.mockRestore();
+    vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', level);
+    expect(lines).toMatchObject([
+      { level: 'INFO', Claims: 1 },
+      { level: 'DEBUG', worker: 'idle' },
+    ]);
   });
 
   it('shows a batch’s place in the queue, and the length of it', async () => {
