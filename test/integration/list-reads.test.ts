@@ -480,6 +480,36 @@ describe('a page of batches that lies deep among old rows, far apart', () => {
   });
 });
 
+describe('a list of batches that lie far apart, up to a time', () => {
+  const userId = 'auth0|far apart';
+  const rows = batches.map((batch) => ({
+    ...batch,
+    user_id: userId,
+    queue_priority: batch.seq % 7 === 0 ? ('CRITICAL' as const) : ('LOW' as const),
+  }));
+  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  beforeAll(() => loadList(client, tables, { list, userId, rows, sealed: () => true }));
+
+  it('reads the segments and ids that the page is likely to need beside the rows at the time', async () => {
+    const query = BatchListQuery.parse({ queue_priority: ['CRITICAL'], created_before: [createdAt(60)] });
+    const read = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))(userId, query);
+    expect(await readsOf(read)).toEqual({
+      answer: listOf(rows, query as never),
+      reads: [
+        'Batches 9 keys',
+        'Batches/by_creation 61..64',
+        'Columns b#f#0..b#f#3',
+        'Columns b#f#0..b#f#9999999 limit 3',
+        'Columns b#f#s#0..b#f#s#9999999',
+        'Columns b#head',
+        'Columns b#i#0..b#i#3',
+        timeEntry(createdAt(60)),
+      ],
+      steps: 3,
+    });
+  });
+});
+
 describe('a list of batches of many projects', () => {
   const manager = 'auth0|many projects';
   const rows = batches.map((batch) => ({ ...batch, user_id: manager, project_id: uuid('c', batch.seq % 7) }));

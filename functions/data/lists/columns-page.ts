@@ -10,7 +10,7 @@ import { dictionariesOf, openColumns, readSets, readSummaries, type SegmentSumma
 import { type CreatedRows, createdRows } from './created-rows.ts';
 import { summaryEvaluator } from './evaluate-summaries.ts';
 import { StaleRead } from './join-blocks.ts';
-import { type ColumnData, matchingRows, type Span } from './matching-rows.ts';
+import { type ColumnData, matchingRows, overlap, type Span } from './matching-rows.ts';
 import type { OpenColumns } from './open-columns.ts';
 import { columnsHead, type OwnerReads } from './owner-reads.ts';
 import type { SummarizedRows } from './page-bounds.ts';
@@ -31,6 +31,8 @@ interface Search {
   readonly summarized: readonly SummarizedRows[];
   /** Undefined where no condition is on the time of creation. */
   readonly created: CreatedRows | undefined;
+  /** The matching rows of open segments where a bound of creation lies, before it or behind. */
+  readonly estimated: readonly SummarizedRows[];
 }
 
 /**
@@ -75,7 +77,7 @@ async function startSearch(reads: OwnerReads, query: ListQuery, plan: ColumnsPla
     isNarrow ? undefined : hasSummaries ? columns.readNewest() : isBounded ? undefined : columns.readWhole(),
   ]);
   const data = { rowCount: head.next_seq, read: [], dictionaries, sets, numbers: new Map(), uuids: new Map() };
-  const search = { head, columns, data, open: [], summarized: [], created };
+  const search = { head, columns, data, open: [], summarized: [], created, estimated: [] };
   const end = head.next_seq - 1;
   if (isNarrow) {
     // The rows of a batch lie close together: columns are read only there.
@@ -139,20 +141,24 @@ function evaluateSegments(
   list: ListDescription,
   query: ListQuery,
   { segments, summaries, dictionaries, created }: OldSegments,
-): Pick<Search, 'open' | 'summarized'> {
+): Pick<Search, 'open' | 'summarized' | 'estimated'> {
   const evaluate = summaryEvaluator(list, query, dictionaries);
   const open: Span[] = [];
   const summarized: SummarizedRows[] = [];
+  const estimated: SummarizedRows[] = [];
   for (let segment = 0; segment < segments; segment++) {
     const rows = { from: segment * list.rowsPerSegment, to: (segment + 1) * list.rowsPerSegment - 1 };
     const { possible, certain } = created ?? { possible: rows, certain: rows };
     if (rows.to < possible.from || rows.from > possible.to) continue;
     const isWhole = certain.from <= rows.from && rows.to <= certain.to;
     const ofSegment = evaluate(summaries.get(segment) ?? new Map(), rows);
-    if (ofSegment === undefined || (!isWhole && ofSegment.length > 0)) open.push(rows);
-    else summarized.push(...ofSegment);
+    if (ofSegment !== undefined && (isWhole || ofSegment.length === 0)) summarized.push(...ofSegment);
+    else {
+      open.push(rows);
+      estimated.push(...(ofSegment ?? []));
+    }
   }
-  return { open, summarized };
+  return { open, summarized, estimated };
 }
 
 /** A page whose rows were fetched before all columns that the total needs were read. */
@@ -163,7 +169,8 @@ interface EarlyPage {
 
 /**
  * Reads the open segments. In creation order the page often lies before all of them. What it needs
- * there is certain, so it is read at the same time: further segments, or the rows themselves.
+ * there is certain, so it is read at the same time: further segments, or the rows themselves. Where
+ * the page begins at a bound of creation, the segments and ids that it is likely to need are.
  */
 async function readOpenSegments(
   reads: OwnerReads,
@@ -171,11 +178,38 @@ async function readOpenSegments(
   search: Search,
 ): Promise<{ search: Search; early: EarlyPage | undefined }> {
   const { wanted, sequence } = selectBeforeOpen(reads.list, query, search);
-  const [further, items] = await Promise.all([
-    readFurther({ ...search, open: [] }, [...search.open, ...wanted.map(({ rows }) => rows)]),
+  const likely = planLikelyRows(reads.list, query, search);
+  const isLikely = ({ rows }: SummarizedRows) => likely && rows.from <= likely.to && likely.from <= rows.to;
+  const further = [...wanted, ...search.summarized.filter(isLikely)].map(({ rows }) => rows);
+  const [found, items] = await Promise.all([
+    readFurther({ ...search, open: [] }, [...search.open, ...further]),
     rowsAt(reads, sequence, { ids: undefined, inKeyOrder: false }),
+    likely && readIdsEarly(reads, likely),
   ]);
-  return { search: further, early: { sequence, items } };
+  return { search: found, early: { sequence, items } };
+}
+
+/** Where a page of rows that lie far apart is, if it begins at a bound of creation. */
+function planLikelyRows(list: ListDescription, query: ListQuery, search: Search): Span | undefined {
+  const { head, data, open, summarized, created } = search;
+  if (query.order.kind !== 'creation' || created === undefined || isBegun(query, created)) return undefined;
+  const within = { ...data, within: created.possible };
+  const estimated = search.estimated.flatMap((each) => {
+    const unread = open.filter(({ from }) => from === each.rows.from).map((span) => overlap(span, created.possible));
+    const ofRow = each.count / list.rowsPerSegment;
+    return unread.map((rows) => ({ ...each, rows, count: Math.ceil(Math.max(rows.to - rows.from + 1, 0) * ofRow) }));
+  });
+  if (estimated.length === 0) return undefined;
+  const parts = [...summarized, ...estimated];
+  const { total } = select(list, { ...query, limit: 0 }, within, parts);
+  const rowsInBlocks = tailStart(list, head);
+  return planEarlyIds(list, query, { wanted: estimated, summarized: parts, data: within, total, rowsInBlocks });
+}
+
+/** Whether it is known exactly at which row pages in creation order begin. */
+function isBegun({ direction }: ListQuery, created: CreatedRows | undefined): boolean {
+  const side = direction === 'ASC' ? 'from' : 'to';
+  return created === undefined || created.possible[side] === created.certain[side];
 }
 
 /**
@@ -188,9 +222,7 @@ function selectBeforeOpen(
   query: ListQuery,
   { summarized, open, data, created }: Search,
 ): Pick<Selection, 'wanted' | 'sequence'> {
-  const side = query.direction === 'ASC' ? 'from' : 'to';
-  const isBegun = created === undefined || created.possible[side] === created.certain[side];
-  if (query.order.kind !== 'creation' || !isBegun) return { wanted: [], sequence: [] };
+  if (query.order.kind !== 'creation' || !isBegun(query, created)) return { wanted: [], sequence: [] };
   const [first, last] = [open.at(0)?.from ?? 0, open.at(-1)?.to ?? 0];
   const isBefore = (span: Span) => (query.direction === 'ASC' ? span.to < first : span.from > last);
   const all = open.map((rows) => ({ rows, low: 0, high: 0, count: rows.to - rows.from + 1 }));

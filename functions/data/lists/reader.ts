@@ -54,7 +54,8 @@ import {
  * for head, newest values and summaries; for the segments that hold the page; for the ids of rows
  * that lie far apart; for the rows. In creation order the third is made together with the second,
  * in other orders up to some 20,000 rows. One more where a column takes more than 1 MB, and one
- * more for such texts.
+ * more for such texts. The rows around a bound of creation are read beside the segments; a page in
+ * creation order takes three calls then.
  */
 export function listReader(source: ListSource): (userId: string, query: ListQuery) => Promise<Page<Row>> {
   const { list } = source;
