@@ -427,8 +427,11 @@ export const otherFunctions = {
       'Recovery/dead_letters': ['SendMessage'],
     },
   },
-  /** Measures the queues of all devices, every minute. */
-  measureQueues: { entry: 'schedules/measure-queues', uses: { Devices: ['Query'], DeviceQueue: ['Query'] } },
+  /** Measures the queues of all devices, every minute, and puts back what lost its worker. */
+  measureQueues: {
+    entry: 'schedules/measure-queues',
+    uses: { ...releases, Devices: ['Query'], DeviceQueue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
+  },
   /** Finds out whether webhooks are to be called about the rows that the streams bring. */
   enqueueWebhooks: {
     entry: 'consumers/enqueue-webhooks',

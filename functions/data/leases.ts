@@ -22,7 +22,7 @@ import { isClaimable } from './lifecycle/queue-writes.ts';
 import { noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
-import { leaseLost, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
+import { leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
@@ -206,6 +206,25 @@ export function releaseLease(
     try {
       const item = await queue.get(lease);
       if (item !== undefined) await release(lease, item.place, { kind: 'released', until: 0 });
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+    }
+  };
+}
+
+/**
+ * The function that puts a batch back whose lease has run out, so that its user sees that it waits:
+ * see releaseBatch. Does nothing where a claim or a heartbeat came first. Costs as releaseLease.
+ */
+export function putBackBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
+  options: QueueOptions = {},
+): (item: QueueItem) => Promise<void> {
+  const { release } = leaseReleaser(client, tables, options);
+  return async (item) => {
+    try {
+      await release(leaseOf(item), item.place, { kind: 'lapsed' });
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
     }

@@ -14,6 +14,8 @@ export interface QueueMeasure {
   readonly oldestSeconds: number;
   /** Whether batches wait while no worker has any. */
   readonly unclaimed: boolean;
+  /** Batches whose lease has run out, while users see that a worker has them. */
+  readonly lapsed: readonly QueueItem[];
 }
 
 /**
@@ -43,6 +45,7 @@ export function measureQueue(
       length: batches.length,
       oldestSeconds: Math.round((present - oldest) / 1_000),
       unclaimed: waiting.length > 0 && waiting.length === batches.length,
+      lapsed: waiting.filter(({ lease_until, put_back }) => lease_until > 0 && put_back !== true),
     };
   };
 }

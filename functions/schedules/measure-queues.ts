@@ -1,17 +1,20 @@
 import type { Context, ScheduledEvent } from 'aws-lambda';
 import { listDevices } from '../data/devices.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
-import { measureQueue } from '../data/queue-measures.ts';
+import { putBackBatch } from '../data/leases.ts';
+import { measureQueue, type QueueMeasure } from '../data/queue-measures.ts';
 import { tableNames } from '../env.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 
 const client = documentClient();
 const devices = listDevices(client, tableNames('Devices'));
+const putBack = putBackBatch(client, tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'));
 const measure = measureQueue(client, tableNames('DeviceQueue'));
 
 /**
  * Writes a line for each device that has announced itself (length of its queue, age of the oldest
- * batch that waits), and one for all of them: at how many batches wait while nobody works. Metric
+ * batch that waits), and one for all of them: at how many batches wait while nobody works. Batches
+ * of workers that are gone are put back, so that their users see that they wait. Metric
  * filters read them. Throws when a queue could not be measured, after all others were.
  */
 export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
@@ -24,11 +27,24 @@ export async function handler(_: ScheduledEvent, context: Context): Promise<void
   if (failed !== undefined) throw failed.reason;
 }
 
+/** Of each device, in a minute: a worker holds one batch, so more are rare. */
+const maxPutBack = 10;
+
+/** What fails is tried again in a minute, and ends with the next claim. */
+async function putBackOne(item: QueueMeasure['lapsed'][number]): Promise<void> {
+  try {
+    await putBack(item);
+  } catch (error) {
+    addToRequestLog({ put_back_error: describeError(error) });
+  }
+}
+
 /** Whether batches wait and nobody works. */
 function measureOne(facts: { readonly request_id: string; readonly device_type: string }): Promise<boolean> {
   return withRequestLog(facts, async () => {
     try {
-      const { length, oldestSeconds, unclaimed } = await measure(facts.device_type);
+      const { length, oldestSeconds, unclaimed, lapsed } = await measure(facts.device_type);
+      await Promise.all(lapsed.slice(0, maxPutBack).map(putBackOne));
       addToRequestLog({ QueueLength: length, OldestBatch: oldestSeconds, Unclaimed: unclaimed ? 1 : 0 });
       writeRequestLog('INFO');
       return unclaimed;

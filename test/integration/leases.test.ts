@@ -365,6 +365,39 @@ describe('a lease', () => {
     expect((await stack.report(leaseFrom(third), third.job.id)).done).toBe(true);
   });
 
+  it('that ran out leaves nothing that runs, once its queue was measured, and counts as lost', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device });
+    const claim = await claimedAndSeen(device);
+    expect((await stack.measure(device)).lapsed).toEqual([]);
+    for (let losses = 0; losses < 3; losses++) {
+      seconds(61);
+      const { lapsed } = await stack.measure(device);
+      for (const item of lapsed) await Promise.all([stack.putBack(item), stack.putBack(item)]);
+      expect(lapsed).toHaveLength(1);
+      expect((await stack.measure(device)).lapsed).toEqual([]);
+      expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', start_datetime: null });
+      expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'PENDING', start_timestamp: null });
+      await expect(stack.heartbeat(leaseFrom(claim), claim.job.id)).rejects.toThrow(LeaseLost);
+      if (losses < 2) await claimedAndSeen(device);
+    }
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'ERROR' });
+    expect(await recountOf(client, names, user)).toEqual([]);
+  });
+
+  it('that ran out lives on where a heartbeat came before', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device });
+    const claim = await claimed(device);
+    seconds(61);
+    const { lapsed } = await stack.measure(device);
+    await stack.heartbeat(leaseFrom(claim), claim.job.id);
+    await stack.putBack(lapsed[0]!);
+    expect((await stack.batch(user, batch.id))!.status).toBe('RUNNING');
+    expect((await stack.report(leaseFrom(claim), claim.job.id)).done).toBe(true);
+  });
+
   it('that is lost three times on one job makes the job an error, and the batch goes on', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });

@@ -28,7 +28,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
-import { loadDevices } from '../support/load-devices.ts';
+import { loadDevices, putDevice } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
@@ -546,6 +546,26 @@ describe('recoverBatches', () => {
 describe('measureQueues', () => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(otherFunctions.measureQueues.entry);
+    // The first batch has a job that runs, the second waits for jobs and leaves the queue.
+    const [runs, waits] = [await leased('measureQueues', {}), await leased('measureQueues of another', { open: true })];
+    await worker.report(waits.lease, waits.first);
+    for (const { user, lease } of [runs, waits]) {
+      await updateQueue(lease.deviceType, 'SET lease_until = :one', { ':one': 1 });
+      await putDevice(
+        client,
+        names,
+      )({
+        device_type: lease.deviceType,
+        name: lease.deviceType,
+        status: 'UP',
+        availability: 'ACTIVE',
+        specs: '{}',
+        public: true,
+        announced_at: '2026-11-21T10:00:00.000000Z',
+      });
+      await makeOld(user);
+    }
+    calls.clear();
     await handler({}, lambdaContext());
     expect([...calls].sort()).toEqual(listDeclared(otherFunctions.measureQueues.uses).sort());
   });

@@ -10,10 +10,19 @@ import { getBatch } from '../../functions/data/batches.ts';
 import { cancelBatch, cancelJob } from '../../functions/data/cancellations.ts';
 import { claimBatch } from '../../functions/data/claim-batch.ts';
 import { getJob } from '../../functions/data/jobs.ts';
-import { extendLease, getJobRow, getUploadKey, nextJob, releaseLease, reportJob } from '../../functions/data/leases.ts';
+import {
+  extendLease,
+  getJobRow,
+  getUploadKey,
+  nextJob,
+  putBackBatch,
+  releaseLease,
+  reportJob,
+} from '../../functions/data/leases.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { workQueue } from '../../functions/data/queue/queue.ts';
 import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
+import { measureQueue } from '../../functions/data/queue-measures.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
@@ -65,6 +74,8 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
       report(lease, jobId, ReportRequest.parse(content)),
     next: nextJob(client, names, options),
     release: releaseLease(client, names, options),
+    putBack: putBackBatch(client, names, options),
+    measure: measureQueue(client, names, options.now),
     queued: getQueuedBatch(client, names),
     announce: workQueue(client, names).announce,
   };
