@@ -136,6 +136,8 @@ const damages: Readonly<Record<string, Damage>> = {
   'creation times that do not ascend': batch(4, { created_at: '2026-01-01T00:00:00.000000Z' }),
   'a version that is a text': batch(2, { rev: 'one' }),
   'times of writing that are a text': job(2, { written_at: 'never' }),
+  'an end of what has not ended': job(2, { end_timestamp: '2026-03-02T00:00:00.000000Z' }),
+  'a lost end': job(9, { end_timestamp: null }),
   'a head without a format': spoil('b#head', (head) => without(head, 'format')),
   'a head whose count is a text': spoil('b#head', (head) => ({ ...head, next_seq: 'seven' })),
   'a dictionary with a text twice': spoil('j#head', (head) => {
@@ -179,8 +181,13 @@ function opened(block: Item): Item {
   return { ...block, v: packColumn(updatedAt, unpackColumn(updatedAt, block.v as Uint8Array)) };
 }
 
-/** After these the rows, or the texts, get other numbers than they had. */
-const renumbering = ['a gap in the sequence', 'creation times that do not ascend', 'a head without blocks of texts'];
+/** After these the rows, or the texts, get other numbers than they had, or the end another time. */
+const renumbering = [
+  'a gap in the sequence',
+  'creation times that do not ascend',
+  'a head without blocks of texts',
+  'a lost end',
+];
 
 describe('repairUser', () => {
   it('finds nothing wrong after the write side, and writes nothing then', async () => {
