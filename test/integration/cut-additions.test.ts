@@ -158,7 +158,7 @@ describe('an addition to a batch at a device', () => {
     expect(ofCall.every(({ status, start_timestamp }) => status === 'CANCELED' && start_timestamp === null)).toBe(true);
   });
 
-  it('that died leaves an open batch to be timed out, but not while it is under way', async () => {
+  it('that died leaves an open batch to wait without a device, and to go on with its next job', async () => {
     const { whose, id, lease, first, second } = await running();
     await stack.report(lease, first);
     await stack.report(lease, second);
@@ -168,12 +168,14 @@ describe('an addition to a batch at a device', () => {
     expect(await stack.next(lease)).toEqual(ended);
     seconds(6);
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
-    expect((await stack.batch(whose.user, id))!.status).toBe('RUNNING');
+    expect((await stack.batch(whose.user, id))!.status).toBe('PENDING');
     await finish(cut);
-    seconds(6);
+    seconds(121);
     expect(await stack.claim(whose.device, 'worker')).toBeUndefined();
-    expect((await stack.batch(whose.user, id))!.status).toBe('TIMED_OUT');
-    await jobsOf(whose);
+    // Nobody waits for it any more, so it does not time out.
+    expect(await stack.batch(whose.user, id)).toMatchObject({ status: 'PENDING', open: true });
+    await stack.add(whose.user, id, 1);
+    expect((await claimed(whose.device)).job.id).toBe((await jobsOf(whose)).at(-1)!.id);
   });
 
   it('that died lets a closed batch end with it', async () => {
