@@ -5,7 +5,8 @@
  *
  * Every batch gets a tag when it enters the queue, and the smallest tag is next. A batch is charged
  * to its user: it takes up virtual time, as long as its jobs need at the rate of its priority. Its
- * tag is where its last job starts. Tags are whole numbers, so that sums are exact.
+ * tag is where its last job starts, or ends where less urgent work of the user is charged as well.
+ * Tags are whole numbers, so that sums are exact.
  */
 
 import { queueKeyPattern } from '../../queue-key-pattern.ts';
@@ -69,7 +70,17 @@ export function placeWork(
   const to = chargeEnd(user, from, { priority, jobs });
   // What the device has passed is worth nothing any more.
   const withdrawn = user[priority]?.withdrawn.filter(([, end]) => end > device) ?? [];
-  return { tag: to - tagSteps[priority], charge: [from, to], user: { ...user, [priority]: { end: to, withdrawn } } };
+  // Less urgent work of the same user begins its jobs at the start of their charges. A job of this
+  // work that did so as well would be a second one ahead: it begins once it was paid for.
+  const paidAt = Math.min(to, slowerEnd(user, priority));
+  const tag = Math.max(to - tagSteps[priority], paidAt);
+  return { tag, charge: [from, to], user: { ...user, [priority]: { end: to, withdrawn } } };
+}
+
+/** Where the charges of a user's less urgent work end. */
+function slowerEnd(user: UserClock, priority: QueuePriority): number {
+  const { options } = QueuePriority;
+  return Math.max(0, ...options.slice(options.indexOf(priority) + 1).map((each) => user[each]?.end ?? 0));
 }
 
 /**

@@ -446,6 +446,14 @@ describe('a user who tries to gain', () => {
     },
   );
 
+  it('has one job of each priority, and only one of them begins before it was paid for', () => {
+    const contest = new Contest('CRITICAL');
+    for (const priority of ['FREE', 'HIGH', 'CRITICAL'] as const) contest.create(priority, 1);
+    for (let times = 0; times < 20; times++) contest.run();
+    expect(contest.done.other).toBe(3);
+    expect(contest.lead).toBeLessThanOrEqual(1);
+  });
+
   it('feeds an open batch at the device, and gains no more than the device gives it at once', () => {
     const contest = new Contest('MEDIUM');
     contest.create('MEDIUM', 1);
