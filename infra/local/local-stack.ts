@@ -109,7 +109,12 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     const target = functionOf(functions, source.functionArn);
     parts.defer(startStreamSource(source, target, { endpoint: database.endpoint, checkpoints, log }));
   }
-
+  for (const { minutes, functionArn } of deployment.schedules) {
+    const target = functionOf(functions, functionArn);
+    // What fails is in the function's log; the next time tries again.
+    const timer = setInterval(() => void target.invoke({}).catch(() => undefined), minutes * 60_000);
+    parts.defer(() => clearInterval(timer));
+  }
   const events = eventIntake(deployment, queueService);
   const gateway = createGateway(deployment.api, functions, account);
   const localPaths = createLocalPaths(events, queueService.queues(), () => rotateSecrets(() => true));

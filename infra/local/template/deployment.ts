@@ -15,6 +15,7 @@ export interface Deployment {
   readonly functions: readonly FunctionDefinition[];
   readonly eventSources: readonly EventSourceDefinition[];
   readonly streamSources: readonly StreamSourceDefinition[];
+  readonly schedules: readonly ScheduleDefinition[];
   readonly secrets: readonly SecretDefinition[];
   readonly api: ApiDefinition;
   /** The template's outputs, by name. */
@@ -80,6 +81,12 @@ export interface StreamSourceDefinition {
   readonly patterns: readonly RecordPattern[];
 }
 
+/** A rule that calls a function again and again. */
+export interface ScheduleDefinition {
+  readonly minutes: number;
+  readonly functionArn: string;
+}
+
 export interface SecretDefinition {
   readonly arn: string;
   /** Makes its versions: for the first time when the secret is deployed. */
@@ -124,6 +131,7 @@ export function readDeployment(
     streamSources: mappings
       .filter((resource) => !isOfQueue(resource))
       .map((resource) => readStreamSource(resource, functions, tables)),
+    schedules: ofType('AWS::Events::Rule').map(readSchedule),
     secrets: ofType('AWS::SecretsManager::RotationSchedule').map(({ properties }) => ({
       arn: properties.SecretId,
       rotationFunctionArn: properties.RotationLambdaARN,
@@ -133,6 +141,13 @@ export function readDeployment(
     api: readApi(resources, account),
     outputs,
   };
+}
+
+function readSchedule({ logicalId, properties }: Resource): ScheduleDefinition {
+  const minutes = /^rate\((\d+) minutes?\)$/.exec(properties.ScheduleExpression)?.[1];
+  if (minutes === undefined)
+    throw new SetupProblem(`The local stack knows rates in minutes, which ${logicalId} has not.`);
+  return { minutes: Number(minutes), functionArn: properties.Targets[0].Arn };
 }
 
 function readFunction(

@@ -30,7 +30,6 @@ export const resourceTypes: Readonly<Record<string, IdentityOf>> = {
     const arn = `arn:aws:dynamodb:${region}:${accountId}:table/${name}`;
     return { ref: name, attributes: { Arn: arn, StreamArn: `${arn}/stream/local` } };
   },
-  // Nothing runs on time here: nothing reads what it would measure.
   'AWS::Events::Rule': withArn('events', (name) => `rule/${name}`),
   'AWS::IAM::ManagedPolicy': (name, { accountId }) => {
     const arn = `arn:aws:iam::${accountId}:policy/${name}`;

@@ -68,6 +68,10 @@ function template(changes: Record<string, Record<string, unknown> | undefined> =
         DeletionProtectionEnabled: true,
       },
     },
+    Rule: {
+      Type: 'AWS::Events::Rule',
+      Properties: { ScheduleExpression: 'rate(5 minutes)', Targets: [{ Arn: arnOf('Function') }] },
+    },
     Bucket: { Type: 'AWS::S3::Bucket', Properties: {} },
     BucketPolicy: {
       Type: 'AWS::S3::BucketPolicy',
@@ -138,6 +142,11 @@ describe('readDeployment', () => {
     });
   });
 
+  it('reads how often rules call their functions', () => {
+    const functionArn = 'arn:aws:lambda:eu-west-3:1:function:S-Function';
+    expect(deployment().schedules).toEqual([{ minutes: 5, functionArn }]);
+  });
+
   it('reads tables, buckets and outputs', () => {
     const { tables, buckets, outputs } = deployment();
     expect(tables).toEqual([
@@ -171,6 +180,7 @@ describe('readDeployment', () => {
     ['a batch window of a FIFO queue', fifoSource({ MaximumBatchingWindowInSeconds: 1 }), 'Source'],
     ['a batch of 11 messages of a FIFO queue', fifoSource({ BatchSize: 11 }), 'Source'],
     ['a dead-letter queue of the other kind', { Queue: fifo }, 'S-Queue.fifo'],
+    ['a rule that is no rate in minutes', { Rule: { ScheduleExpression: 'cron(0 12 * * ? *)' } }, 'Rule'],
     ['deduplication by content', { Queue: { ...fifo, ContentBasedDeduplication: true } }, 'unlike Queue'],
     ['deduplication across groups', { Queue: { FifoQueue: true } }, 'unlike Queue'],
     ['a function without its bundle', { Function: { Code: { S3Key: 'other.zip' } } }, 'Function'],
