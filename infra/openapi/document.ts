@@ -128,7 +128,7 @@ export async function openApiDocument() {
     openapi: '3.1.1',
     info: {
       title: 'Quantum Batch API',
-      version: '0.1.0',
+      version: '0.2.0',
       description: gettingStarted,
       contact: { name: 'The operator of this deployment' },
       license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
