@@ -71,7 +71,7 @@ export default defineConfig({
   test: {
     // Most files wait for DynamoDB Local or for another process: one more than the usual number
     // keeps every processor busy.
-    maxWorkers: availableParallelism(),
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Importing takes longer than testing: files share what they import.
