@@ -105,7 +105,11 @@ export function claimBatch(
     } catch (error) {
       // The batch left the queue meanwhile.
       if (error instanceof LeaseLost) return undefined;
-      await queue.release(leaseOf(item)).catch((failure) => addToRequestLog({ release_error: describeError(failure) }));
+      const lease = leaseOf(item);
+      // Its rows may be what is broken: then the lease alone is given up.
+      await release(lease, item.place, { kind: 'released', until: 0 })
+        .catch(() => queue.release(lease))
+        .catch((failure) => addToRequestLog({ release_error: describeError(failure) }));
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import { TextsFilter } from './query-parameters.ts';
 import { boundedText } from './sent-values.ts';
 import { Count, Timestamp } from './values.ts';
 
-/** Whether a device takes work. */
+/** Whether a device says that it is up. */
 export const Availability = z.enum(['ACTIVE', 'INACTIVE']).register(z.globalRegistry, { id: 'Availability' });
 
 /** A device as its table holds it: what it last announced. */
@@ -29,7 +29,7 @@ const DeviceType = z.string().register(z.globalRegistry, { examples: ['FRESNEL',
 const fields = {
   device_type: 'Name by which batches ask for the device.',
   status: 'The status that the device reported last.',
-  availability: 'Whether the device takes work.',
+  availability: 'Whether its status is `UP`.',
   queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',
 };

@@ -31,13 +31,29 @@ export interface DataFolder {
 export function openDataFolder(folder: string | undefined): DataFolder {
   if (folder === undefined) return { demo: undefined, keepDemo: () => undefined };
   const file = join(folder, 'folder.json');
-  const found = readJsonFile<{ readonly format?: unknown; readonly demo?: DemoProgress }>(file);
+  const found = readFolder(file);
   if (found === undefined ? existsSync(join(folder, 'dynamodb')) : found.format !== format) {
-    const version = found === undefined ? 'no format' : `format ${found.format}`;
+    const version = found?.format === undefined ? 'no format' : `format ${found.format}`;
     throw new SetupProblem(
       `The folder ${folder} was written by another version of the local stack: it has ${version}, this version reads format ${format}. Start with a new folder.`,
     );
   }
   if (found === undefined) writeJsonFile(file, { format });
   return { demo: found?.demo, keepDemo: (demo) => writeJsonFile(file, { format, demo }) };
+}
+
+interface StoredFolder {
+  readonly format?: unknown;
+  readonly demo?: DemoProgress;
+}
+
+/** Undefined where there is no such file. A damaged one has no format that is known. */
+function readFolder(file: string): StoredFolder | undefined {
+  try {
+    const found = readJsonFile<StoredFolder | null>(file);
+    return found === null ? {} : found;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return {};
+  }
 }

@@ -103,6 +103,15 @@ describe('npm start says in one line', () => {
       /^The folder .* was written by another version of the local stack: it has format 99, this version reads format 1\. Start with a new folder\.$/,
     ],
     [
+      'its folder is damaged',
+      () => {
+        const directory = mkdtempSync(join(tmpdir(), 'damaged-'));
+        writeFileSync(join(directory, 'folder.json'), '');
+        openDataFolder(directory);
+      },
+      /: it has no format, this version reads format 1\./,
+    ],
+    [
       'its folder is of a version that wrote no format',
       () => {
         const directory = mkdtempSync(join(tmpdir(), 'older-'));

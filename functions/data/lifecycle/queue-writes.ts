@@ -27,6 +27,9 @@ import { firstPendingPosition } from './pending-calls.ts';
 
 type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
+/** How often a batch may be claimed between two changes of its row: far more than it can be. */
+const maxClaimsOfEntry = 2 ** 20;
+
 /**
  * Whether a worker may take the batch, or has it: its jobs were sent with sequences, it has jobs to
  * run, and nothing is about to end it. An open batch that has begun stays with its device, which
@@ -146,7 +149,7 @@ export function queueChanges(
     const remove = () => {
       leavesByLease ||= isLeased;
       const Delete = { TableName, Key: { device_type, key: queue_key } };
-      writes.push({ Delete: isLeased ? { ...Delete, ...fenceIs(lease.item.fence) } : Delete });
+      writes.push({ Delete: isLeased ? { ...Delete, ...isCurrent(lease) } : Delete });
     };
     if (move === 'leaves') {
       remove();
@@ -156,7 +159,9 @@ export function queueChanges(
     }
     const put = (tag: number, part: Partial<QueueItem> = {}) => {
       const key = queueKey({ tag, priority, created_at, batchId });
-      const Item = { ...newQueueItem({ device_type, key, user_id: userId }), ...part };
+      // A batch may come back to a key that it had. Its leases must not.
+      const fence = row.rev * maxClaimsOfEntry;
+      const Item = { ...newQueueItem({ device_type, key, user_id: userId }), fence, ...part };
       const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
       writes.push({ Put: { TableName, Item, ...isNew } });
       return key;
@@ -200,8 +205,9 @@ function writeUserClock(
   return { Put: { TableName, Item: { ...Key, clocks: after }, ...condition } };
 }
 
-function updateLease(TableName: string, { item, idle_since, goesBehind, ...lease }: LeaseUpdate): Write {
-  const { ConditionExpression, ExpressionAttributeValues } = fenceIs(item.fence);
+function updateLease(TableName: string, update: LeaseUpdate): Write {
+  const { item, idle_since, goesBehind, ...lease } = update;
+  const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
   const values = Object.entries({ ...lease, idle_since }).filter(([, value]) => value !== undefined);
   const assignments = values.map(([name]) => `${name} = :${name}`).join(', ');
   return {
@@ -218,8 +224,14 @@ function updateLease(TableName: string, { item, idle_since, goesBehind, ...lease
   };
 }
 
-function fenceIs(fence: number) {
-  return { ConditionExpression: 'fence = :current', ExpressionAttributeValues: { ':current': fence } };
+/** A lease that ran out is taken away only while no heartbeat has come. */
+function isCurrent({ item, fence, put_back }: LeaseUpdate) {
+  const isFence = { ConditionExpression: 'fence = :current', ExpressionAttributeValues: { ':current': item.fence } };
+  if (fence === undefined || put_back !== true) return isFence;
+  return {
+    ConditionExpression: `${isFence.ConditionExpression} AND lease_until = :read`,
+    ExpressionAttributeValues: { ...isFence.ExpressionAttributeValues, ':read': item.lease_until },
+  };
 }
 
 function requireQueue(name: string | undefined): string {

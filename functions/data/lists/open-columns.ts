@@ -60,7 +60,11 @@ export function openColumnsOf(
     },
     areSealed: (rows) =>
       columns.every(({ column, blocks }) =>
-        [...blocksWith(column, rows)].every((number) => isSealed(blocks.get(number) as Uint8Array)),
+        // Rows of the tail have no block yet.
+        [...blocksWith(column, rows)].every((number) => {
+          const block = blocks.get(number);
+          return block !== undefined && isSealed(block);
+        }),
       ),
     async read(head, spans) {
       const { next_seq: rowCount, tail } = head;

@@ -10,7 +10,7 @@ export const operation = {
   description: [
     'Takes the next batch of the device that no living worker has, with its first unfinished job: both are RUNNING then.',
     'Null, and `Retry-After`, when there is none. The batch stays with this worker until it ends; a worker that sends no heartbeat for 60 s',
-    'has lost it to the next claim. Send the first heartbeat at once: it shows that this answer has come. A job whose worker was lost three times',
+    'has lost it. Send the first heartbeat at once: it shows that this answer has come. A job whose worker was lost three times',
     'is ERROR; a worker that was never heard of is not counted, unless that happens ten times. A repeated claim takes another batch: what was',
     'claimed in vain is claimed again after 60 s.',
   ].join(' '),
