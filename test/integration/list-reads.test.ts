@@ -538,3 +538,30 @@ describe('a list of batches of many projects', () => {
     expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
   });
 });
+
+describe('a bound of creation behind the newest row', () => {
+  /** The tail holds up to 16 rows: with some of these numbers, it begins at the end of a block. */
+  const counts = [15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 49, 56];
+  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  const userOf = (count: number) => `auth0|${count} rows`;
+  const rowsOf = (count: number) => batches.slice(0, count).map((row) => ({ ...row, user_id: userOf(count) }));
+
+  beforeAll(async () => {
+    for (const count of counts) await loadList(client, tables, { list, userId: userOf(count), rows: rowsOf(count) });
+  });
+
+  it.each<[string, Record<string, string[]>]>([
+    ['the beginning of an id', { id__starts_with: [firstDigit] }],
+    ['a tag and a status', { tag: ['one'], status: ['DONE'] }],
+    ['a tag and a time', { tag: ['one'], start_date: ['2026-01-01'] }],
+  ])('finds nothing, and fails for nobody, beside %s', async (_, parameters) => {
+    for (const count of counts) {
+      for (const bound of [batches[count - 1]?.created_at, '2030-01-01']) {
+        const query = BatchListQuery.parse({ ...parameters, created_after: [String(bound)] });
+        const page = await listBatches(client, tables, smallLists(rowsPerBlock))(userOf(count), query);
+        const found = { ids: page.items.map(({ id }) => id), total: page.total };
+        expect([count, bound, found]).toEqual([count, bound, listOf(rowsOf(count), query as never)]);
+      }
+    }
+  });
+});
