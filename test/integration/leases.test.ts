@@ -616,6 +616,23 @@ describe('an open batch', () => {
     expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
   });
 
+  it('is under no earlier lease when it comes back to the key that it had', async () => {
+    const { device, user } = newNames();
+    await stack.create(user, { device_type: device });
+    const batch = await stack.create(user, { device_type: device, open: true, priority: 'HIGH' });
+    await claimed(device);
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    expect(claim.batch.id).toBe(batch.id);
+    await stack.report(lease, claim.job.id);
+    await stack.release(lease);
+    await stack.add(user, batch.id, 1);
+    const again = leaseFrom(await claimed(device));
+    expect(again.key).toBe(lease.key);
+    expect(again.fence).toBeGreaterThan(lease.fence);
+    await expect(stack.next(lease)).rejects.toThrow(LeaseLost);
+  });
+
   it('waits at its device for as long as that has announced', async () => {
     const { device, user } = newNames();
     await stack.announce(device, { idle_seconds: 600 });
