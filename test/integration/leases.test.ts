@@ -386,14 +386,24 @@ describe('a lease', () => {
     expect(await recountOf(client, names, user)).toEqual([]);
   });
 
-  it('that ran out lives on where a heartbeat came before', async () => {
+  it.each(['the look', 'the transaction'])('that ran out lives on where a heartbeat came before %s', async (moment) => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device });
     const claim = await claimed(device);
     seconds(61);
     const { lapsed } = await stack.measure(device);
-    await stack.heartbeat(leaseFrom(claim), claim.job.id);
-    await stack.putBack(lapsed[0]!);
+    let isDue = true;
+    const beat = async () => {
+      if (isDue) await stack.heartbeat(leaseFrom(claim), claim.job.id);
+      isDue = false;
+    };
+    const late = interceptedClient(client, async (call) => {
+      if (call.name === 'TransactWriteCommand') await beat();
+      return call.send();
+    });
+    if (moment === 'the look') await beat();
+    await workerStack(late, names, clock).putBack(lapsed[0]!);
+    expect(isDue).toBe(false);
     expect((await stack.batch(user, batch.id))!.status).toBe('RUNNING');
     expect((await stack.report(leaseFrom(claim), claim.job.id)).done).toBe(true);
   });
