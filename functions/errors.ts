@@ -180,7 +180,7 @@ export class AlreadyExists extends Conflict {
   override readonly name = 'AlreadyExists';
 }
 
-/** Another worker has the batch, or it has left the queue: nothing was done under the lease. */
+/** The lease is not the current one, or the batch has left the queue: nothing was done under it. */
 export class LeaseLost extends ServiceError {
   override readonly name = 'LeaseLost';
   readonly reason = 'lease_lost';

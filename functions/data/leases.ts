@@ -203,13 +203,14 @@ export function releaseLease(
   const queue = workQueue(client, tables, options);
   const { release } = leaseReleaser(client, tables, options);
   return async (lease) => {
-    try {
-      const item = await queue.get(lease);
-      if (item !== undefined) await release(lease, item.place, { kind: 'released', until: 0 });
-    } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error;
-    }
+    const item = await queue.get(lease).catch(ignoreLost);
+    if (item !== undefined) await release(lease, item.place, { kind: 'released', until: 0 }).catch(ignoreLost);
   };
+}
+
+/** A lease that is lost already need not be given up. */
+function ignoreLost(error: unknown): undefined {
+  if (!(error instanceof LeaseLost)) throw error;
 }
 
 /**
@@ -222,13 +223,7 @@ export function putBackBatch(
   options: QueueOptions = {},
 ): (item: QueueItem) => Promise<void> {
   const { release } = leaseReleaser(client, tables, options);
-  return async (item) => {
-    try {
-      await release(leaseOf(item), item.place, { kind: 'lapsed' });
-    } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error;
-    }
-  };
+  return (item) => release(leaseOf(item), item.place, { kind: 'lapsed' }).catch(ignoreLost);
 }
 
 /** The function that reads a job of a lease's batch; undefined when the batch has no such job. */

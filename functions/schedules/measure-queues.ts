@@ -13,9 +13,9 @@ const measure = measureQueue(client, tableNames('DeviceQueue'));
 
 /**
  * Writes a line for each device that has announced itself (length of its queue, age of the oldest
- * batch that waits), and one for all of them: at how many batches wait while nobody works. Batches
- * of workers that are gone are put back, so that their users see that they wait. Metric
- * filters read them. Throws when a queue could not be measured, after all others were.
+ * batch that waits), and one for all of them: at how many batches wait while nobody works. Metric
+ * filters read these. Batches of workers that are gone are put back, so that their users see that
+ * they wait. Throws when a queue could not be measured, after all others were.
  */
 export async function handler(_: ScheduledEvent, context: Context): Promise<void> {
   const request_id = context.awsRequestId;

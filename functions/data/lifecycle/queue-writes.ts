@@ -8,6 +8,7 @@ import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk
 import type { BatchRow } from '../../schemas/batch.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
+import { assign } from '../dynamodb/assign.ts';
 import { batchGet, getItem } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import {
@@ -143,7 +144,7 @@ export function queueChanges(
     const move = moveOf(draft, row);
     if (move === undefined) return row;
     const { queue_key, queue_charges, ...rest } = row;
-    const { device_type, queue_priority: priority, created_at, id: batchId } = row;
+    const { device_type, queue_priority: priority } = row;
     const TableName = requireQueue(tables.DeviceQueue);
     const isLeased = lease !== undefined && lease.item.key === queue_key;
     const remove = () => {
@@ -157,14 +158,10 @@ export function queueChanges(
       if (queue_charges) userClocks.set(device_type, queue_charges.reduceRight(giveBack, clocksOf(row).user));
       return { ...rest, queue_key: null };
     }
-    const put = (tag: number, part: Partial<QueueItem> = {}) => {
-      const key = queueKey({ tag, priority, created_at, batchId });
-      // A batch may come back to a key that it had. Its leases must not.
-      const fence = row.rev * maxClaimsOfEntry;
-      const Item = { ...newQueueItem({ device_type, key, user_id: userId }), fence, ...part };
-      const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
-      writes.push({ Put: { TableName, Item, ...isNew } });
-      return key;
+    const put = (tag: number, part?: Partial<QueueItem>) => {
+      const item = { ...newItem(row, tag), ...part };
+      writes.push({ Put: { TableName, Item: item, ...isNew } });
+      return item.key;
     };
     // A batch that has a key gets a later one.
     const notBefore = typeof queue_key === 'string' ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
@@ -193,6 +190,15 @@ export function queueChanges(
   return { batches, writes };
 }
 
+const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
+
+/** The item of a batch at this place, which nobody has. */
+function newItem({ id, user_id, device_type, queue_priority, created_at, rev }: BatchRow, tag: number): QueueItem {
+  const key = queueKey({ tag, priority: queue_priority, created_at, batchId: id });
+  // A batch may come back to a key that it had. Its leases must not.
+  return { ...newQueueItem({ device_type, key, user_id }), fence: rev * maxClaimsOfEntry };
+}
+
 function writeUserClock(
   TableName: string,
   Key: { readonly user_id: string; readonly key: string },
@@ -200,7 +206,7 @@ function writeUserClock(
 ): Write {
   const condition =
     before === undefined
-      ? { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } }
+      ? isNew
       : { ConditionExpression: 'clocks = :before', ExpressionAttributeValues: { ':before': before } };
   return { Put: { TableName, Item: { ...Key, clocks: after }, ...condition } };
 }
@@ -208,26 +214,22 @@ function writeUserClock(
 function updateLease(TableName: string, update: LeaseUpdate): Write {
   const { item, idle_since, goesBehind, ...lease } = update;
   const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
-  const values = Object.entries({ ...lease, idle_since }).filter(([, value]) => value !== undefined);
-  const assignments = values.map(([name]) => `${name} = :${name}`).join(', ');
+  const { assignments, values } = assign({ ...lease, ...(idle_since !== undefined && { idle_since }) });
   return {
     Update: {
       TableName,
       Key: { device_type: item.device_type, key: item.key },
       UpdateExpression: `SET ${assignments}${idle_since === undefined ? ' REMOVE idle_since' : ''}`,
       ConditionExpression,
-      ExpressionAttributeValues: {
-        ...ExpressionAttributeValues,
-        ...Object.fromEntries(values.map(([name, value]) => [`:${name}`, value])),
-      },
+      ExpressionAttributeValues: { ...ExpressionAttributeValues, ...values },
     },
   };
 }
 
 /** A lease that ran out is taken away only while no heartbeat has come. */
-function isCurrent({ item, fence, put_back }: LeaseUpdate) {
+function isCurrent({ item, put_back }: LeaseUpdate) {
   const isFence = { ConditionExpression: 'fence = :current', ExpressionAttributeValues: { ':current': item.fence } };
-  if (fence === undefined || put_back !== true) return isFence;
+  if (put_back !== true) return isFence;
   return {
     ConditionExpression: `${isFence.ConditionExpression} AND lease_until = :read`,
     ExpressionAttributeValues: { ...isFence.ExpressionAttributeValues, ':read': item.lease_until },

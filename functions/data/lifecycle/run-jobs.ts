@@ -147,15 +147,22 @@ function waitAgain(
     updated_at: laterOf(batch.updated_at, time),
     rev: batch.rev + 1,
   };
-  const written =
-    jobs.length > 0 ? withJobs(lists, draft, { batch: waiting, jobs }) : withRows(lists, draft, { batches: [waiting] });
-  return withLease(written, {
+  return withLease(withBatch(lists, draft, { batch: waiting, jobs }), {
     ...held,
     fence: held.item.fence + 1,
     ...(end.kind === 'released' && { lease_until: end.until }),
     ...(end.kind === 'lapsed' && { put_back: true }),
     ...(end.kind === 'goes behind' && { goesBehind: true }),
   });
+}
+
+/** The draft with the batch, and these jobs of it if there are any. */
+function withBatch(
+  lists: OwnerLists,
+  draft: Draft,
+  { batch, jobs }: { readonly batch: BatchRow; readonly jobs: readonly JobRow[] },
+): Draft {
+  return jobs.length > 0 ? withJobs(lists, draft, { batch, jobs }) : withRows(lists, draft, { batches: [batch] });
 }
 
 /** What the device does next, by the draft of the last operation. */
@@ -228,11 +235,8 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     return startNext(ended, request, { ...held, ...after(job) });
   }
   const source = { kind: 'direct call', time: fromMilliseconds(now) } as const;
-  const started = updateRow(
-    reportedJob(draft, job.id) as JobRow,
-    job.status === 'RUNNING' ? {} : { status: 'RUNNING', start_timestamp: source.time },
-    source,
-  );
+  const start = { status: 'RUNNING', start_timestamp: source.time } as const;
+  const jobs = job.status === 'RUNNING' ? [] : [updateRow(reportedJob(draft, job.id) as JobRow, start, source)];
   const begun = taken(
     updateRow(
       batch,
@@ -242,12 +246,8 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
       source,
     ),
   );
-  const running =
-    job.status === 'RUNNING'
-      ? begun === batch
-        ? draft
-        : withRows(lists, draft, { batches: [begun] })
-      : withJobs(lists, draft, { batch: begun, jobs: [started] });
+  const isRunning = jobs.length === 0 && begun === batch;
+  const running = isRunning ? draft : withBatch(lists, draft, { batch: begun, jobs });
   const { idle_since, ...busy } = held;
   return withLease(running, {
     ...busy,

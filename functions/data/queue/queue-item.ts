@@ -1,8 +1,8 @@
 /**
  * The items of the DeviceQueue table: one for each batch that waits for a device or is at one, and
- * the device's clock. A batch's item has a key that never changes, so the order never does. It is
- * written in the transaction that gives the batch something to run, and deleted in the one after
- * which there is nothing left (lifecycle/queue-writes.ts).
+ * the device's clock. An item's key is its place and never changes: a batch that goes further back
+ * gets another item. It is written in the transaction that gives the batch something to run, and
+ * deleted in the one after which there is nothing left (lifecycle/queue-writes.ts).
  */
 
 import * as z from 'zod/mini';
@@ -31,8 +31,8 @@ export const QueueItem = z.extend(DeviceSettings, {
   key: z.string(),
   user_id: z.string(),
   /**
-   * The number of its lease, one higher with each claim and each release. A worker with an
-   * earlier number has lost the lease.
+   * The number of its lease, one higher with each claim and each release, and higher than all that
+   * the batch had before. A worker with an earlier number has lost the lease.
    */
   fence: Count,
   /** When the lease ends, in milliseconds since 1970; 0: nobody has it. */

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
+import { assign } from '../dynamodb/assign.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import { getItem, type Item } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
@@ -91,8 +92,7 @@ export function workQueue(
     async take(item: QueueItem, worker: string, settings: DeviceSettings = {}): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
       const { seen, put_back, ...rest } = item;
-      const taken = {
-        ...rest,
+      const changes = {
         ...settings,
         held_since: now(),
         fence: item.fence + 1,
@@ -102,26 +102,12 @@ export function workQueue(
         worker,
         claim_id: randomUUID(),
       };
+      const taken = { ...rest, ...changes };
+      const { assignments, values } = assign(changes);
       const outcome = await update(item, {
-        UpdateExpression: [
-          'SET fence = :next, lease_until = :until, losses = :losses, unseen_losses = :unseen, worker = :worker',
-          'claim_id = :claim, held_since = :now',
-          ...Object.keys(settings).map((name) => `${name} = :${name}`),
-        ]
-          .join(', ')
-          .concat(' REMOVE seen, put_back'),
-        ConditionExpression: 'fence = :fence AND lease_until <= :now',
-        ExpressionAttributeValues: {
-          ':next': taken.fence,
-          ':until': taken.lease_until,
-          ':losses': taken.losses,
-          ':unseen': taken.unseen_losses,
-          ':worker': worker,
-          ':claim': taken.claim_id,
-          ':fence': item.fence,
-          ':now': taken.held_since,
-          ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [`:${name}`, value])),
-        },
+        UpdateExpression: `SET ${assignments} REMOVE seen, put_back`,
+        ConditionExpression: 'fence = :current AND lease_until <= :held_since',
+        ExpressionAttributeValues: { ...values, ':current': item.fence },
       }).catch((error: unknown) => {
         // A transaction is at the item, such as the end of its batch: other batches need not wait
         // for that.
@@ -164,16 +150,16 @@ export function workQueue(
     },
 
     /**
-     * Gives a lease up: with `until` 0, the batch can be claimed at once. Its worker has lost
-     * it then. Does nothing when the lease is not the current one. 1 write unit.
+     * Gives a lease up, and leaves the rows of its batch as they are: it can be claimed at once, and
+     * its worker has lost it. Does nothing when the lease is not the current one. 1 write unit.
      */
-    async release(lease: LeaseReference, until = 0): Promise<void> {
+    async release(lease: LeaseReference): Promise<void> {
       await updateLeased(lease, {
-        UpdateExpression: 'SET fence = :next, lease_until = :until',
+        UpdateExpression: 'SET fence = :next, lease_until = :zero',
         ConditionExpression: 'fence = :fence AND user_id = :user',
         ExpressionAttributeValues: {
           ':next': lease.fence + 1,
-          ':until': until,
+          ':zero': 0,
           ':fence': lease.fence,
           ':user': lease.userId,
         },
@@ -184,13 +170,10 @@ export function workQueue(
      * Makes the device known, with what it sets; what it does not set stays. 1 write unit.
      */
     async announce(deviceType: string, settings: DeviceSettings): Promise<void> {
-      const values = Object.entries({ announced: true, ...settings });
+      const { assignments, values } = assign({ announced: true, ...settings });
       await update(
         { device_type: deviceType, key: deviceClockKey },
-        {
-          UpdateExpression: `SET ${values.map(([name]) => `${name} = :${name}`).join(', ')}`,
-          ExpressionAttributeValues: Object.fromEntries(values.map(([name, value]) => [`:${name}`, value])),
-        },
+        { UpdateExpression: `SET ${assignments}`, ExpressionAttributeValues: values },
       );
     },
 
