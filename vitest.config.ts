@@ -69,8 +69,8 @@ const project = (name: string, options: object = {}) => ({
 
 export default defineConfig({
   test: {
-    // Most files wait for DynamoDB Local or for another process: one more than the usual number
-    // keeps every processor busy.
+    // Most files wait for DynamoDB Local or for another process: one more than there are
+    // processors keeps every one busy.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [

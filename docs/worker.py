@@ -124,7 +124,7 @@ def main():
             else:
                 run_batch(claim)
         except Exception:
-            # Nothing keeps the lease: another worker takes the batch over within a minute. A job that
+            # Nothing keeps the lease: a worker can take the batch over after a minute. A job that
             # three workers have lost in this way becomes ERROR.
             traceback.print_exc()
             time.sleep(5)

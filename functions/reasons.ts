@@ -20,7 +20,7 @@ export const reasons = {
   batch_ended: { status: 409, meaning: 'The batch has ended or was canceled.' },
   job_ended: { status: 409, meaning: 'The job has ended in another way.' },
   job_not_leased: { status: 409, meaning: 'The job is not the one that runs under this lease.' },
-  lease_lost: { status: 409, meaning: 'Another worker has the batch, or it has left the queue.' },
+  lease_lost: { status: 409, meaning: 'Another worker has the batch, it waits again, or it has left the queue.' },
   idempotency_key_reused: { status: 409, meaning: 'The `Idempotency-Key` came before with another request.' },
   call_timed_out: { status: 409, meaning: 'The call timed out part-way; the jobs it had added were canceled.' },
   device_in_use: { status: 409, meaning: 'Batches wait for the device or are at it: it cannot be removed.' },

@@ -8,7 +8,7 @@ export const gettingStarted = `Create batches of jobs for quantum devices and em
 Every operation with a lock takes a bearer token: a JWT of this deployment’s OpenID Connect issuer, whose \`sub\` is the user. On the page
 of this description, **Authorize** takes one, and **Execute** sends requests with it. The snippets read it from the environment variable \`TOKEN\`.
 
-On your own machine, **Use the demo account** signs in, and \`npm start\` prints tokens. For a new one:
+On your own machine, **Use the demo account** signs in, and \`npm start\` prints a line that sets \`TOKEN\`. For a new one:
 
 \`\`\`sh
 curl -d grant_type=password -d username=demo -d password=demo \\
