@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type EventMessage, eventMessage } from '../event-message.ts';
 import { readBody } from './http-server.ts';
 import type { EventIntake } from './sqs/event-intake.ts';
-import { type EventMessage, eventMessage } from './sqs/event-message.ts';
 import { maxMessageBytes, type Queue } from './sqs/queue.ts';
 
 /** What the local stack's own paths begin with. */

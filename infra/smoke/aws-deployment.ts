@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/results-key.ts';
+import { eventMessage } from '../event-message.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { call } from './api-client.ts';
 import { clientToken } from './client-token.ts';
@@ -67,10 +67,10 @@ async function deviceToken(output: Output): Promise<string> {
 
 async function sendEvents(queueUrl: string, events: readonly LifecycleEvent[]) {
   for (const event of events) {
+    const { body, groupId, deduplicationId } = eventMessage(event);
     await aws(
-      ...['sqs', 'send-message', '--queue-url', queueUrl],
-      ...['--message-group-id', queueId(event.user_id), '--message-deduplication-id', event.id],
-      ...['--message-body', JSON.stringify(event)],
+      ...['sqs', 'send-message', '--queue-url', queueUrl, '--message-body', body],
+      ...['--message-group-id', groupId, '--message-deduplication-id', deduplicationId],
     );
   }
 }
@@ -159,11 +159,6 @@ async function raiseAlarm(stack: string, topic: string) {
     if (summary?.startsWith('Failed')) throw new Error(summary);
     return summary;
   });
-}
-
-/** The message group of an owner, as docs/events.md describes it. */
-function queueId(text: string): string {
-  return /^[!-~]{1,128}$/.test(text) ? text : createHash('sha256').update(text).digest('hex');
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each command of the CLI has its own answer.

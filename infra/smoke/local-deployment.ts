@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { readJsonFile } from '../json-file.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { clientToken } from './client-token.ts';
 import { type Deployment, type LogLine, NotHere, userOf } from './deployment.ts';
@@ -8,15 +9,16 @@ const logFile = '.local/functions.log';
 
 /** The local stack that runs in this directory. */
 export function localDeployment(): Deployment {
-  if (!existsSync(descriptionFile)) {
-    throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
-  }
-  const { baseUrl, tokenEndpoint, users, device } = JSON.parse(readFileSync(descriptionFile, 'utf8')) as {
+  const description = readJsonFile<{
     baseUrl: string;
     tokenEndpoint: string;
     users: readonly [{ token: string }];
     device: { username: string; password: string };
-  };
+  }>(descriptionFile);
+  if (description === undefined) {
+    throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
+  }
+  const { baseUrl, tokenEndpoint, users, device } = description;
   const [{ token }] = users;
   const ask = async (path: string, request: RequestInit = {}) => (await fetch(baseUrl + path, request)).json();
   return {

@@ -4,13 +4,14 @@
  * docs/performance.json, beside those that it did not measure; `npm run docs` makes tables of them.
  */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
 import { type Figures, listTable, markdownTable } from '../../infra/docs/performance.ts';
+import { readJsonFile } from '../../infra/json-file.ts';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { SetupProblem } from '../../infra/setup-problem.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -132,7 +133,7 @@ function show(json: string, figures: Figures) {
 }
 
 function write(json: string, merge: (before: Figures) => Figures) {
-  const before = figuresIn(json);
+  const before = readJsonFile<Figures>(json) ?? {};
   const figures = { ...before, ...merge(before) };
   const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toFixed(2)) : value);
   // A line for each figure.
@@ -142,15 +143,6 @@ function write(json: string, merge: (before: Figures) => Figures) {
   );
   mkdirSync(dirname(json), { recursive: true });
   writeFileSync(json, `${text}\n`);
-}
-
-function figuresIn(json: string): Figures {
-  try {
-    return JSON.parse(readFileSync(json, 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
-  }
 }
 
 function options() {

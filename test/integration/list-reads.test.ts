@@ -6,7 +6,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
-import { batchList, jobList } from '../../functions/data/columns/lists.ts';
+import { batchList } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
 import type { Page } from '../../functions/page.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
@@ -20,6 +20,7 @@ import { batchRows, jobRows } from '../support/random-rows.ts';
 import { smallLists, withRowsPerBlock } from '../support/small-lists.ts';
 
 const rowsPerBlock = 16;
+const lists = smallLists(rowsPerBlock);
 const user = 'auth0|reads';
 const { client, tables } = await ownTables();
 const sample = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.sample(arbitrary, { numRuns: 1, seed: 3 })[0] as Value;
@@ -59,7 +60,6 @@ const createdAt = (seq: number, end = 'Z') => String(batches[seq]?.created_at).r
 const timeEntry = (upTo: string) => `Columns b#times#..b#times#${upTo} limit 1`;
 
 beforeAll(async () => {
-  const lists = { batch: withRowsPerBlock(batchList, rowsPerBlock), job: withRowsPerBlock(jobList, rowsPerBlock) };
   await loadList(client, tables, { list: lists.batch, userId: user, rows: batches, sealed: () => true });
   await loadList(client, tables, { list: lists.job, userId: user, rows: jobs, sealed: () => true });
   const rows = batches.map((row) => ({ ...row, user_id: 'unsealed' }));
@@ -299,14 +299,13 @@ describe('a list of batches', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, smallLists(rowsPerBlock))(user, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, lists)(user, query));
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 
   it('reads the columns of segments that are not sealed', async () => {
     const query = BatchListQuery.parse({ queue_priority: ['HIGH'] });
-    const list = (recorded: typeof client) =>
-      listBatches(recorded, tables, smallLists(rowsPerBlock))('unsealed', query);
+    const list = (recorded: typeof client) => listBatches(recorded, tables, lists)('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
     expect(reads).toEqual([
@@ -321,8 +320,7 @@ describe('a list of batches', () => {
 
   it('reads what such a segment hides and the rows of a page that comes before it at once', async () => {
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['2'] });
-    const list = (recorded: typeof client) =>
-      listBatches(recorded, tables, smallLists(rowsPerBlock))('unsealed', query);
+    const list = (recorded: typeof client) => listBatches(recorded, tables, lists)('unsealed', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(batches, query as never));
     expect(reads).toEqual([
@@ -338,14 +336,14 @@ describe('a list of batches', () => {
   it('reads no more of a segment whose newer part has the whole page', async () => {
     const rows = batches.slice(0, 95).map((row) => ({ ...row, user_id: 'divided' }));
     await loadList(client, tables, {
-      list: withRowsPerBlock(batchList, rowsPerBlock),
+      list: lists.batch,
       userId: 'divided',
       rows,
       sealed: () => true,
     });
     // Blocks 3 to 5 are the newest, and the segments 0 and 1 are sealed: blocks 0 to 3.
     const query = BatchListQuery.parse({ status: ['DONE'], limit: ['40'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))('divided', query);
+    const list = (recorded: typeof client) => listBatches(recorded, tables, lists)('divided', query);
     const { answer, reads, steps } = await readsOf(list);
     expect(answer).toEqual(listOf(rows, query as never));
     expect(reads).toEqual([
@@ -380,7 +378,7 @@ describe('a list of jobs', () => {
     ],
   ])('reads for %s', async (_, parameters, reads, steps) => {
     const query = JobListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listJobs(recorded, tables, smallLists(rowsPerBlock))(user, query));
+    const found = await readsOf((recorded) => listJobs(recorded, tables, lists)(user, query));
     expect(found).toEqual({ answer: listOf(jobs, query as never), reads: reads.sort(), steps });
   });
 });
@@ -430,12 +428,12 @@ describe('a list of batches whose page is all over old and new rows', () => {
     user_id: spread,
     queue_priority: batch.seq % 12 === 0 ? ('CRITICAL' as const) : ('LOW' as const),
   }));
-  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  const list = lists.batch;
   beforeAll(() => loadList(client, tables, { list, userId: spread, rows, sealed: () => true }));
 
   it('reads all ids beside the old blocks, as a look-up of those on the page would', async () => {
     const query = BatchListQuery.parse({ order_by: ['queue_priority'], order_by_direction: ['ASC'], limit: ['9'] });
-    const read = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))(spread, query);
+    const read = (recorded: typeof client) => listBatches(recorded, tables, lists)(spread, query);
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
       reads: [
@@ -460,7 +458,7 @@ describe('a page of batches that lies deep among old rows, far apart', () => {
     device_type: 'FRESNEL',
     queue_priority: batch.seq % 8 === 0 ? ('HIGH' as const) : ('LOW' as const),
   }));
-  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  const list = lists.batch;
   beforeAll(() => loadList(client, tables, { list, userId: deep, rows, sealed: () => true }));
 
   // The ranks 20 to 31 from either end: of the ids, an eighth of a segment more on either side.
@@ -470,7 +468,7 @@ describe('a page of batches that lies deep among old rows, far apart', () => {
   ])('takes three steps, as ids are read beside old blocks, from the %s on', async (_, direction, ...ofPage) => {
     const parameters = { queue_priority: ['HIGH'], order_by_direction: [direction], offset: ['20'], limit: ['12'] };
     const query = BatchListQuery.parse(parameters);
-    const read = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))(deep, query);
+    const read = (recorded: typeof client) => listBatches(recorded, tables, lists)(deep, query);
     const always = ['Columns b#head', 'Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999'];
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
@@ -487,12 +485,12 @@ describe('a list of batches that lie far apart, up to a time', () => {
     user_id: userId,
     queue_priority: batch.seq % 7 === 0 ? ('CRITICAL' as const) : ('LOW' as const),
   }));
-  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  const list = lists.batch;
   beforeAll(() => loadList(client, tables, { list, userId, rows, sealed: () => true }));
 
   it('reads the segments and ids that the page is likely to need beside the rows at the time', async () => {
     const query = BatchListQuery.parse({ queue_priority: ['CRITICAL'], created_before: [createdAt(60)] });
-    const read = (recorded: typeof client) => listBatches(recorded, tables, smallLists(rowsPerBlock))(userId, query);
+    const read = (recorded: typeof client) => listBatches(recorded, tables, lists)(userId, query);
     expect(await readsOf(read)).toEqual({
       answer: listOf(rows, query as never),
       reads: [
@@ -514,7 +512,7 @@ describe('a list of batches of many projects', () => {
   const manager = 'auth0|many projects';
   const rows = batches.map((batch) => ({ ...batch, user_id: manager, project_id: uuid('c', batch.seq % 7) }));
 
-  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  const list = lists.batch;
   beforeAll(() => loadList(client, tables, { list, userId: manager, rows, sealed: () => true }));
 
   it.each<[string, Record<string, string[]>, string[]]>([
@@ -534,7 +532,7 @@ describe('a list of batches of many projects', () => {
     ],
   ])('reads %s', async (_, parameters, reads) => {
     const query = BatchListQuery.parse(parameters);
-    const found = await readsOf((recorded) => listBatches(recorded, tables, smallLists(rowsPerBlock))(manager, query));
+    const found = await readsOf((recorded) => listBatches(recorded, tables, lists)(manager, query));
     expect(found).toMatchObject({ answer: listOf(rows, query as never), reads: reads.sort() });
   });
 });
@@ -542,7 +540,7 @@ describe('a list of batches of many projects', () => {
 describe('a bound of creation behind the newest row', () => {
   /** The tail holds up to 16 rows: with some of these numbers, it begins at the end of a block. */
   const counts = [15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 49, 56];
-  const list = withRowsPerBlock(batchList, rowsPerBlock);
+  const list = lists.batch;
   const userOf = (count: number) => `auth0|${count} rows`;
   const rowsOf = (count: number) => batches.slice(0, count).map((row) => ({ ...row, user_id: userOf(count) }));
 
@@ -558,7 +556,7 @@ describe('a bound of creation behind the newest row', () => {
     for (const count of counts) {
       for (const bound of [batches[count - 1]?.created_at, '2030-01-01']) {
         const query = BatchListQuery.parse({ ...parameters, created_after: [String(bound)] });
-        const page = await listBatches(client, tables, smallLists(rowsPerBlock))(userOf(count), query);
+        const page = await listBatches(client, tables, lists)(userOf(count), query);
         const found = { ids: page.items.map(({ id }) => id), total: page.total };
         expect([count, bound, found]).toEqual([count, bound, listOf(rowsOf(count), query as never)]);
       }

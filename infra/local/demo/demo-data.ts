@@ -14,8 +14,6 @@ export interface DemoDataSize {
 /** One account's data: events in the order to send them, and the results that they refer to. */
 export interface DemoData {
   readonly account: Account;
-  /** Ids of all batches, in the order of their creation. */
-  readonly batchIds: readonly string[];
   readonly events: readonly LifecycleEventInput[];
   readonly results: readonly DemoResults[];
 }
@@ -100,8 +98,8 @@ function accountData(account: Account, size: DemoDataSize, now: number): DemoDat
     addCreation(history, batch);
     addUpdates(history, batch);
   }
-  const { batchIds, events, results } = history;
-  return { account, batchIds, events, results };
+  const { events, results } = history;
+  return { account, events, results };
 }
 
 /**

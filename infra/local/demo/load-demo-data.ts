@@ -1,6 +1,6 @@
+import { eventMessage } from '../../event-message.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { LocalStack } from '../local-stack.ts';
-import { eventMessage } from '../sqs/event-message.ts';
 import { type DemoData, type DemoDataSize, demoData } from './demo-data.ts';
 
 /** Messages of one delivery: as many as SQS gives to a function at once. */

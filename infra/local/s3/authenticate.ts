@@ -9,8 +9,7 @@ const clockSkewSeconds = 15 * 60;
 
 /**
  * Finds out who signed the request, in its Authorization header or as a pre-signed URL. `now` is in
- * milliseconds since
- * 1970. Throws Refusal when S3 would refuse the signature.
+ * milliseconds since 1970. Throws Refusal when S3 would refuse the signature.
  */
 export async function authenticate(
   { request, body, now }: { readonly request: SignedRequest; readonly body: Buffer; readonly now: number },
