@@ -3,7 +3,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed } from '../errors.ts';
-import { isJsonObject } from '../json-text.ts';
+import { isObject } from '../json-text.ts';
 import { isResultsKeyOf } from '../results-key.ts';
 import { JobRow, jobRowDefaults } from '../schemas/job.ts';
 import type { TableNames } from '../tables.ts';
@@ -20,8 +20,7 @@ const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: tru
  * The function that finds the keys of the results of a batch's jobs, by job, in creation order;
  * jobs without results are left out; undefined when the user has no such batch. The jobs are read
  * from an index, and again by their ids, strongly consistent, where the index lags behind the
- * batch's own counts: so the results of every job
- * that was seen to be DONE are found.
+ * batch's own counts: so the results of every job that was seen to be DONE are found.
  *
  * Read units: 1 for the batch, 0.1 for each KB of its jobs; where the index lags, one for each job
  * besides.
@@ -161,8 +160,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 function documentText(content: Uint8Array): string | undefined {
   try {
     const text = utf8.decode(content);
-    JSON.parse(text);
-    return isJsonObject(text) ? text : undefined;
+    return isObject(JSON.parse(text)) ? text : undefined;
   } catch {
     return undefined;
   }

@@ -91,6 +91,7 @@ export function batchOf(row: Readonly<Record<string, unknown>>): Batch {
   return showRow(storedRow(BatchProjection, row));
 }
 
-function showRow(row: z.infer<typeof BatchProjection>): Batch {
+/** A batch as lists show it. */
+export function showRow(row: z.infer<typeof BatchProjection>): Batch {
   return { ...row, complete: !row.open };
 }

@@ -8,6 +8,7 @@ import { escapedBytes } from '../json-text.ts';
 import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
+import { assign } from './dynamodb/assign.ts';
 import { isConditionFailure, translateErrors } from './dynamodb/aws-errors.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
 import { getItem, getRow, type Item, queryAll } from './dynamodb/reads.ts';
@@ -96,17 +97,15 @@ export function announceDevice(
   };
 
   /** Updates a device for which as much room is counted already; undefined for any other. */
-  async function updateCounted(device_type: string, { room, ...set }: Item): Promise<Item | undefined> {
-    const names = Object.keys(set);
+  async function updateCounted(device_type: string, announced: Item): Promise<Item | undefined> {
+    const names = Object.keys(announced).filter((name) => name !== 'room');
     const command = new UpdateCommand({
       TableName: tables.Devices,
       Key: { kind, device_type },
       UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-      ConditionExpression: room === undefined ? 'attribute_exists(room)' : 'room = :room',
+      ConditionExpression: 'room' in announced ? 'room = :room' : 'attribute_exists(room)',
       ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(
-        Object.entries({ ...set, ...(room !== undefined && { room }) }).map(([name, value]) => [`:${name}`, value]),
-      ),
+      ExpressionAttributeValues: assign(announced).values,
       ReturnValues: 'ALL_NEW',
     });
     try {

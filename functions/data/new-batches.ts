@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
 import type { Claims } from '../schemas/claims.ts';
-import type { Job, NewJob } from '../schemas/job.ts';
+import type { Job, JobRow, NewJob } from '../schemas/job.ts';
 import { sequenceFacts } from '../schemas/sequence.ts';
 import { QueuePriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
@@ -73,7 +73,7 @@ export function createBatch(
       request: rememberedCall('create', { userId, idempotencyKey }, body),
     });
     const batch = { ...batchOf(rows.batch), sequence_builder: sequence?.text ?? null };
-    return rows.batch.jobs_count > jobs.length ? batch : withJobs(batch, rows.jobs.map(jobOf));
+    return rows.batch.jobs_count > jobs.length ? batch : withJobs(batch, rows.jobs);
   };
 
   async function deviceTypeFor({ sequence_builder, jobs }: CreateBatchRequest): Promise<string> {
@@ -111,11 +111,12 @@ export function addJobs(
     const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
     const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);
     const rows = await create(userId, { batchId, jobs, sequences, request });
-    const added = rows.jobs.map(jobOf);
-    const others = before.jobs?.filter(({ id }) => !added.some((job) => job.id === id));
-    const known = others && [...others, ...added].sort((a, b) => a.creation_order - b.creation_order);
     const batch = batchOf(rows.batch);
-    return known?.length === batch.jobs_count ? withJobs(batch, known) : batch;
+    if (before.jobs === undefined || batch.jobs_count > maxJobsShown) return batch;
+    const added = rows.jobs.map(jobOf);
+    const others = before.jobs.filter(({ id }) => !added.some((job) => job.id === id));
+    const known = [...others, ...added].sort((a, b) => a.creation_order - b.creation_order);
+    return known.length === batch.jobs_count ? { ...batch, jobs: known } : batch;
   };
 }
 
@@ -182,6 +183,7 @@ function replaceForDigest(this: Readonly<Record<string, unknown>>, name: string,
   return value instanceof Set ? [...value] : value;
 }
 
-function withJobs<Shown extends object>(batch: Shown, jobs: Job[]): Shown & { jobs?: Job[] } {
-  return jobs.length > maxJobsShown ? batch : { ...batch, jobs };
+/** The batch with these jobs, which are all that it has, unless an answer does not show so many. */
+export function withJobs<Shown extends object>(batch: Shown, jobs: readonly JobRow[]): Shown & { jobs?: Job[] } {
+  return jobs.length > maxJobsShown ? batch : { ...batch, jobs: jobs.map(jobOf) };
 }

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { AnnounceRequest } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
-import { batchOf } from './batches.ts';
+import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
@@ -13,10 +13,7 @@ import { deviceSettings } from './queue/queue-item.ts';
 /** Where a batch waits. */
 export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'>;
 
-const QueuedBatchOfRow = z.extend(BatchProjection, {
-  queue_key: BatchRow.shape.queue_key,
-  configuration: BatchRow.shape.configuration,
-});
+const QueuedBatchOfRow = z.extend(BatchProjection, { queue_key: BatchRow.shape.queue_key });
 
 /**
  * The function that reads a batch and, while it is PENDING in a queue, how many batches are before
@@ -37,12 +34,14 @@ export function getQueuedBatch(
       defaults: batchRowDefaults,
     });
     if (row === undefined) return undefined;
-    const { device_type, queue_key, status } = row;
+    const { queue_key, ...shown } = row;
+    const batch = showRow(shown);
+    const { device_type, status } = batch;
     const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
-    if (!isWaiting) return { ...batchOf(row), queue_position: null, queue_reason: null };
+    if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null };
     const [count, isKnown] = await Promise.all([queue.count(device_type, queue_key), queue.isKnown(device_type)]);
     const nobody = `No machine has announced itself as ${device_type}.`;
-    return { ...batchOf(row), queue_position: isKnown ? count : null, queue_reason: isKnown ? null : nobody };
+    return { ...batch, queue_position: isKnown ? count : null, queue_reason: isKnown ? null : nobody };
   };
 }
 

@@ -12,16 +12,14 @@ import type { RebatchQuery } from '../schemas/job-selection.ts';
 import { sequenceText } from '../schemas/sequence.ts';
 import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
-import { maxJobsShown } from './batch-details.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { batchGet } from './dynamodb/reads.ts';
-import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { recordOfBeginning } from './lifecycle/creation.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from './lifecycle/draft.ts';
 import { keyUsedBefore, requestCreation } from './lifecycle/request-creation.ts';
 import { processedCall, processedEventKey } from './lifecycle/transaction.ts';
-import { type CreationCall, lowerPriority, requireProject } from './new-batches.ts';
+import { type CreationCall, lowerPriority, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 
 /** As many jobs as one call creates. */
@@ -108,7 +106,9 @@ export function rebatch(
       sequences,
       request,
     });
-    return describe(batchOf(rows.batch), rows.jobs, sequences.get(batchId));
+    const sequence = sequences.get(batchId);
+    const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
+    return withJobs(batch, rows.jobs);
   }
 
   /**
@@ -177,12 +177,6 @@ function unpackPlaces(packed: Uint8Array): number[] {
     place += step;
     return place;
   });
-}
-
-function describe(batch: Batch, jobs: readonly JobRow[], sequence: Uint8Array | undefined): BatchWithJobs {
-  const described = { ...batch, sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
-  if (jobs.length > maxJobsShown) return described;
-  return { ...described, jobs: jobs.map(jobOf) };
 }
 
 function repeatJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {

@@ -34,9 +34,11 @@ export function success(value: unknown): Reply {
 
 /** The first of these values that one response can hold. Throws when it can hold none. */
 export function firstThatFits(...values: readonly unknown[]): Reply {
-  const reply = values.map(success).find(fitsOneAnswer);
-  if (reply === undefined) throw new Error('The answer is larger than a response may be.');
-  return reply;
+  for (const value of values) {
+    const reply = success(value);
+    if (fitsOneAnswer(reply)) return reply;
+  }
+  throw new Error('The answer is larger than a response may be.');
 }
 
 /** A list. `write` gives the JSON of an item. */

@@ -61,6 +61,9 @@ export const DevicePath = z
   .object({ device_type: boundedText(128) })
   .register(z.globalRegistry, { fields, example: { device_type: 'FRESNEL' } });
 
+/** The device that a call is for. */
+export const deviceOfPath = ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type;
+
 /** Parameters of the list of devices. */
 export const DeviceListQuery = z.object({ device_type: TextsFilter }).register(z.globalRegistry, { fields });
 

@@ -27,7 +27,7 @@ export function jsonBody<Schema extends z.ZodMiniType>(schema: Schema) {
     z.transform((text, context): unknown => {
       const json = readJson(text, context);
       if (json === undefined) return z.NEVER;
-      if (jsonDepth(json.text) <= maxJsonDepth) return roundNumbers(parseExactly(json.text), keptMembers);
+      if (jsonDepth(json.text) <= maxJsonDepth) return roundNumbers(parseExactly(json.text, json.value), keptMembers);
       return reportFault(context, {
         type: 'too_deep',
         message: `The body should be nested at most ${maxJsonDepth} levels deep`,

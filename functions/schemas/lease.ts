@@ -71,6 +71,9 @@ const pathFields = { lease: 'The lease, as the claim answered it.', job_id: 'Id 
 /** Parameters of a path that names a lease. */
 export const LeasePath = z.object({ lease: LeaseText }).register(z.globalRegistry, { fields: pathFields });
 
+/** The device of the lease that a call is under. */
+export const deviceOfLease = ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType;
+
 /** Parameters of a path that names a lease and a job of its batch. */
 export const LeaseJobPath = z
   .object({ lease: LeaseText, job_id: UuidText })

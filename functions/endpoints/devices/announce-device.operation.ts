@@ -1,6 +1,5 @@
-import type * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
-import { AnnounceRequest, Device, DevicePath } from '../../schemas/device.ts';
+import { AnnounceRequest, Device, DevicePath, deviceOfPath } from '../../schemas/device.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
 
 export const operation = {
@@ -9,7 +8,7 @@ export const operation = {
   description:
     'Stores the status and the specification of a device, in place of the earlier ones; a status alone leaves the specification as it is. There may be 200 devices, with 6 MB of specifications in all. The status is for users to read: a worker that claims gets work whatever it is. A batch without a device type is for the device whose specification has the name that the sequence’s device has.',
   path: DevicePath,
-  device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
+  device: deviceOfPath,
   body: jsonBody(AnnounceRequest),
   bodySchema: () => AnnounceRequest,
   success: { status: 200, data: () => Device },

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { anyDevice } from '../../device-scope.ts';
 import type { Operation } from '../../http/operation.ts';
-import { DevicePath } from '../../schemas/device.ts';
+import { DevicePath, deviceOfPath } from '../../schemas/device.ts';
 
 export const operation = {
   tag: 'For devices',
@@ -10,7 +10,7 @@ export const operation = {
     'Removes a device and its specification. There may be 200 devices. A device that announces itself again is there again.',
   scope: anyDevice,
   path: DevicePath,
-  device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
+  device: deviceOfPath,
   success: { status: 200, data: () => z.null() },
   errors: ['not_found', 'device_in_use'],
 } satisfies Operation;

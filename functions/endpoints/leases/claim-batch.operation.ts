@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
-import { DevicePath } from '../../schemas/device.ts';
+import { DevicePath, deviceOfPath } from '../../schemas/device.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
 import { Claim, ClaimRequest } from '../../schemas/lease.ts';
 
@@ -15,7 +15,7 @@ export const operation = {
     'claimed in vain is claimed again after 60 s.',
   ].join(' '),
   path: DevicePath,
-  device: ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type,
+  device: deviceOfPath,
   body: jsonBody(ClaimRequest),
   bodySchema: () => ClaimRequest,
   success: { status: 200, headers: ['Retry-After'], data: () => z.nullable(Claim) },

@@ -1,7 +1,6 @@
-import type * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
-import { Heartbeat, HeartbeatRequest, LeasePath } from '../../schemas/lease.ts';
+import { deviceOfLease, Heartbeat, HeartbeatRequest, LeasePath } from '../../schemas/lease.ts';
 
 export const operation = {
   tag: 'For devices',
@@ -9,7 +8,7 @@ export const operation = {
   description: `Extends the lease by 60 s. Send the first heartbeat right after the claim. \`cancel\` says to stop the job: it was canceled, or its
 batch has ended. Then ask for the next job.`,
   path: LeasePath,
-  device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
+  device: deviceOfLease,
   body: jsonBody(HeartbeatRequest),
   bodySchema: () => HeartbeatRequest,
   success: { status: 200, data: () => Heartbeat },

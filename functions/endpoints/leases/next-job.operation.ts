@@ -1,6 +1,5 @@
-import type * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
-import { LeasePath, NextJob } from '../../schemas/lease.ts';
+import { deviceOfLease, LeasePath, NextJob } from '../../schemas/lease.ts';
 
 export const operation = {
   tag: 'For devices',
@@ -8,7 +7,7 @@ export const operation = {
   description:
     'The job to run under the lease, started where it was not; the lease lives for another 60 s. An open batch that waits for jobs for 120 s is TIMED_OUT, and after an hour at the device it goes behind the others, unless the device has announced other times. `done`: claim another batch. 409: the lease is lost.',
   path: LeasePath,
-  device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
+  device: deviceOfLease,
   success: { status: 200, data: () => NextJob },
   errors: ['lease_lost'],
 } satisfies Operation;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
-import { LeasePath } from '../../schemas/lease.ts';
+import { deviceOfLease, LeasePath } from '../../schemas/lease.ts';
 
 export const operation = {
   tag: 'For devices',
@@ -8,6 +8,6 @@ export const operation = {
   description:
     'Gives the batch back, so that it can be claimed at once. The batch and its running job are PENDING again. A lease that is lost already stays lost.',
   path: LeasePath,
-  device: ({ path }: { readonly path: z.output<typeof LeasePath> }) => path.lease.deviceType,
+  device: deviceOfLease,
   success: { status: 200, data: () => z.null() },
 } satisfies Operation;

@@ -1,7 +1,6 @@
-import type * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
-import { LeaseJobPath, NextJob, ReportRequest } from '../../schemas/lease.ts';
+import { deviceOfLease, LeaseJobPath, NextJob, ReportRequest } from '../../schemas/lease.ts';
 
 export const operation = {
   tag: 'For devices',
@@ -13,7 +12,7 @@ export const operation = {
     'is changed: ask for the next job.',
   ].join(' '),
   path: LeaseJobPath,
-  device: ({ path }: { readonly path: z.output<typeof LeaseJobPath> }) => path.lease.deviceType,
+  device: deviceOfLease,
   body: jsonBody(ReportRequest),
   bodySchema: () => ReportRequest,
   success: { status: 200, data: () => NextJob },

@@ -1,7 +1,6 @@
-import type * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
-import { LeaseJobPath, ResultsRequest, UploadLink } from '../../schemas/lease.ts';
+import { deviceOfLease, LeaseJobPath, ResultsRequest, UploadLink } from '../../schemas/lease.ts';
 
 export const operation = {
   tag: 'For devices',
@@ -10,7 +9,7 @@ export const operation = {
 SHA-256. Report the job with \`results\` afterwards: the report means the document of the last link that was asked for. What was reported
 never changes, whenever another link is used.`,
   path: LeaseJobPath,
-  device: ({ path }: { readonly path: z.output<typeof LeaseJobPath> }) => path.lease.deviceType,
+  device: deviceOfLease,
   body: jsonBody(ResultsRequest),
   bodySchema: () => ResultsRequest,
   success: { status: 200, data: () => UploadLink },
