@@ -1,6 +1,6 @@
 /**
  * The creation of batches and jobs by the calls of users, as atomic and repeatable as that by
- * events (see lifecycle.ts).
+ * events (see apply-events.ts).
  */
 
 import { randomUUID } from 'node:crypto';
@@ -43,8 +43,8 @@ const maxWaitMilliseconds = 14_000;
  * LimitExceeded when the user has more projects or device types than its lists can distinguish;
  * TooBusy.
  *
- * Write units, for rows up to 1 KB: what `lifecycle` takes for a batch and its jobs; 2 for each KB
- * of a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
+ * Write units, for rows up to 1 KB: what `applyEvents` takes for a batch and its jobs; 2 for each
+ * KB of a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
  * transaction does not hold it all, the batch says so (`creating`, `pending_calls`) until the
  * last one.
  */

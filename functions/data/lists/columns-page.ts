@@ -111,14 +111,13 @@ async function readNewest(list: ListDescription, query: ListQuery, search: Searc
   if (row >= whole || query.order.kind !== 'creation') return { ...found, open };
   const newer = { from: row, to: whole - 1 };
   const older = { from: whole - rowsPerSegment, to: row - 1 };
-  const data = { ...found.data, ...(await found.columns.read(found.head, [newer])) };
-  const divided = { ...found, data: { ...data, read: joinSpans([...data.read, newer]) } };
+  const divided = await readFurther(found, [newer]);
   if (open.at(-1)?.from === older.from) return { ...divided, open: [...open.slice(0, -1), older] };
   const [others, ofSegment] = [
     summarized.filter(({ rows }) => rows.from !== older.from),
     summarized.filter(({ rows }) => rows.from === older.from),
   ];
-  const matching = matchingRows(list, query.conditions, { ...data, read: [newer] }).length;
+  const matching = matchingRows(list, query.conditions, { ...divided.data, read: [newer] }).length;
   const left = ofSegment.reduce((sum, { count }) => sum + count, -matching);
   // What was changed since it was sealed is not what the summary counts.
   if (!search.columns.areSealed(newer) || left < 0) return { ...found, open };

@@ -62,7 +62,7 @@ export function keepCreated(conditions: readonly Condition[], rows: readonly Row
 
 /** The latest `from` and the earliest `to`, both inclusive. */
 function boundsOf(conditions: readonly Condition[]) {
-  const created = conditions.filter(({ kind }) => kind === 'created') as Extract<Condition, { kind: 'created' }>[];
+  const created = conditions.filter((condition) => condition.kind === 'created');
   const from = created.flatMap((condition) => condition.from ?? []).sort();
   const to = created.flatMap((condition) => condition.to ?? []).sort();
   return { from: from.at(-1), to: to.at(0) };

@@ -36,5 +36,5 @@ export async function listMatchingIds(
   const read = [{ from: span.from, to: Math.min(span.to, rowCount - 1) }];
   const columns = await openColumns(reads, names).read(head, read);
   const rows = matchingRows(source.list, conditions, { rowCount, read, within, dictionaries, sets, ...columns });
-  return rows.length === 0 ? [] : idsAt(reads, [...rows]);
+  return idsAt(reads, [...rows]);
 }

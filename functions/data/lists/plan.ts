@@ -1,4 +1,4 @@
-/** Which reads answer a query. Everything here is pure: it is decided from the query alone. */
+/** Which reads answer a query. Everything here is pure. */
 
 import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';

@@ -17,16 +17,6 @@ export function hasRow(set: RowSet, row: number): boolean {
   return ((set[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
 }
 
-/** The rows of the set, ascending. */
-export function rowsOf(set: RowSet): number[] {
-  const rows: number[] = [];
-  for (let byte = 0; byte < set.length; byte++) {
-    for (let bits = set[byte] as number; bits !== 0; bits &= bits - 1)
-      rows.push(byte * 8 + 31 - Math.clz32(bits & -bits));
-  }
-  return rows;
-}
-
 /** The rows that are in every set; undefined where there is no set. */
 export function intersect(sets: readonly RowSet[]): RowSet | undefined {
   const [first, ...others] = sets;

@@ -150,8 +150,8 @@ export function workQueue(
     },
 
     /**
-     * Gives a lease up, and leaves the rows of its batch as they are: it can be claimed at once, and
-     * its worker has lost it. Does nothing when the lease is not the current one. 1 write unit.
+     * Gives a lease up, and leaves the rows of its batch as they are: it can be claimed at once,
+     * and its worker has lost it. Does nothing when the lease is not the current one. 1 write unit.
      */
     async release(lease: LeaseReference): Promise<void> {
       await updateLeased(lease, {

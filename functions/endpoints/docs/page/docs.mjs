@@ -296,12 +296,12 @@ const forgetToken = (logout) => (names) => {
   return logout(names);
 };
 
-/** Puts elements before a component of Swagger UI. */
+/** Puts an element before a component of Swagger UI. */
 const after =
   (...before) =>
   (Component) =>
   (props) =>
-    element(Fragment, null, ...before.map((each) => element(...each)), element(Component, props));
+    element(Fragment, null, element(...before), element(Component, props));
 
 function additions({ React }) {
   ({ createElement: element, Fragment, useEffect, useRef, useState } = React);
@@ -325,9 +325,9 @@ function additions({ React }) {
         (Info, { getComponent }) =>
         (props) =>
           element('header', { role: 'banner' }, element(getComponent('SignIn', true)), element(Info, props)),
-      operations: after(['h2', { className: 'calls-title' }, 'Calls']),
+      operations: after('h2', { className: 'calls-title' }, 'Calls'),
       // Their own heading is also the name of a tag.
-      Webhooks: after(['h3', { className: 'opblock-tag' }, 'Messages to webhooks']),
+      Webhooks: after('h3', { className: 'opblock-tag' }, 'Messages to webhooks'),
       responses,
     },
     statePlugins: {

@@ -56,13 +56,13 @@ export function fetchSample({ method, address, needsToken, headers = {}, body })
   ].join('\n');
 }
 
-const json = (value, indentation) => writeLiteral(value, { true: 'true', false: 'false', null: 'null' }, indentation);
+const json = (value, indentation) => writeLiteral(value, {}, indentation);
 
 export const pythonLiteral = (value, indentation) =>
   writeLiteral(value, { true: 'True', false: 'False', null: 'None' }, indentation, ',');
 
 /**
- * A JSON value on one line where it is short, with a language's words for true, false and null.
+ * A JSON value on one line where it is short, with a language's own words in place of JSON's.
  * Lines after the first start with `indentation`, the last member ends with `lastComma`.
  */
 function writeLiteral(value, words, indentation = '', lastComma = '') {

@@ -1,8 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addRow, emptyRowSet, hasRow, intersect, rowsOf, spanOf } from '../../../../functions/data/lists/row-set.ts';
+import {
+  addRow,
+  emptyRowSet,
+  hasRow,
+  intersect,
+  type RowSet,
+  spanOf,
+} from '../../../../functions/data/lists/row-set.ts';
 
 const rows = fc.uniqueArray(fc.nat(99), { maxLength: 40 }).map((numbers) => numbers.sort((a, b) => a - b));
+
+/** The rows of the set, ascending, and whatever else it says that it has. */
+const rowsOf = (set: RowSet) =>
+  Array.from({ length: set.length * 8 }, (_, row) => row).filter((row) => hasRow(set, row));
 
 function setOf(numbers: readonly number[], rowCount = 100) {
   const set = emptyRowSet(rowCount);
