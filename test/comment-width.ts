@@ -8,13 +8,15 @@ const maxWidth = 100;
 /** Directives must stay on one line. */
 const directive = /^\/\/ (biome-ignore|Stryker)/;
 
-const files = execFileSync('git', ['ls-files', '*.ts', '*.js', '*.mjs'], { encoding: 'utf8' }).trim().split('\n');
+const files = execFileSync('git', ['ls-files', '*.ts', '*.js', '*.mjs', '*.css', '*.py'], { encoding: 'utf8' })
+  .trim()
+  .split('\n');
 const tooWide = files.flatMap((file) =>
   readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line, at) => {
       const text = line.trim();
-      const isComment = /^(\/\/|\/\*|\*)/.test(text) && !directive.test(text);
+      const isComment = /^(\/\/|\/\*|\*|# )/.test(text) && !directive.test(text);
       return isComment && line.length > maxWidth ? [`${file}:${at + 1}: ${line.length} characters`] : [];
     }),
 );

@@ -26,7 +26,8 @@ class StandIn:
         self.uploads: dict[str, bytes] = {}
         self.tokens = 0
         self.token_seconds = 3600
-        # Statuses to answer instead, by the last part of the path, each of them once; None drops the connection.
+        # Statuses to answer instead, by the last part of the path, each of them once; None drops
+        # the connection.
         self.failures: dict[str, list[int | None]] = {}
         stand_in = self
 

@@ -302,7 +302,8 @@ class Physics(unittest.TestCase):
         expected = self.exact(amplitude, duration)
         self.assertLessEqual(set(counter), set(expected))
         for bits, probability in expected.items():
-            # Six standard deviations: one false alarm in hundreds of millions. Pulser's own step is 1 ns.
+            # Six standard deviations: one false alarm in hundreds of millions. Pulser's own step is
+            # 1 ns.
             error = 6 * math.sqrt(probability * (1 - probability) / self.shots) + 2e-3
             self.assertAlmostEqual(counter.get(bits, 0) / self.shots, probability, delta=error, msg=bits)
         return counter

@@ -63,7 +63,8 @@ def _simulate(connection: Connection, batch: dict, job: dict, specs: str) -> Non
     import numpy
     from simulation import InputFault, simulate
 
-    # A forked process goes on with the random numbers of the one that it was forked from: every job would get the same.
+    # A forked process goes on with the random numbers of the one that it was forked from: every job
+    # would get the same.
     numpy.random.seed()
 
     try:

@@ -14,7 +14,8 @@ MAX_ATOMS = 12
 MAX_SHOTS = 1_000_000
 DEFAULT_SHOTS = 100
 
-# What QutipConfig takes from a batch's backend_configuration. Members for other emulators are passed over.
+# What QutipConfig takes from a batch's backend_configuration. Members for other emulators are
+# passed over.
 KNOWN_MEMBERS = {
     "default_evaluation_times",
     "default_num_shots",
@@ -29,7 +30,8 @@ KNOWN_MEMBERS = {
     "with_modulation",
 }
 
-# The state that reads as 1 in each measurement basis. QuTiP cannot infer it where atoms have three levels.
+# The state that reads as 1 in each measurement basis. QuTiP cannot infer it where atoms have three
+# levels.
 ONE_STATES = {"ground-rydberg": "r", "digital": "h", "XY": "d"}
 
 
@@ -47,7 +49,8 @@ def simulate(batch: dict, job: dict, specs: str) -> dict:
     is_qpu = isinstance(device, Device)
     text = job["sequence"] or batch["sequence_builder"]
     if text is None:
-        # A claim leaves the batch's sequence out where both do not fit. The next claim of the batch will have it.
+        # A claim leaves the batch's sequence out where both do not fit. The next claim of the batch
+        # will have it.
         raise LookupError("The claim holds no sequence for this job.")
     sequence = read_sequence(text, job["variables"])
     atoms = len(sequence.register.qubit_ids)

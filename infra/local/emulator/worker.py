@@ -66,7 +66,8 @@ class Worker:
         except Conflict:
             self._log(f"lost batch {batch['id']}: it ended, or another worker goes on with it.")
         except Exception as problem:
-            # Nothing keeps the lease alive from here on: the batch can be claimed again within a minute.
+            # Nothing keeps the lease alive from here on: the batch can be claimed again within a
+            # minute.
             self._log(f"gives up batch {batch['id']}: {problem!r}")
 
     def _run_job(self, lease: str, batch: dict, job: dict, heartbeats: Heartbeats) -> dict:

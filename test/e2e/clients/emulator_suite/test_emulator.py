@@ -222,7 +222,8 @@ class TestPhysics:
         register = Register.from_coordinates([(0, 0), (0, 5)], prefix="q").with_automatic_layout(AnalogDevice)
         pair = plain(device, register, 1000, math.pi / math.sqrt(2))
         [counted] = counts(finish(backend(pair, connection).run([{"runs": 2000}])))
-        # Six standard deviations. The blockade is not perfect: less than one pair in a hundred is excited otherwise.
+        # Six standard deviations. The blockade is not perfect: less than one pair in a hundred is
+        # excited otherwise.
         assert abs(counted["01"] - counted["10"]) < 6 * math.sqrt(2000)
         assert counted["01"] + counted["10"] > 1960
 
