@@ -54,7 +54,7 @@ export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan:
     const selection = select(list, query, data, summarized);
     if (selection.wanted.length === 0) return fetchPage(reads, { query, plan, data, selection, early });
     const rowsInBlocks = tailStart(list, search.head);
-    const ids = planEarlyIds(list, query, { ...selection, summarized, data, rowsInBlocks });
+    const ids = planEarlyIds(list, query, { ...selection, summarized, rowsInBlocks });
     const rows = selection.wanted.map((each) => each.rows);
     [search] = await Promise.all([readFurther(search, rows), ids && readIdsEarly(reads, ids)]);
   }
@@ -200,9 +200,9 @@ function planLikelyRows(list: ListDescription, query: ListQuery, search: Search)
   });
   if (estimated.length === 0) return undefined;
   const parts = [...summarized, ...estimated];
-  const { total } = select(list, { ...query, limit: 0 }, within, parts);
+  const { total, matching } = select(list, { ...query, limit: 0 }, within, parts);
   const rowsInBlocks = tailStart(list, head);
-  return planEarlyIds(list, query, { wanted: estimated, summarized: parts, data: within, total, rowsInBlocks });
+  return planEarlyIds(list, query, { wanted: estimated, summarized: parts, matching, total, rowsInBlocks });
 }
 
 /** Whether it is known exactly at which row pages in creation order begin. */

@@ -2,7 +2,7 @@
 
 import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';
-import { type ColumnData, matchingRows, type Span } from './matching-rows.ts';
+import type { Span } from './matching-rows.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
 
@@ -171,9 +171,9 @@ const sparseRows = keyCost / rangeCostPerRow + 1;
 interface WantedRows {
   /** Summarized rows that may be on the page. Their segments are about to be read. */
   readonly wanted: readonly SummarizedRows[];
-  /** All summarized rows, and what was read of the others. */
+  /** All summarized rows, and which of the others match, ascending. */
   readonly summarized: readonly SummarizedRows[];
-  readonly data: ColumnData;
+  readonly matching: Int32Array;
   readonly total: number;
   readonly rowsInBlocks: number;
 }
@@ -201,9 +201,8 @@ export function planEarlyIds(list: ListDescription, query: ListQuery, rows: Want
  * Where a page in creation order lies if the matching rows of each segment are spread evenly, with
  * an eighth of a segment on either side. Where they are not, further ids are looked up later.
  */
-function likelyRows(list: ListDescription, query: ListQuery, { summarized, data, total }: WantedRows): Span {
-  const { conditions, direction, offset, limit } = query;
-  const matching = matchingRows(list, conditions, data);
+function likelyRows(list: ListDescription, query: ListQuery, { summarized, matching, total }: WantedRows): Span {
+  const { direction, offset, limit } = query;
   const read = Array.from(matching, (row) => ({ rows: { from: row, to: row }, count: 1 }));
   const parts = [...summarized, ...read].sort((a, b) => a.rows.from - b.rows.from);
   const rowAt = (rank: number) => {

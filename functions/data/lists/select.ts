@@ -28,6 +28,8 @@ export interface Selection {
    * What may be on the page of the summarized rows: read it, and make the selection again.
    */
   readonly wanted: readonly SummarizedRows[];
+  /** The rows that were read and match, ascending. */
+  readonly matching: Int32Array;
 }
 
 /** `summarized` are the matching rows outside of those that were read, ascending. */
@@ -41,7 +43,7 @@ export function select(
   const total = summarized.reduce((sum, { count }) => sum + count, matching.length);
   const { direction, offset, limit } = query;
   const window = { direction, from: offset, to: Math.min(offset + limit, total) };
-  return { total, ...cutPage(matching, { key: sortKey(list, query, data), window, summarized }) };
+  return { total, matching, ...cutPage(matching, { key: sortKey(list, query, data), window, summarized }) };
 }
 
 /** Rows ascend by these values and, where they are equal, by `compare`; then by sequence number. */

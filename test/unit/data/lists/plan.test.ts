@@ -292,8 +292,8 @@ describe('planEarlyIds', () => {
     high: 0,
     count: 92,
   }));
-  const data = { rowCount: 4 * 4_608, read: [], dictionaries: {}, numbers: new Map(), uuids: new Map(), sets: [] };
-  const rows = { wanted: segments.slice(1, 3), summarized: segments, data, total: 368, rowsInBlocks: 4 * 4_608 };
+  const summarized = { wanted: segments.slice(1, 3), summarized: segments, total: 368, rowsInBlocks: 4 * 4_608 };
+  const rows = { ...summarized, matching: new Int32Array(0) };
   const deep = { ...everything, offset: 92 };
 
   it('names the rows around a page in creation order, from either end', () => {
@@ -304,8 +304,8 @@ describe('planEarlyIds', () => {
   });
 
   it('counts the newest rows, which were read, among the matching ones', () => {
-    const newest = { ...data, read: [{ from: 13_824, to: 13_824 + 91 }] };
-    const partlyRead = { ...rows, wanted: segments.slice(2, 3), summarized: segments.slice(0, 3), data: newest };
+    const matching = Int32Array.from({ length: 92 }, (_, at) => 13_824 + at);
+    const partlyRead = { ...rows, wanted: segments.slice(2, 3), summarized: segments.slice(0, 3), matching };
     // The ranks from 208 to 307: 24 ninety-seconds into the last segment, up to row 31 behind it.
     const page = { ...everything, offset: 60 };
     expect(planEarlyIds(batchList, page, partlyRead)).toEqual({ from: 10_418 - 576, to: 13_855 + 576 });

@@ -9,7 +9,7 @@ import type { SummarizedRows } from '../../../../functions/data/lists/page-bound
 import { planColumns } from '../../../../functions/data/lists/plan.ts';
 import type { Condition, ListQuery, Order } from '../../../../functions/data/lists/query.ts';
 import { addRow, emptyRowSet } from '../../../../functions/data/lists/row-set.ts';
-import { select } from '../../../../functions/data/lists/select.ts';
+import { select as selectRows } from '../../../../functions/data/lists/select.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 import { cases } from '../../../support/depth.ts';
 import { seed } from '../../../support/seed.ts';
@@ -26,6 +26,12 @@ const facets: FacetColumn = {
     device: { kind: 'dictionary', attribute: 'device', capacity: 8 },
   },
 };
+/** What a page is chosen by, without the rows that match. */
+function select(...args: Parameters<typeof selectRows>) {
+  const { matching: _, ...selection } = selectRows(...args);
+  return selection;
+}
+
 const integer = { kind: 'integer', key: 'n', attribute: 'size', rowsPerBlock: 4 } as const;
 const list: ListDescription = {
   key: 'x',
