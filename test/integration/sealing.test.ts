@@ -52,21 +52,20 @@ const rows = fc.nat(5);
 const times = fc.constantFrom('2026-03-01T00:00:00.000000Z', '2026-03-02T00:00:00.500000Z');
 let created = 1_000;
 
+const sealing = (name: 'batch' | 'job', segment: number) =>
+  work(`seal(${name}, ${segment})`, (through, userId) =>
+    sealSegment({ client: through, tables, userId }, lists[name], segment),
+  );
+const changeOfJob = (number: number, status: 'RUNNING' | 'DONE', start_timestamp: string) =>
+  work(`recordJob(${number}, ${status})`, (through, userId) =>
+    writer(through).recordJobStatus(userId, newJob(number).id, { status, start_timestamp }),
+  );
+
 const someWork: fc.Arbitrary<Work> = fc.oneof(
   fc
     .tuple(fc.constantFrom('batch' as const, 'job' as const), fc.constantFrom(0, 0, 1))
-    .map(([name, segment]) =>
-      work(`seal(${name}, ${segment})`, (through, userId) =>
-        sealSegment({ client: through, tables, userId }, lists[name], segment),
-      ),
-    ),
-  fc
-    .tuple(rows, fc.constantFrom('RUNNING' as const, 'DONE' as const), times)
-    .map(([number, status, start_timestamp]) =>
-      work(`recordJob(${number}, ${status})`, (through, userId) =>
-        writer(through).recordJobStatus(userId, newJob(number).id, { status, start_timestamp }),
-      ),
-    ),
+    .map((parts) => sealing(...parts)),
+  fc.tuple(rows, fc.constantFrom('RUNNING' as const, 'DONE' as const), times).map((parts) => changeOfJob(...parts)),
   fc
     .tuple(rows, fc.constantFrom('RUNNING' as const, 'PAUSED' as const), times)
     .map(([number, status, start_datetime]) =>
@@ -95,6 +94,9 @@ const together = fc.record({
     { maxLength: 2 },
   ),
 });
+
+/** The first run begins so: some summaries are sealed and opened, whatever the seed. */
+const certain = [[sealing('batch', 0), sealing('job', 0)], [changeOfJob(1, 'RUNNING', '2026-03-01T00:00:00.000000Z')]];
 
 describe('a summary', () => {
   it('says what its blocks say after every call, and these what the rows say, whatever is done at once and fails', async () => {
@@ -129,7 +131,8 @@ describe('a summary', () => {
             opened += before.difference(after).size;
             before = after;
           };
-          for (const { works, disturbances } of steps) {
+          const begun = runs === 1 ? certain.map((works) => ({ works, disturbances: [] })) : [];
+          for (const { works, disturbances } of [...begun, ...steps]) {
             const performed = works.map(({ perform }, at) => {
               let count = 0;
               let isDead = false;

@@ -52,6 +52,7 @@ function sectionOf(of: typeof segments extends fc.Arbitrary<infer Value> ? Value
 
 describe('locateSummarized', () => {
   it('asks for just those segments whose rows may be in the window, and counts the rows before it', () => {
+    const runs = cases(1_000, 20_000);
     let [settled, asked] = [0, 0];
     fc.assert(
       fc.property(segments, fc.nat(40), fc.integer({ min: 1, max: 5 }), (of, from, limit) => {
@@ -77,10 +78,10 @@ describe('locateSummarized', () => {
         const before = summarized.filter((each) => ascending(lastOf(each), first) < 0);
         expect(found.before).toBe(before.reduce((sum, { count }) => sum + count, 0));
       }),
-      { numRuns: cases(1_000, 20_000), seed },
+      { numRuns: runs, seed },
     );
-    expect(settled).toBeGreaterThan(100);
-    expect(asked).toBeGreaterThan(cases(200, 4_000));
+    expect(settled).toBeGreaterThan(runs / 10);
+    expect(asked).toBeGreaterThan(runs / 5);
   });
 
   it('takes rows without a value as alike, in the order of their segments', () => {
