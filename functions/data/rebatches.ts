@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, CorruptData, IllegalTransition, InvalidInput, NotFound } from '../errors.ts';
+import { AlreadyExists, IllegalTransition, InvalidInput, NotFound } from '../errors.ts';
 import { parseStoredObject } from '../json-text.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
@@ -17,10 +17,11 @@ import { batchGet } from './dynamodb/reads.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { recordOfBeginning } from './lifecycle/creation.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from './lifecycle/draft.ts';
-import { keyUsedBefore, requestCreation } from './lifecycle/request-creation.ts';
+import { keyUsedBefore, type RequestedCreation, requestCreation } from './lifecycle/request-creation.ts';
 import { processedCall, processedEventKey } from './lifecycle/transaction.ts';
 import { type CreationCall, lowerPriority, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
+import { getGzippedSequences } from './sequences.ts';
 
 /** As many jobs as one call creates. */
 const maxJobs = 5_000;
@@ -43,6 +44,7 @@ export function rebatch(
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
   const get = getBatch(client, tables);
   const select = selectJobs(client, tables, options.lists);
+  const sequencesOf = getGzippedSequences(client, tables);
   const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = await get(userId, sourceId);
@@ -57,56 +59,26 @@ export function rebatch(
     const request = { id: `request#${batchId}`, digest: digestOf([sourceId, query]) };
     const createOf = ({ jobs, choice = packPlaces(jobs) }: Choice) =>
       create(userId, { source, jobs, claims, batchId, request: { ...request, choice } });
-    const before = await chosenBefore(userId, { sourceId, batchId, request });
+    const before = await chosenBefore(userId, sourceId, request);
     if (before !== undefined) return createOf(before);
     try {
       return await createOf(await select(userId, sourceId, query));
     } catch (error) {
       if (!(error instanceof OtherChoice || error instanceof InvalidInput)) throw error;
       // The same call may have begun meanwhile, with other jobs of the source.
-      const meanwhile = await chosenBefore(userId, { sourceId, batchId, request });
+      const meanwhile = await chosenBefore(userId, sourceId, request);
       if (meanwhile === undefined) throw error;
       return createOf(meanwhile);
     }
   };
 
   /** Creates the batch of these jobs, and shows it. */
-  async function create(
-    userId: string,
-    { source, jobs, claims, batchId, request }: Repetition,
-  ): Promise<BatchWithJobs> {
+  async function create(userId: string, repetition: Repetition): Promise<BatchWithJobs> {
+    const { source, jobs } = repetition;
     requireSome(jobs);
     const stored = await sequencesOf(userId, [source.id, ...jobs.map(({ id }) => id)]);
-    const repeated = jobs.map((job) => ({
-      job,
-      id: request === undefined ? randomUUID() : derivedUuid([batchId, job.id]),
-    }));
-    const sequences = new Map(
-      [{ job: source, id: batchId }, ...repeated].flatMap(({ job, id }) => {
-        const sequence = stored.get(job.id);
-        return sequence === undefined ? [] : [[id, sequence] as const];
-      }),
-    );
-    const rows = await createRows(userId, {
-      batchId,
-      create: {
-        id: batchId,
-        parent_id: source.id,
-        project_id: source.project_id,
-        device_type: source.device_type,
-        queue_priority: lowerPriority(claims.queue_priority, source.queue_priority),
-        open: false,
-        tags: source.tags,
-        webhook: source.webhook,
-        configuration: source.configuration,
-        backend_configuration: source.backend_configuration,
-        device_status: null,
-      },
-      jobs: repeated.map(({ job, id }) => repeatJob(job, id)),
-      sequences,
-      request,
-    });
-    const sequence = sequences.get(batchId);
+    const rows = await createRows(userId, creationOf(repetition, stored));
+    const sequence = stored.get(source.id);
     const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
     return withJobs(batch, rows.jobs);
   }
@@ -115,10 +87,7 @@ export function rebatch(
    * The jobs that the call chose when it was made before; undefined when it was not. Throws
    * AlreadyExists where another call had its key.
    */
-  async function chosenBefore(
-    userId: string,
-    { sourceId, batchId, request }: { sourceId: string; batchId: string; request: ProcessedCall },
-  ): Promise<Choice | undefined> {
+  async function chosenBefore(userId: string, sourceId: string, request: ProcessedCall): Promise<Choice | undefined> {
     const ids = [request.id, recordOfBeginning(request).id];
     const keys = ids.map((id) => ({ user_id: userId, key: processedEventKey(id) }));
     const items = await batchGet(client, { table: tables.Columns, keys, consistent: true });
@@ -127,27 +96,10 @@ export function rebatch(
       throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
     }
     const choice = calls.find((call) => call.choice !== undefined)?.choice;
-    if (choice !== undefined) {
-      const places = new Set(unpackPlaces(choice));
-      const { jobs } = await select(userId, sourceId, {});
-      return { jobs: jobs.filter(({ creation_order }) => places.has(creation_order)), choice };
-    }
-    // Calls of earlier releases did not remember their choice: it is in the batch that they made.
-    if (!calls.some(({ id }) => id === keys[0]?.key)) return undefined;
-    const { jobs: made } = await select(userId, batchId, {});
-    return select(userId, sourceId, { id: made.flatMap(({ parent_id }) => parent_id ?? []) });
-  }
-
-  /** The gzipped sequences of the batch and its jobs, where they have one, by their ids. */
-  async function sequencesOf(userId: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
-    const keys = ids.map((id) => ({ user_id: userId, id }));
-    const items = await batchGet(client, { table: tables.Sequences, keys, consistent: true });
-    return new Map(
-      items.map(({ id, v }) => {
-        if (!(v instanceof Uint8Array)) throw new CorruptData(`The sequence of ${String(id)} holds no bytes.`);
-        return [String(id), v] as const;
-      }),
-    );
+    if (choice === undefined) return undefined;
+    const places = new Set(unpackPlaces(choice));
+    const { jobs } = await select(userId, sourceId, {});
+    return { jobs: jobs.filter(({ creation_order }) => places.has(creation_order)), choice };
   }
 }
 
@@ -179,8 +131,36 @@ function unpackPlaces(packed: Uint8Array): number[] {
   });
 }
 
-function repeatJob({ id: parent_id, runs, variables }: JobRow, id: string): NewJob {
-  return { id, parent_id, runs, variables: parseStoredObject(variables), origin: 'CLIENT' };
+/** The batch to create, with the sequences of what it repeats. */
+function creationOf(
+  { source, jobs, claims, batchId, request }: Repetition,
+  stored: ReadonlyMap<string, Uint8Array>,
+): RequestedCreation {
+  const sequences = new Map<string, Uint8Array>();
+  const repeatSequence = (sourceId: string, id: string) => {
+    const sequence = stored.get(sourceId);
+    if (sequence !== undefined) sequences.set(id, sequence);
+  };
+  repeatSequence(source.id, batchId);
+  const repeated = jobs.map(({ id: parent_id, runs, variables }): NewJob => {
+    const id = request === undefined ? randomUUID() : derivedUuid([batchId, parent_id]);
+    repeatSequence(parent_id, id);
+    return { id, parent_id, runs, variables: parseStoredObject(variables), origin: 'CLIENT' };
+  });
+  const create = {
+    id: batchId,
+    parent_id: source.id,
+    project_id: source.project_id,
+    device_type: source.device_type,
+    queue_priority: lowerPriority(claims.queue_priority, source.queue_priority),
+    open: false,
+    tags: source.tags,
+    webhook: source.webhook,
+    configuration: source.configuration,
+    backend_configuration: source.backend_configuration,
+    device_status: null,
+  };
+  return { batchId, create, jobs: repeated, sequences, request };
 }
 
 function requireSome(jobs: readonly JobRow[]): void {

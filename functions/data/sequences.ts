@@ -8,7 +8,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../errors.ts';
 import { sequenceText } from '../schemas/sequence.ts';
 import type { TableNames } from '../tables.ts';
-import { getItem, type Item } from './dynamodb/reads.ts';
+import { batchGet, getItem, type Item } from './dynamodb/reads.ts';
 
 /** The item of a batch's or a job's sequence. */
 export function sequenceItem(userId: string, id: string, gzipped: Uint8Array): Item {
@@ -31,5 +31,25 @@ export function getSequence(
     } catch (error) {
       throw new CorruptData(`The sequence of ${id} cannot be read.`, { cause: error });
     }
+  };
+}
+
+/**
+ * The function that reads the gzipped sequences of a user's batches and jobs, by their ids; those
+ * without one are left out. Strongly consistent, at the price of getSequence each.
+ */
+export function getGzippedSequences(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Sequences'>,
+): (userId: string, ids: readonly string[]) => Promise<Map<string, Uint8Array>> {
+  return async (userId, ids) => {
+    const keys = ids.map((id) => ({ user_id: userId, id }));
+    const items = await batchGet(client, { table: tables.Sequences, keys, consistent: true });
+    return new Map(
+      items.map(({ id, v }) => {
+        if (!(v instanceof Uint8Array)) throw new CorruptData(`The sequence of ${String(id)} holds no bytes.`);
+        return [String(id), v] as const;
+      }),
+    );
   };
 }

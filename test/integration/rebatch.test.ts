@@ -187,17 +187,6 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     expect(await recountOf(client, names, user)).toEqual([]);
   });
 
-  it('answers a key that an earlier release has remembered, without the choice', async () => {
-    await prepare();
-    const first = await repeat(client, 'k');
-    await recordJobStatus(user, uuid('a', 3), { status: 'DONE' });
-    for (const { key, choice, ...item } of await itemsOfOwner(client, names.Columns, user)) {
-      if (choice !== undefined) await client.send(new PutCommand({ TableName: names.Columns, Item: { key, ...item } }));
-    }
-    expect(await repeat(client, 'k')).toEqual(first);
-    expect((await ownerRows(client, names, user)).batches).toHaveLength(2);
-  });
-
   it('answers with the batch that the same call makes at the same time, of other jobs', async () => {
     await prepare();
     let made: BatchWithJobs | undefined;
