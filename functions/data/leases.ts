@@ -19,7 +19,7 @@ import { commitLeased, ended, idleAgainMilliseconds, jobRunner, leaseReleaser } 
 import { writeContext } from './lifecycle/commit-tasks.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
-import { noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
+import { isOverTime, noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
 import { leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
@@ -147,7 +147,7 @@ function noSuchResults(): InvalidInput {
 /**
  * The function that gives the job that runs under a lease, or starts the next one; the lease lives
  * for another minute. An open batch without further jobs waits for two minutes, then it is
- * TIMED_OUT. Where a call is adding jobs all that time, the lease ends instead, and the batch is
+ * TIMED_OUT; one that the device has had for an hour goes behind the others. Where a call is adding jobs all that time, the lease ends instead, and the batch is
  * taken again once the call is complete. Throws LeaseLost. 1 write unit and 1 read unit while the
  * batch waits.
  */
@@ -168,7 +168,7 @@ export function nextJob(
       const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       if (!isClaimable(batch)) return ended;
-      if (countRunnable(batch.jobs_count_per_status) === 0)
+      if (countRunnable(batch.jobs_count_per_status) === 0 && !isOverTime(batch, item, now()))
         return runner.nextJob(lease, { kind: 'waits', batch, idleSince: idle_since });
     }
     try {

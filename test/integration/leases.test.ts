@@ -688,4 +688,19 @@ describe('an open batch', () => {
       expect(await recountOf(client, names, user)).toEqual([]);
     },
   );
+
+  it('leaves its device after its time also while it waits there for jobs', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, { idle_seconds: 600, max_batch_seconds: 900 });
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    seconds(890);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
+    seconds(10);
+    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: true });
+    expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: null });
+    const { jobs } = await stack.add(user, batch.id, 1);
+    expect((await claimed(device)).job.id).toBe(jobs![1]!.id);
+  });
 });

@@ -223,7 +223,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
     .flatMap((id) => visibleJob(draft, id) ?? [])
     .filter((each) => each.batch_id === batchId && each.creation_order >= held.place && isRunnable(each));
   const job = unfinished.find((each) => each.creation_order < firstPendingPosition(batch));
-  if (job?.status !== 'RUNNING' && isOverTime(batch, held, now)) {
+  if (job?.status !== 'RUNNING' && isOverTime(batch, held.item, now)) {
     return waitAgain(draft, request, { held, end: { kind: 'goes behind' } });
   }
   if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
@@ -258,9 +258,12 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
 }
 
 /** Whether the device has had the open batch for as long as others shall wait for it. */
-function isOverTime({ open }: BatchRow, { item }: LeaseUpdate, now: number): boolean {
-  const { held_since = now, max_batch_seconds = 3_600 } = item;
-  return open && now - held_since >= max_batch_seconds * 1_000;
+export function isOverTime(
+  { open }: BatchRow,
+  { held_since, max_batch_seconds = 3_600 }: QueueItem,
+  now: number,
+): boolean {
+  return open && held_since !== undefined && now - held_since >= max_batch_seconds * 1_000;
 }
 
 /** The batch once a device has it: what it was charged is not given back any more. */
