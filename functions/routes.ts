@@ -290,13 +290,17 @@ export const routes = {
     method: 'DELETE',
     path: '/api/v1/devices/{device_type}',
     entry: 'endpoints/devices/remove-device',
-    uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query'] },
+    uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
   claimBatch: {
     method: 'POST',
     path: '/api/v1/devices/{device_type}/claim',
     entry: 'endpoints/leases/claim-batch',
-    uses: { ...runs, DeviceQueue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
+    uses: {
+      ...runs,
+      Devices: ['GetItem', 'PutItem'],
+      DeviceQueue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+    },
   },
   extendLease: {
     method: 'POST',

@@ -191,7 +191,7 @@ export const tables = {
   Devices: {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
-    writtenBy: ['announceDevice', 'removeDevice'],
+    writtenBy: ['announceDevice', 'removeDevice', 'claimBatch'],
     partitionKey: 'kind',
     sortKey: 'device_type',
     keyTypes: { kind: 'S', device_type: 'S' },

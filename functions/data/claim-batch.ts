@@ -8,6 +8,7 @@ import type { BatchRow } from '../schemas/batch.ts';
 import { type Claim, type LeasedBatch, leaseText } from '../schemas/lease.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
+import { announceByClaim } from './devices.ts';
 import { idleAgainMilliseconds, jobRunner } from './job-runner.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
@@ -31,23 +32,28 @@ const maxSearchMilliseconds = 8_000;
  * same. A batch that cannot begin is passed over, too: what stopped it is thrown only where no
  * other begins.
  *
+ * The first claim that finds work for a device which nobody announced announces it, before it takes
+ * any: so the queue of each device where workers have batches is measured.
+ *
  * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write
  * units, another one when the device's clock moves, and the reads of batch, job and sequences.
  */
 export function claimBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Devices' | 'Sequences'>,
   options: QueueOptions = {},
 ): (deviceType: string, worker: string) => Promise<Claim | undefined> {
   const { now = Date.now } = options;
   const queue = workQueue(client, tables, options);
+  const announceDevice = announceByClaim(client, tables, options);
   const { advance, release, sequenceOf, leasedJob } = jobRunner(client, tables, options);
   return async (deviceType, worker) => {
     const end = now() + maxSearchMilliseconds;
     const failures: unknown[] = [];
     let isAnyFree = false;
-    for await (const { items, clock, settings } of queue.pages(deviceType)) {
+    for await (const { items, clock, settings, isAnnounced } of queue.pages(deviceType)) {
       const free = items.filter(({ lease_until }) => lease_until <= now());
+      if (free.length > 0 && !isAnnounced && !isAnyFree) await announce(deviceType);
       isAnyFree ||= free.length > 0;
       for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
         // A worker that lost a race has company, all at the same batches: spread over the next
@@ -71,6 +77,15 @@ export function claimBatch(
     if (!isAnyFree) addToRequestLog({ level: 'DEBUG' });
     return undefined;
   };
+
+  /** A device that cannot be announced, because there are too many, gets its work all the same. */
+  async function announce(deviceType: string): Promise<void> {
+    try {
+      await announceDevice(deviceType);
+    } catch (error) {
+      addToRequestLog({ announce_error: describeError(error) });
+    }
+  }
 
   /** Takes the lease; undefined when another worker was faster. */
   async function take(item: QueueItem, worker: string, settings: DeviceSettings): Promise<QueueItem | undefined> {

@@ -147,9 +147,9 @@ function noSuchResults(): InvalidInput {
 /**
  * The function that gives the job that runs under a lease, or starts the next one; the lease lives
  * for another minute. An open batch without further jobs waits for two minutes, then it is
- * TIMED_OUT; one that the device has had for an hour goes behind the others. Where a call is adding jobs all that time, the lease ends instead, and the batch is
- * taken again once the call is complete. Throws LeaseLost. 1 write unit and 1 read unit while the
- * batch waits.
+ * TIMED_OUT; one that the device has had for an hour goes behind the others. Where a call is adding
+ * jobs all that time, the lease ends instead, and the batch is taken again once the call is
+ * complete. Throws LeaseLost. 1 write unit and 1 read unit while the batch waits.
  */
 export function nextJob(
   client: DynamoDBDocumentClient,

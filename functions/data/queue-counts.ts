@@ -39,9 +39,9 @@ export function getQueuedBatch(
     const { device_type, status } = batch;
     const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
     if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null };
-    const [count, isKnown] = await Promise.all([queue.count(device_type, queue_key), queue.isKnown(device_type)]);
+    const [count, isServed] = await Promise.all([queue.count(device_type, queue_key), queue.isAnnounced(device_type)]);
     const nobody = `No machine has announced itself as ${device_type}.`;
-    return { ...batch, queue_position: isKnown ? count : null, queue_reason: isKnown ? null : nobody };
+    return { ...batch, queue_position: isServed ? count : null, queue_reason: isServed ? null : nobody };
   };
 }
 

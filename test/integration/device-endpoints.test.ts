@@ -36,8 +36,8 @@ async function ask(route: RouteName, request: GatewayRequest): Promise<Answer> {
 
 const device = (route: RouteName, request: GatewayRequest) => ask(route, { scope: 'device:*', ...request });
 
-async function submit(jobs = 1) {
-  const [userId, device_type] = [`auth0|${randomUUID()}`, `D-${randomUUID()}`];
+async function submit(jobs = 1, device_type = `D-${randomUUID()}`) {
+  const userId = `auth0|${randomUUID()}`;
   const sequence_builder = sequenceText();
   const body = {
     project_id: randomUUID(),
@@ -64,6 +64,12 @@ function put(url: string, headers: Readonly<Record<string, string>>, content: st
     request.on('error', reject);
     request.end(content);
   });
+}
+
+/** Where the batch waits, as its user sees it. */
+async function queued({ userId, batch }: Awaited<ReturnType<typeof submit>>) {
+  const { data } = await ask('getBatchStatus', { userId, path: { batch_id: batch.id } });
+  return [data.status, data.queue_position, data.queue_reason];
 }
 
 const digest = (content: string) => createHash('sha256').update(content);
@@ -218,17 +224,13 @@ describe('a claim', () => {
   });
 
   it('shows a batch’s place in the queue, and the length of it', async () => {
-    const { userId, device_type, batch } = await submit();
-    const place = async () => {
-      const { queue_position, queue_reason } = (await ask('getBatchStatus', { userId, path: { batch_id: batch.id } }))
-        .data;
-      return [queue_position, queue_reason];
-    };
-    expect(await place()).toEqual([null, `No machine has announced itself as ${device_type}.`]);
+    const own = await submit();
+    const { device_type } = own;
+    expect(await queued(own)).toEqual(['PENDING', null, `No machine has announced itself as ${device_type}.`]);
     await device('announceDevice', { path: { device_type }, body: { status: 'UP', specs: '{"name":"D"}' } });
-    expect(await place()).toEqual([0, null]);
+    expect(await queued(own)).toEqual(['PENDING', 0, null]);
     await claim(device_type);
-    expect(await place()).toEqual([null, null]);
+    expect(await queued(own)).toEqual(['RUNNING', null, null]);
   });
 });
 
@@ -379,6 +381,28 @@ describe('an announcement', () => {
     expect((await device('removeDevice', { path })).status).toBe(404);
     await device('announceDevice', { path, body: { status: 'UP' } });
     expect(await types()).toBe(1);
+  });
+
+  it('is made by a claim that finds work, and forgotten by a removal, in the queue as well', async () => {
+    const own = await submit();
+    const { device_type } = own;
+    const path = { device_type };
+    const listed = async () => (await ask('listDevices', { query: { device_type } })).data;
+    expect((await device('claimBatch', { path: { device_type: 'IDLE' }, body: { worker: 'idle' } })).data).toBeNull();
+    expect((await ask('listDevices', { query: { device_type: 'IDLE' } })).data).toEqual([]);
+    await claim(device_type);
+    const shown = { device_type, status: 'UP', availability: 'ACTIVE' };
+    expect(await listed()).toMatchObject([shown]);
+    await ask('cancelBatch', { userId: own.userId, path: { batch_id: own.batch.id } });
+    expect((await device('removeDevice', { path })).status).toBe(200);
+    const next = await submit(1, device_type);
+    expect(await queued(next)).toEqual(['PENDING', null, `No machine has announced itself as ${device_type}.`]);
+    expect(await listed()).toEqual([]);
+    await claim(device_type);
+    await device('announceDevice', { path, body: { status: 'RESTING' } });
+    await submit(1, device_type);
+    await claim(device_type);
+    expect(await listed()).toMatchObject([{ ...shown, status: 'RESTING', availability: 'INACTIVE' }]);
   });
 
   it('keeps what was announced before of who may read the specification', async () => {

@@ -245,6 +245,7 @@ describe('a batch that cannot begin', () => {
 
   it('takes up no more time than a claim has: further ones are left to the next claim, and none is leased', async () => {
     const { device } = newNames();
+    await sound.announce(device, {});
     for (let at = 0; at < 4; at++) await sound.create(newNames().user, { device_type: device });
     let begun = 0;
     const intercepted = interceptedClient(client, async (call: Call) => {
@@ -256,6 +257,21 @@ describe('a batch that cannot begin', () => {
     await expect(workerStack(intercepted, names, clock).claim(device, 'worker')).rejects.toThrow('Denied');
     expect(begun).toBe(2);
     for (let at = 0; at < 4; at++) expect(await sound.claim(device, 'worker')).toBeDefined();
+  });
+});
+
+describe('a device that cannot be announced', () => {
+  it('gets its work all the same', async () => {
+    const { device, user } = newNames();
+    const batch = await sound.create(user, { device_type: device });
+    let isFirst = true;
+    const intercepted = interceptedClient(client, async (call: Call) => {
+      if (call.name !== 'TransactWriteCommand' || !isFirst) return call.send();
+      isFirst = false;
+      throw Object.assign(new Error('Denied'), { name: 'AccessDeniedException', $fault: 'client' });
+    });
+    expect((await workerStack(intercepted, names, clock).claim(device, 'worker'))?.batch.id).toBe(batch.id);
+    expect(isFirst).toBe(false);
   });
 });
 
@@ -273,6 +289,7 @@ describe('a transaction that is at a batch', () => {
 
   it('sends a claim on to the next batch, and leaves this one to the next claim', async () => {
     const { device, user } = newNames();
+    await sound.announce(device, {});
     const [first, second] = [
       await sound.create(user, { device_type: device }),
       await sound.create(user, { device_type: device }),

@@ -8,6 +8,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
 import { loadDevices } from '../support/load-devices.ts';
 import { uuid } from '../support/new-batch.ts';
+import { newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
 const { handler } = await import('../../functions/schedules/measure-queues.ts');
@@ -96,5 +97,15 @@ describe('measureQueues', () => {
       { device_type: 'FRESNEL', QueueLength: 2 },
       { UnclaimedDevices: 1 },
     ]);
+  });
+
+  it('puts back what was lost by a worker whose device nobody announced', async () => {
+    const worker = workerStack(client, names, { now: secondsAgo(61) });
+    const { device, user } = newNames();
+    const { id } = await worker.create(user, { device_type: device });
+    await worker.claim(device, 'lost');
+    expect(await worker.batch(user, id)).toMatchObject({ status: 'RUNNING' });
+    await expect(measure()).rejects.toThrow('corrupt');
+    expect(await worker.batch(user, id)).toMatchObject({ status: 'PENDING' });
   });
 });

@@ -309,7 +309,10 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await updateQueue(device_type, 'SET losses = :three, lease_until = :one', { ':three': 3, ':one': 1 });
     await worker.create(user, { device_type });
     await makeOld(user);
-    yield { userId: 'device', scope: 'device:*', path: { device_type }, body: { worker: 'worker' } };
+    const claim = { userId: 'device', scope: 'device:*', body: { worker: 'worker' } };
+    yield { ...claim, path: { device_type } };
+    await worker.create(user, { device_type: 'UNANNOUNCED' });
+    yield { ...claim, path: { device_type: 'UNANNOUNCED' } };
   },
   async *extendLease() {
     const { user, batch, first, request } = await leased('extendLease', {});

@@ -43,6 +43,7 @@ export interface QueuePage {
   /** The device’s clock; undefined where no device has taken a batch yet. */
   readonly clock: number | undefined;
   readonly settings: DeviceSettings;
+  readonly isAnnounced: boolean;
 }
 
 export interface QueueOptions {
@@ -79,7 +80,8 @@ export function workQueue(
         );
         clock ??= Items.find(({ key }) => key === deviceClockKey);
         const items = Items.filter((item) => item !== clock).map((item) => storedRow(QueueItem, item));
-        yield { items, clock: clock?.tag === undefined ? undefined : clockTag(clock), settings: deviceSettings(clock) };
+        const tag = clock?.tag === undefined ? undefined : clockTag(clock);
+        yield { items, clock: tag, settings: deviceSettings(clock), isAnnounced: clock?.announced === true };
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
@@ -167,7 +169,7 @@ export function workQueue(
     },
 
     /**
-     * Makes the device known, with what it sets; what it does not set stays. 1 write unit.
+     * Marks the device as announced, with what it sets; what it does not set stays. 1 write unit.
      */
     async announce(deviceType: string, settings: DeviceSettings): Promise<void> {
       const { assignments, values } = assign({ announced: true, ...settings });
@@ -177,13 +179,10 @@ export function workQueue(
       );
     },
 
-    /**
-     * Whether a machine has announced itself as this device, or has taken a batch of it. Half a
-     * read unit.
-     */
-    async isKnown(deviceType: string): Promise<boolean> {
+    /** Whether a machine has announced itself as this device. Half a read unit. */
+    async isAnnounced(deviceType: string): Promise<boolean> {
       const key = { device_type: deviceType, key: deviceClockKey };
-      return (await getItem(client, { table: DeviceQueue, key, consistent: false })) !== undefined;
+      return (await getItem(client, { table: DeviceQueue, key, consistent: false }))?.announced === true;
     },
 
     /** Moves the device's clock forward to this tag. 1 write unit. */

@@ -12,7 +12,7 @@ export const operation = {
     'Null, and `Retry-After`, when there is none. The batch stays with this worker until it ends; a worker that sends no heartbeat for 60 s',
     'has lost it. Send the first heartbeat at once: it shows that this answer has come. A job whose worker was lost three times',
     'is ERROR; a worker that was never heard of is not counted, unless that happens ten times. A repeated claim takes another batch: what was',
-    'claimed in vain is claimed again after 60 s.',
+    'claimed in vain is claimed again after 60 s. A claim that finds work for a device that nobody announced announces it, as `UP`.',
   ].join(' '),
   path: DevicePath,
   device: deviceOfPath,

@@ -8,7 +8,10 @@ import { routes } from '../../routes.ts';
 import { withoutBatchSequence } from '../../schemas/lease.ts';
 import { operation } from './claim-batch.operation.ts';
 
-const claim = claimBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences'));
+const claim = claimBatch(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Devices', 'Sequences'),
+);
 
 export const handler = endpoint(routes.claimBatch, operation, async ({ path, body }) => {
   addToRequestLog({ worker: body.worker });
