@@ -14,24 +14,16 @@ import {
   commonOrders,
   facetIn,
   facetIs,
-  idPrefix,
-  ids,
   inSet,
-  type ListParameters,
-  makeListQuery,
   notAfter,
   notBefore,
 } from './lists/filters.ts';
-import { listReader } from './lists/reader.ts';
+import { type ListParameters, ownerList } from './lists/owner-list.ts';
 
 const parameters: ListParameters<BatchListQuery> = {
   filters: {
     ...commonFilters,
-    id: ids,
-    id__starts_with: idPrefix,
-    project_id: facetIn('project_id'),
     device_type: facetIn('device_type'),
-    status: facetIn('status'),
     open: facetIs('open'),
     min_jobs: atLeast('jobs_count'),
     max_jobs: atMost('jobs_count'),
@@ -58,12 +50,7 @@ export function listBatches(
   tables: TableNames<'Batches' | 'Columns'>,
   { batch: list }: OwnerLists = ownerLists,
 ): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
-  const read = listReader({ client, tables, list });
-  return async (userId, query) => {
-    if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(list, parameters, query));
-    return { items: items.map(batchOf), total };
-  };
+  return ownerList({ client, tables, list }, parameters, batchOf);
 }
 
 /**

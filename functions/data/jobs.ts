@@ -14,25 +14,17 @@ import {
   commonOrders,
   facetIn,
   facetIs,
-  idPrefix,
-  ids,
   inSets,
-  type ListParameters,
-  makeListQuery,
   notAfter,
   notBefore,
 } from './lists/filters.ts';
 import { listMatchingIds } from './lists/matching-ids.ts';
-import { listReader } from './lists/reader.ts';
+import { type ListParameters, ownerList } from './lists/owner-list.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
     ...commonFilters,
-    id: ids,
-    id__starts_with: idPrefix,
     batch_id: inSets('batch'),
-    project_id: facetIn('project_id'),
-    status: facetIn('status'),
     origin: facetIn('origin'),
     min_runs: atLeast('runs'),
     max_runs: atMost('runs'),
@@ -57,12 +49,7 @@ export function listJobs(
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
   { job: list }: OwnerLists = ownerLists,
 ): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
-  const read = listReader({ client, tables, list });
-  return async (userId, query) => {
-    if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
-    const { items, total } = await read(userId, makeListQuery(list, parameters, query));
-    return { items: items.map(jobOf), total };
-  };
+  return ownerList({ client, tables, list }, parameters, jobOf);
 }
 
 /** The job as users see it. Throws CorruptData when the row breaks its schema. */

@@ -1,0 +1,63 @@
+/** A list as users ask for it: its parameters, and what a row shows. */
+
+import type { Page } from '../../page.ts';
+import type { Row } from '../columns/column-items.ts';
+import type { ListDescription } from '../columns/list-description.ts';
+import type { Filter } from './filters.ts';
+import type { ListSource } from './owner-reads.ts';
+import type { ListQuery, Order } from './query.ts';
+import { listReader } from './reader.ts';
+
+/** The parameters of every list beside its filters. */
+interface OrderAndPage {
+  readonly user_id?: readonly string[] | undefined;
+  readonly order_by: string;
+  readonly order_by_direction: 'ASC' | 'DESC';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** How a list reads its parameters. */
+export interface ListParameters<Query> {
+  readonly filters: Readonly<Record<Exclude<keyof Query, keyof OrderAndPage>, Filter>>;
+  /** The values of `order_by` that are not the name of a column or a facet. */
+  readonly orders: Readonly<Record<string, Order>>;
+}
+
+/**
+ * The function that lists what a user owns, for these parameters. Nobody owns what another user
+ * does, so a filter by other users finds nothing. Costs and guarantees: see listReader.
+ */
+export function ownerList<Query extends OrderAndPage, Shown>(
+  source: ListSource,
+  parameters: ListParameters<Query>,
+  show: (row: Row) => Shown,
+): (userId: string, query: Query) => Promise<Page<Shown>> {
+  const read = listReader(source);
+  return async (userId, query) => {
+    if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
+    const { items, total } = await read(userId, makeListQuery(source.list, parameters, query));
+    return { items: items.map(show), total };
+  };
+}
+
+/**
+ * The parameters in the terms of the list. An empty prefix is no condition, because every id starts
+ * with it. An empty tag is one.
+ */
+function makeListQuery<Query extends OrderAndPage>(
+  list: ListDescription,
+  { filters, orders }: ListParameters<Query>,
+  query: Query,
+): ListQuery {
+  const conditions = Object.entries<Filter>(filters).flatMap(([name, filter]) => {
+    const value = query[name as keyof Query];
+    return value === undefined || (name === 'id__starts_with' && value === '') ? [] : [filter(value as never)];
+  });
+  const { offset, limit, order_by_direction: direction } = query;
+  return { conditions, order: orders[query.order_by] ?? orderBy(list, query.order_by), direction, offset, limit };
+}
+
+function orderBy(list: ListDescription, name: string): Order {
+  return name in list.columns ? { kind: 'column', column: name } : { kind: 'facet', facet: name };
+}
