@@ -1,50 +1,39 @@
 import * as z from 'zod/mini';
-import { BatchStatus, JobStatus, Timestamp, Uuid } from './values.ts';
+import { BatchStatus, JobStatus, NullableText, Timestamp, Uuid } from './values.ts';
 
-const attribute = <Value extends z.ZodMiniType>(value: Value) => z.object({ S: value });
-const nullableText = z.union([
-  z.pipe(
-    attribute(z.string()),
-    z.transform(({ S }) => S),
-  ),
-  z.pipe(
-    z.object({ NULL: z.literal(true) }),
-    z.transform(() => null),
-  ),
-]);
+/** Texts and nulls as DynamoDB writes them; other values stay as they are. */
+const PlainTexts = z.pipe(
+  z.record(z.string(), z.looseObject({})),
+  z.transform((item): unknown => {
+    const values = Object.entries(item).map(([name, value]) => [name, value.NULL === true ? null : (value.S ?? value)]);
+    return Object.fromEntries(values);
+  }),
+);
 
-const common = { user_id: attribute(z.string()), id: attribute(Uuid), updated_at: attribute(Timestamp) };
+const common = { user_id: z.string(), id: Uuid, updated_at: Timestamp };
+const EndedJob = z.object({
+  ...common,
+  batch_id: Uuid,
+  status: JobStatus,
+  results_key: z._default(NullableText, null),
+});
+const EndedBatch = z.object({ ...common, status: BatchStatus, webhook: z.string() });
 
 /**
  * What a stream's record says of a job or a batch that ended: parts of the row after the change, as
  * DynamoDB writes values.
  */
-export const EndedRow = z.union([
-  z.pipe(
-    z.object({
-      ...common,
-      batch_id: attribute(Uuid),
-      status: attribute(JobStatus),
-      results_key: z._default(nullableText, null),
-    }),
-    z.transform(({ user_id, id, batch_id, status, updated_at, results_key }) => ({
-      user_id: user_id.S,
-      batch_id: batch_id.S,
-      job: { id: id.S, results_key },
-      status: status.S,
-      updated_at: updated_at.S,
-    })),
-  ),
-  z.pipe(
-    z.object({ ...common, status: attribute(BatchStatus), webhook: attribute(z.string()) }),
-    z.transform(({ user_id, id, status, updated_at, webhook }) => ({
-      user_id: user_id.S,
-      batch_id: id.S,
-      job: null,
-      status: status.S,
-      updated_at: updated_at.S,
-      webhook: webhook.S,
-    })),
-  ),
-]);
+export const EndedRow = z.pipe(
+  PlainTexts,
+  z.union([
+    z.pipe(
+      EndedJob,
+      z.transform(({ id, results_key, ...row }) => ({ ...row, job: { id, results_key } })),
+    ),
+    z.pipe(
+      EndedBatch,
+      z.transform(({ id, ...row }) => ({ ...row, batch_id: id, job: null })),
+    ),
+  ]),
+);
 export type EndedRow = z.output<typeof EndedRow>;
