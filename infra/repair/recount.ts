@@ -137,15 +137,24 @@ function countJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]
   });
 }
 
-/** Rows of earlier releases may have ended without an end, or before their start. */
+/**
+ * Rows of earlier releases may have ended without an end, or before their start. They show an end
+ * that was reported before the status: it is kept until that comes.
+ */
 function withEndOfBatch(batch: NumberedRow): NumberedRow {
-  const { status, updated_at: since, start_datetime: start, end_datetime: end } = batch as Item;
-  return { ...batch, end_datetime: isFinalBatchStatus(status) ? endOf({ start, end, since }) : null };
+  const { status, updated_at, created_at, start_datetime, end_datetime: end } = batch as Item;
+  const start = start_datetime ?? created_at;
+  if (isFinalBatchStatus(status)) return { ...batch, end_datetime: endOf({ start, end, since: updated_at }) };
+  if (end === null) return batch;
+  return { ...batch, end_datetime: null, reported: { status, updated_at, end_datetime: end } };
 }
 
 function withEndOfJob(job: NumberedRow): NumberedRow {
-  const { status, updated_at: since, start_timestamp: start, end_timestamp: end } = job as Item;
-  return { ...job, end_timestamp: isFinalJob({ status }) ? endOf({ start, end, since }) : null };
+  const { status, updated_at, created_at, errors, start_timestamp, end_timestamp: end } = job as Item;
+  const start = start_timestamp ?? created_at;
+  if (isFinalJob({ status })) return { ...job, end_timestamp: endOf({ start, end, since: updated_at }) };
+  if (end === null) return job;
+  return { ...job, end_timestamp: null, reported: { status, updated_at, errors, end_timestamp: end } };
 }
 
 function orphanedJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]): Difference[] {

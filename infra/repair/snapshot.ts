@@ -42,8 +42,8 @@ export interface Snapshot {
 
 /** Attributes that follow from the rows' content, or that writers keep for themselves. */
 export const derivedAttributes = {
-  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status', 'end_datetime'],
-  Jobs: ['seq', 'rev', 'written_at', 'creation_order', 'end_timestamp'],
+  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status', 'end_datetime', 'reported'],
+  Jobs: ['seq', 'rev', 'written_at', 'creation_order', 'end_timestamp', 'reported'],
 } as const;
 
 const contentSchemas = {
@@ -74,7 +74,7 @@ async function readColumns(owner: RepairedOwner): Promise<Item[]> {
 /** Rows are checked whole; kept of each is what the recount looks at. */
 async function readRows(owner: RepairedOwner, list: ListDescription): Promise<FoundRow[]> {
   const kept = new Set([
-    ...['id', 'created_at', 'batch_id', 'status'],
+    ...['id', 'created_at', 'batch_id', 'status', 'errors'],
     ...derivedAttributes[list.table],
     ...describedAttributes(list),
   ]);

@@ -8,6 +8,7 @@ import { seal } from '../../functions/data/columns/packed-integers.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
+import { fromMilliseconds } from '../../functions/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { createTables } from '../support/create-tables.ts';
@@ -214,6 +215,18 @@ describe('repairUser', () => {
     if (!renumbering.includes(damage)) {
       expect((await ownerRows(client, tables, userId)).columns).toEqual(sound.columns);
     }
+    await expectSound(userId);
+  });
+
+  it('keeps an end that an earlier release stored before the status', async () => {
+    const userId = await owner('early end');
+    const end = fromMilliseconds(Date.now());
+    const { id } = newJob(2);
+    await job(2, { end_timestamp: end })(userId);
+    expect((await repairOf(userId)).remaining).toEqual([]);
+    expect(await get('Jobs', { user_id: userId, id })).toMatchObject({ status: 'PENDING', end_timestamp: null });
+    await writer().recordJobStatus(userId, id, { status: 'DONE' });
+    expect(await get('Jobs', { user_id: userId, id })).toMatchObject({ status: 'DONE', end_timestamp: end });
     await expectSound(userId);
   });
 

@@ -33,7 +33,7 @@ export function deriveBatch(batch: BatchRow): BatchRow {
       }
     : { status, updated_at };
   const since = isDerived ? laterOf(timeOf(written_at.open) ?? created_at, jobs_updated_at) : timeOf(written_at.status);
-  const times = { start: start_datetime, end: end_datetime, since: since ?? updated_at };
+  const times = { start: start_datetime ?? created_at, end: end_datetime, since: since ?? updated_at };
   const end = isFinalBatchStatus(shown.status) ? endOf(times) : null;
   if (!isDerived && end === end_datetime) return batch;
   return { ...batch, ...shown, end_datetime: end, reported: { status, updated_at, end_datetime } };
@@ -61,14 +61,15 @@ export function deriveJob(job: JobRow, batch: BatchRow): JobRow {
           errors: errors?.length || end.errors.length === 0 ? errors : [...end.errors],
         };
   const since = end === null ? timeOf(written_at.status) : laterOf(created_at, batchEnd);
-  const times = { start: start_timestamp, end: end_timestamp, since: since ?? updated_at };
+  const times = { start: start_timestamp ?? created_at, end: end_timestamp, since: since ?? updated_at };
   const shownEnd = isFinalJob(shown) ? endOf(times) : null;
   if (end === null && shownEnd === end_timestamp) return job;
   return { ...job, ...shown, end_timestamp: shownEnd, reported: { status, updated_at, errors, end_timestamp } };
 }
 
 interface Times {
-  readonly start: string | null;
+  /** Or the creation, where no start was reported. */
+  readonly start: string;
   /** As it was reported. */
   readonly end: string | null;
   /** When what ended the row took place. */
@@ -77,10 +78,10 @@ interface Times {
 
 /**
  * When a row ended that has ended: as reported, otherwise with the event or call that ended it, and
- * never before it started. A row that has not ended shows no end.
+ * never before it started or, without a start, was created. A row that has not ended shows no end.
  */
 export function endOf({ start, end, since }: Times): string {
-  return laterOf(end ?? since, start ?? undefined);
+  return laterOf(end ?? since, start);
 }
 
 function timeOf(microseconds: number | undefined): string | undefined {

@@ -66,6 +66,15 @@ describe('deriving', () => {
     });
   });
 
+  it('shows no end before the creation of what never started', () => {
+    const early = '1999-01-01T00:00:00.000000Z';
+    const ended = batch(batch(create(false), { status: 'TIMED_OUT', end_datetime: early }, 9), {}, 10);
+    expect(shown(ended)).toMatchObject({ end_datetime: at(0), reported: { end_datetime: early } });
+    const update = { status: 'ERROR', end_timestamp: early } as const;
+    const job = updateJob(owner.lists, { id: newJob(1).id, update, event: eventAt(at(5)) }).apply(create(false));
+    expect(jobsOf(job)[0]).toMatchObject({ end_timestamp: at(0) });
+  });
+
   it('takes the time of the event that ended the row where no end was reported', () => {
     const running = job(create(true), 1, 'RUNNING', 2);
     const done = job(running, 1, 'DONE', 5);
