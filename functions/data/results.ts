@@ -61,12 +61,15 @@ export function signResultsLink(
 /** How long a link for an upload is valid, in seconds. */
 const uploadSeconds = 300;
 
-/** Signed as headers: S3 ignores a checksum in the query. */
-const signedHeaders = new Set(['content-length', 'x-amz-checksum-sha256']);
+/**
+ * Signed as headers: S3 ignores a checksum in the query. With another encoding the same bytes would
+ * read as another document.
+ */
+const signedHeaders = new Set(['content-encoding', 'content-length', 'x-amz-checksum-sha256']);
 
 /**
  * The function that makes links for the upload of just this document: S3 refuses another length,
- * and content of another SHA-256.
+ * content of another SHA-256, and any encoding.
  */
 export function signUploadLink(
   bucket: string,
@@ -74,13 +77,19 @@ export function signUploadLink(
 ): (key: string, document: ResultsRequest) => Promise<UploadLink> {
   return async (key, { bytes, sha256 }) => {
     const checksum = Buffer.from(sha256, 'hex').toString('base64');
-    const command = new PutObjectCommand({ Bucket: bucket, Key: key, ContentLength: bytes, ChecksumSHA256: checksum });
+    const signed = { ContentLength: bytes, ContentEncoding: 'identity', ChecksumSHA256: checksum };
+    const command = new PutObjectCommand({ Bucket: bucket, Key: key, ...signed });
     const url = await getSignedUrl(client, command, {
       expiresIn: uploadSeconds,
       unhoistableHeaders: signedHeaders,
       signableHeaders: new Set([...signedHeaders, 'host']),
     });
-    return { url, headers: { 'Content-Length': String(bytes), 'x-amz-checksum-sha256': checksum } };
+    const headers = {
+      'Content-Length': String(bytes),
+      'Content-Encoding': signed.ContentEncoding,
+      'x-amz-checksum-sha256': checksum,
+    };
+    return { url, headers };
   };
 }
 
