@@ -5,6 +5,7 @@ import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import {
+  blockKeys,
   type Change,
   changesNothing,
   type Draft,
@@ -223,7 +224,7 @@ async function attemptSteps(
   const result = { done, replacedBy: [], refusals, draft };
   if (changesNothing(draft)) return { result };
   const [blocks, clocks] = await Promise.all([
-    readBlocks(draft.blocks),
+    readBlocks(blockKeys(draft)),
     readClocks(client, tables, { userId: context.userId, draft }),
     requireHeads(draft),
   ]);

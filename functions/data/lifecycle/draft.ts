@@ -3,6 +3,7 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { laterOf } from '../../timestamp.ts';
+import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
@@ -106,12 +107,9 @@ export interface Draft {
    * fence.
    */
   readonly lease?: LeaseUpdate | undefined;
-  /**
-   * For the transaction's bounds: keys of all blocks that change, of all summaries that this may
-   * delete, and the size of rows and sequences in bytes.
-   */
-  readonly blocks: ReadonlySet<string>;
-  readonly summaries: ReadonlySet<string>;
+  /** What the rows change in the blocks of both lists; several may be of one block. */
+  readonly edits: readonly BlockEdit[];
+  /** Size of rows and sequences. */
   readonly bytes: number;
 }
 
@@ -134,8 +132,7 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
     jobs: new Map(),
     sequences: new Map(),
     processedCalls: [],
-    blocks: new Set(),
-    summaries: new Set(),
+    edits: [],
     bytes: 0,
   };
 }
@@ -228,21 +225,9 @@ export function withRows(
   });
 }
 
-/** The draft with the tails and the blocks that its rows lead to. */
+/** The draft with the tails and the edits of blocks that its rows lead to. */
 function withColumns(lists: OwnerLists, draft: Draft): Draft {
-  const { batch, job } = columnChangesOf(lists, draft);
-  const { heads } = draft;
-  const edits = [...batch.edits, ...job.edits];
-  return {
-    ...draft,
-    heads: { batch: { ...heads.batch, tail: batch.tail }, job: { ...heads.job, tail: job.tail } },
-    blocks: new Set(edits.map(({ key }) => key)),
-    summaries: new Set(edits.flatMap(({ summary }) => summary ?? [])),
-  };
-}
-
-/** What the draft's rows change in the columns and sets of both lists. */
-export function columnChangesOf(lists: OwnerLists, { stored, heads, batches, jobs }: Draft) {
+  const { stored, heads } = draft;
   const changesOf = <Row extends BatchRow | JobRow>(
     before: ReadonlyMap<string, Row>,
     after: ReadonlyMap<string, Row>,
@@ -251,9 +236,12 @@ export function columnChangesOf(lists: OwnerLists, { stored, heads, batches, job
     before: stored.heads[name] ?? emptyHead(lists[name]),
     after: heads[name],
   });
+  const batch = columnChanges(lists.batch, headsOf('batch'), changesOf(stored.batches, draft.batches));
+  const job = columnChanges(lists.job, headsOf('job'), changesOf(stored.jobs, draft.jobs));
   return {
-    batch: columnChanges(lists.batch, headsOf('batch'), changesOf(stored.batches, batches)),
-    job: columnChanges(lists.job, headsOf('job'), changesOf(stored.jobs, jobs)),
+    ...draft,
+    heads: { batch: { ...heads.batch, tail: batch.tail }, job: { ...heads.job, tail: job.tail } },
+    edits: [...batch.edits, ...job.edits],
   };
 }
 
@@ -278,6 +266,11 @@ export function withSequences(
 const maxItems = 100;
 const maxBytes = 3_500_000;
 
+/** The keys of the blocks that change. */
+export function blockKeys({ edits }: Draft): ReadonlySet<string> {
+  return new Set(edits.map(({ key }) => key));
+}
+
 /** Whether one transaction can hold the draft. */
 export function fits(draft: Draft): boolean {
   const heads = 2;
@@ -286,7 +279,9 @@ export function fits(draft: Draft): boolean {
   const inQueue = ({ queue_key, open }: BatchRow) => (queue_key === undefined ? 0 : open ? 3 : 2);
   const inQueues = [...draft.batches.values()].reduce((sum, row) => sum + inQueue(row), 0);
   const lease = draft.lease === undefined ? 0 : 1;
-  const inColumns = draft.blocks.size + draft.summaries.size + draft.processedCalls.length;
+  // Those of changed blocks may have to be deleted.
+  const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
+  const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
   const items = heads + rows + inColumns + inQueues + lease;
   return items <= maxItems && draft.bytes <= maxBytes;
 }

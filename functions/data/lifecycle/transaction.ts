@@ -11,7 +11,7 @@ import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
 import { sequenceItem } from '../sequences.ts';
-import { columnChangesOf, type Draft, type Owner, type ProcessedCall } from './draft.ts';
+import type { Draft, Owner, ProcessedCall } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
 /**
@@ -101,11 +101,9 @@ function inColumns(tables: LifecycleTables, { userId }: Owner, { key, item, cond
 }
 
 function columnWrites({ lists }: Owner, { draft, blocks, now }: TransactionContent): ColumnWrite[] {
-  const { stored, heads } = draft;
+  const { stored, heads, edits } = draft;
   requireCounted(lists.batch, heads.batch, draft.batches);
   requireCounted(lists.job, heads.job, draft.jobs);
-  const { batch, job } = columnChangesOf(lists, draft);
-  const edits = [...batch.edits, ...job.edits];
   return [
     ...writeHead(lists.batch, stored.heads.batch, heads.batch),
     ...writeHead(lists.job, stored.heads.job, heads.job),

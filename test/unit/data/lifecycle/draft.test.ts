@@ -8,17 +8,22 @@ const empty = emptyDraft(ownerLists, {
   jobs: new Map(),
   processedCalls: new Map(),
 });
-const keys = (count: number) => new Set(Array.from({ length: count }, (_, number) => `block ${number}`));
+/** Two edits of each block; the first blocks have a summary each. */
+const editsOf = (blocks: number, summaries = 0) =>
+  Array.from({ length: 2 * blocks }, (_, at) => {
+    const number = at % blocks;
+    return { key: `block ${number}`, apply: () => undefined, ...(number < summaries && { summary: `of ${number}` }) };
+  });
 const events = (count: number) => Array.from({ length: count }, (_, number) => ({ id: `${number}`, digest: '' }));
 
 describe('fits', () => {
   it.each<[string, Partial<Draft>, boolean]>([
-    ['98 blocks beside the two heads', { blocks: keys(98) }, true],
-    ['99 blocks beside the two heads', { blocks: keys(99) }, false],
-    ['90 blocks and 8 events', { blocks: keys(90), processedCalls: events(8) }, true],
-    ['90 blocks and 9 events', { blocks: keys(90), processedCalls: events(9) }, false],
-    ['90 blocks and 8 summaries', { blocks: keys(90), summaries: keys(8) }, true],
-    ['90 blocks and 9 summaries', { blocks: keys(90), summaries: keys(9) }, false],
+    ['98 blocks beside the two heads', { edits: editsOf(98) }, true],
+    ['99 blocks beside the two heads', { edits: editsOf(99) }, false],
+    ['90 blocks and 8 events', { edits: editsOf(90), processedCalls: events(8) }, true],
+    ['90 blocks and 9 events', { edits: editsOf(90), processedCalls: events(9) }, false],
+    ['90 blocks and 8 summaries', { edits: editsOf(90, 8) }, true],
+    ['90 blocks and 9 summaries', { edits: editsOf(90, 9) }, false],
     ['rows of 3.5 MB', { bytes: 3_500_000 }, true],
     ['a byte more', { bytes: 3_500_001 }, false],
   ])('says of %s whether a transaction of 100 items and 4 MB holds it', (_, content, expected) => {
