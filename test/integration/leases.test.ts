@@ -614,6 +614,27 @@ describe('an open batch', () => {
     expect(await stack.batch(user, batch.id)).toMatchObject({ status: 'TIMED_OUT' });
   });
 
+  it('that waits for a call under way leaves its device, and is put back by that alone', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    await stack.next(leaseFrom(claim));
+    await stack.add(user, batch.id, 1);
+    const input = { TableName: names.Batches, Key: { user_id: user, id: batch.id } };
+    const ExpressionAttributeValues = { ':calls': [{ id: 'call', from: 1 }] };
+    const UpdateExpression = 'SET pending_calls = :calls';
+    await client.send(new UpdateCommand({ ...input, UpdateExpression, ExpressionAttributeValues }));
+    seconds(121);
+    expect(await stack.next(leaseFrom(claim))).toEqual({ job: null, done: true, retry_after: null });
+    expect(await stack.queued(user, batch.id)).toMatchObject({ status: 'PENDING', queue_position: 0 });
+    expect(await stack.claim(device, 'another')).toBeUndefined();
+    seconds(6);
+    expect((await stack.measure(device)).lapsed).toEqual([]);
+    await client.send(new UpdateCommand({ ...input, UpdateExpression: 'REMOVE pending_calls' }));
+    expect((await claimed(device, 'another')).batch.id).toBe(batch.id);
+  });
+
   it('that is released while it waits leaves the queue until it has a job', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });

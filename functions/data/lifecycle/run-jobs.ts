@@ -151,7 +151,7 @@ function waitAgain(
     ...held,
     fence: held.item.fence + 1,
     ...(end.kind === 'released' && { lease_until: end.until }),
-    ...(end.kind === 'lapsed' && { put_back: true }),
+    ...(end.kind !== 'goes behind' && { put_back: true }),
     ...(end.kind === 'goes behind' && { goesBehind: true }),
   });
 }
