@@ -33,6 +33,12 @@ export class NotFound extends ServiceError {
   readonly reason: ReasonOf<404> = 'not_found';
 }
 
+/** What was looked up for the caller. Throws NotFound where it is not there. */
+export function requireFound<Value>(value: Value | undefined, what: 'batch' | 'job'): Value {
+  if (value === undefined) throw new NotFound(`There is no such ${what}.`);
+  return value;
+}
+
 export class UnknownRoute extends NotFound {
   override readonly name = 'UnknownRoute';
   override readonly reason = 'unknown_route';

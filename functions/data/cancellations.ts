@@ -1,7 +1,7 @@
 /** What users cancel: batches with their jobs, or jobs. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { IllegalTransition, NotFound } from '../errors.ts';
+import { IllegalTransition, NotFound, requireFound } from '../errors.ts';
 import type { Batch, BatchRow } from '../schemas/batch.ts';
 import type { Job, JobRow } from '../schemas/job.ts';
 import type { CancelJobsQuery } from '../schemas/job-selection.ts';
@@ -49,9 +49,9 @@ export function cancelBatch(
         beforeMultiTransaction: () => options.beforeMultiTransaction?.(userId, batchId),
       },
     );
-    const batch = batches.get(batchId);
-    if (batch?.status === 'CANCELED') return batch;
-    throw batch === undefined ? new NotFound('There is no such batch.') : endedOtherwise(batch);
+    const batch = requireFound(batches.get(batchId), 'batch');
+    if (batch.status === 'CANCELED') return batch;
+    throw endedOtherwise(batch);
   };
 }
 
@@ -148,7 +148,7 @@ export function cancelJobs(
   const select = selectJobs(client, tables, lists);
   return async (userId, batchId, query) => {
     const [batch, { jobs, unknown }] = await Promise.all([get(userId, batchId), select(userId, batchId, query)]);
-    if (batch === undefined) throw new NotFound('There is no such batch.');
+    requireFound(batch, 'batch');
     requireRoom?.(jobs.map(jobOf));
     const rows = new Map(jobs.map((job) => [job.id, job]));
     const jobIds = jobs.filter((job) => !isFinalJob(job)).map(({ id }) => id);

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
+import { Forbidden, InvalidInput, requireFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
 import type { Claims } from '../schemas/claims.ts';
@@ -104,8 +104,7 @@ export function addJobs(
   const create = requestCreation(client, tables, options);
   const detailsOf = getBatchDetails(client, tables, options.lists);
   return async ({ userId, idempotencyKey }, batchId, body, claims) => {
-    const before = await detailsOf(userId, batchId);
-    if (before === undefined) throw new NotFound('There is no such batch.');
+    const before = requireFound(await detailsOf(userId, batchId), 'batch');
     requireProject(claims, before.project_id);
     requireSequences(body, before.sequence_builder);
     const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, IllegalTransition, InvalidInput, NotFound } from '../errors.ts';
+import { AlreadyExists, IllegalTransition, InvalidInput, requireFound } from '../errors.ts';
 import { parseStoredObject } from '../json-text.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
@@ -47,8 +47,7 @@ export function rebatch(
   const sequencesOf = getGzippedSequences(client, tables);
   const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
-    const source = await get(userId, sourceId);
-    if (source === undefined) throw new NotFound('There is no such batch.');
+    const source = requireFound(await get(userId, sourceId), 'batch');
     if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
     requireProject(claims, source.project_id);
     if (idempotencyKey === undefined) {

@@ -6,7 +6,7 @@
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../tables.ts';
 import { blockBytes, columnPrefix } from './columns/column-items.ts';
-import type { Column, ListDescription } from './columns/list-description.ts';
+import { type Column, facetColumn, type ListDescription } from './columns/list-description.ts';
 import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { packedCount, seal, unpackIntegers } from './columns/packed-integers.ts';
 import {
@@ -52,13 +52,7 @@ export function sealSegments(
 
 /** Begins the keys of the blocks whose creation leads to sealing. */
 function signalPrefix(list: ListDescription): string {
-  return columnPrefix(list, signalColumn(list));
-}
-
-function signalColumn({ columns }: ListDescription): Column {
-  const column = Object.values(columns).find(({ kind }) => kind === 'facets');
-  if (column === undefined) throw new RangeError('The list has no facets.');
-  return column;
+  return columnPrefix(list, facetColumn(list));
 }
 
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -70,7 +64,7 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
  * or more rarely where there are many: sealing costs little beside creations.
  */
 export function planSealing(list: ListDescription, block: number): number[] {
-  const { rowsPerBlock } = signalColumn(list);
+  const { rowsPerBlock } = facetColumn(list);
   const [had, has] = [block - 1, block].map((blocks) => sealableSegments(list, blocks * rowsPerBlock)) as [
     number,
     number,

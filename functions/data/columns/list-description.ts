@@ -138,3 +138,8 @@ export function describedAttributes(list: ListDescription): Set<string> {
   );
   return new Set([...ofColumns, ...Object.values(list.sets).map((sets) => sets.attribute)]);
 }
+
+export function facetColumn({ columns: { facets } }: ListDescription): FacetColumn {
+  if (facets?.kind !== 'facets') throw new RangeError('The list has no facets.');
+  return facets;
+}

@@ -1,6 +1,6 @@
 /** The changes that cancel batches and jobs. */
 
-import { CorruptData, IllegalTransition, NotFound } from '../../errors.ts';
+import { CorruptData, IllegalTransition, requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import type { OwnerLists } from '../columns/lists.ts';
@@ -50,8 +50,7 @@ export function cancelJobChange(
     batchIds: [],
     jobIds: [jobId],
     apply(draft) {
-      const job = visibleJob(draft, jobId);
-      if (job === undefined) throw new NotFound('There is no such job.');
+      const job = requireFound(visibleJob(draft, jobId), 'job');
       if (job.status === 'CANCELED') return draft;
       if (isFinalJob(job)) throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot be canceled.`);
       const batch = reportedBatch(draft, job.batch_id);

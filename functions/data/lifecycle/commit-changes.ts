@@ -76,7 +76,7 @@ export interface CommitContext extends Owner {
 }
 
 /** Changes that follow each other. */
-interface PlannedTask {
+export interface PlannedTask {
   readonly changes: readonly Change[];
   /**
    * Awaited before the first transaction if the task takes several. What it throws, the task gets.

@@ -4,7 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { TooBusy } from '../../errors.ts';
 import type { InterruptedCall } from '../../schemas/recovery-request.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
-import { type CommitContext, type Committed, commitChanges } from './commit-changes.ts';
+import { type CommitContext, type Committed, commitChanges, type PlannedTask } from './commit-changes.ts';
 import type { Change } from './draft.ts';
 import { JobsLeft } from './end-jobs.ts';
 import type { LifecycleTables } from './transaction.ts';
@@ -32,12 +32,8 @@ export function writeContext(
 }
 
 /** Changes that follow each other; or a function that plans them from what is stored now. */
-export interface Task {
+export interface Task extends Omit<PlannedTask, 'changes'> {
   readonly changes: readonly Change[] | (() => Promise<readonly Change[]>);
-  /**
-   * Awaited before the first transaction if the task takes several. What it throws, the task gets.
-   */
-  readonly beforeMultiTransaction?: (() => unknown) | undefined;
 }
 
 /** How often jobs may be added between the planning of a task and its last change. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AlreadyExists, IllegalTransition, LimitExceeded, NotFound } from '../../errors.ts';
+import { AlreadyExists, IllegalTransition, LimitExceeded, requireFound } from '../../errors.ts';
 import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
@@ -126,7 +126,7 @@ function creationOperation(owner: Owner, part: CreationPart): Change {
     idempotencyRecord,
     apply(draft) {
       const batch = reportedBatch(draft, batchId);
-      if (create === undefined) return growBatch(owner, { draft, part, batch });
+      if (create === undefined) return growBatch(owner, { draft, part, batch: requireFound(batch, 'batch') });
       return batch === undefined
         ? startBatch(owner, { draft, part, create })
         : continueBatch(owner, { draft, part, create, batch });
@@ -195,8 +195,7 @@ function continueBatch(
  * too: a closed batch may have ended by its jobs, and stays so. What has begun goes on, until
  * the batch ends or the call is given up. An incomplete batch stays incomplete.
  */
-function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow | undefined }): Draft {
-  if (batch === undefined) throw new NotFound('There is no such batch.');
+function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch: BatchRow }): Draft {
   const jobs = findMissingJobs(draft, part);
   if (jobs.length === 0) return draft;
   const begins = part.isFirst && jobs.length === part.jobs.length;

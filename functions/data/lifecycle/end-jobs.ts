@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { NotFound } from '../../errors.ts';
+import { requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { OwnerLists } from '../columns/lists.ts';
@@ -90,8 +90,7 @@ export function onBatch(batchId: string, apply: (draft: Draft, batch: BatchRow) 
     batchIds: [batchId],
     jobIds: [],
     apply(draft) {
-      const batch = reportedBatch(draft, batchId);
-      if (batch === undefined) throw new NotFound('There is no such batch.');
+      const batch = requireFound(reportedBatch(draft, batchId), 'batch');
       return apply(draft, batch);
     },
   };

@@ -1,4 +1,4 @@
-import { CorruptData, type InputFault, InvalidInput, NotFound } from '../../errors.ts';
+import { CorruptData, type InputFault, InvalidInput, requireFound } from '../../errors.ts';
 import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
@@ -20,8 +20,7 @@ export function updateBatch(
     jobIds: [],
     event,
     apply(draft) {
-      const before = reportedBatch(draft, id);
-      if (before === undefined) throw new NotFound('There is no such batch.');
+      const before = requireFound(reportedBatch(draft, id), 'batch');
       const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
       const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(asked));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
@@ -42,8 +41,7 @@ export function updateJob(
     jobIds: [id],
     event,
     apply(draft) {
-      const before = reportedJob(draft, id);
-      if (before === undefined) throw new NotFound('There is no such job.');
+      const before = requireFound(reportedJob(draft, id), 'job');
       const after = updateRow(before, update, sourceOf({ event }));
       if (after === before) return draft;
       const batch = reportedBatch(draft, before.batch_id);

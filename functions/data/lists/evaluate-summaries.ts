@@ -1,9 +1,9 @@
 /** Answers a query from summaries, a segment at a time, without the values themselves. Pure. */
 
 import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
-import type { ListDescription } from '../columns/list-description.ts';
+import { facetColumn, type ListDescription } from '../columns/list-description.ts';
 import type { Cell } from '../columns/summary.ts';
-import { facetColumn, facetTest, type Span, tabulate } from './matching-rows.ts';
+import { facetTest, type Span, tabulate } from './matching-rows.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import { planColumns } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';

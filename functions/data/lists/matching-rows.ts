@@ -3,7 +3,7 @@
 import { CorruptData } from '../../errors.ts';
 import { type Dictionaries, facetSize, indexOfFacet } from '../columns/facets.ts';
 import { maxTabulatedCodes } from '../columns/format-limits.ts';
-import type { FacetColumn, ListDescription } from '../columns/list-description.ts';
+import { type FacetColumn, facetColumn, type ListDescription } from '../columns/list-description.ts';
 import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition } from './query.ts';
 import { hasRow, intersect, type RowSet, spanOf } from './row-set.ts';
@@ -215,12 +215,6 @@ function codeLimit(column: FacetColumn, dictionaries: Dictionaries): number {
     scale *= facetSize(facet);
   }
   return limit;
-}
-
-export function facetColumn(list: ListDescription): FacetColumn {
-  const column = list.columns.facets;
-  if (column?.kind !== 'facets') throw new RangeError('The list has no facets.');
-  return column;
 }
 
 export function facetValues(

@@ -4,17 +4,8 @@
  */
 
 import { indexOfFacet } from '../columns/facets.ts';
-import type { FacetColumn, ListDescription } from '../columns/list-description.ts';
-import {
-  type ColumnData,
-  facetColumn,
-  facetValues,
-  highBits,
-  matchingRows,
-  numbersOf,
-  tabulate,
-  uuidsOf,
-} from './matching-rows.ts';
+import { type FacetColumn, facetColumn, type ListDescription } from '../columns/list-description.ts';
+import { type ColumnData, facetValues, highBits, matchingRows, numbersOf, tabulate, uuidsOf } from './matching-rows.ts';
 import { locateSummarized, type Section, type SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
 import { rowsAtRanks, splitNulls, type Window } from './ranks.ts';

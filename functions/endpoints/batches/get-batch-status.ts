@@ -2,7 +2,7 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { getQueuedBatch } from '../../data/queue-counts.ts';
 import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
 import { tableNames, webhookReach } from '../../env.ts';
-import { NotFound } from '../../errors.ts';
+import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -12,8 +12,7 @@ const get = getQueuedBatch(documentClient(), tableNames('Batches', 'DeviceQueue'
 const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
 
 export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
-  const batch = await get(userId, path.batch_id);
-  if (batch === undefined) throw new NotFound('There is no such batch.');
+  const batch = requireFound(await get(userId, path.batch_id), 'batch');
   const { id, status, jobs_count, jobs_count_per_status, queue_position, queue_reason } = batch;
   return success({
     id,

@@ -1,7 +1,7 @@
 import { getBatchDetails } from '../../data/batch-details.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
-import { NotFound } from '../../errors.ts';
+import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -10,8 +10,7 @@ import { operation } from './get-batch.operation.ts';
 const get = getBatchDetails(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences'));
 
 export const handler = endpoint(routes.getBatch, operation, async ({ userId, path }) => {
-  const batch = await get(userId, path.batch_id);
-  if (batch === undefined) throw new NotFound('There is no such batch.');
+  const batch = requireFound(await get(userId, path.batch_id), 'batch');
   const { jobs, ...withoutJobs } = batch;
   return firstThatFits(batch, withoutJobs);
 });

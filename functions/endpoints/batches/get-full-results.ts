@@ -1,7 +1,7 @@
 import { listResultsKeys, readResults } from '../../data/batch-results.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { requiredEnv, tableNames } from '../../env.ts';
-import { InvalidInput, NotFound } from '../../errors.ts';
+import { InvalidInput, requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer, maxBodyBytes, type Reply } from '../../http/reply.ts';
 import { addToRequestLog } from '../../request-log.ts';
@@ -15,8 +15,7 @@ const read = readResults(requiredEnv('RESULTS_BUCKET'));
 const maxJobsNamed = 20;
 
 export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path }) => {
-  const keys = await keysOf(userId, path.batch_id);
-  if (keys === undefined) throw new NotFound('There is no such batch.');
+  const keys = requireFound(await keysOf(userId, path.batch_id), 'batch');
   const { documents, missing, unreadable } = (await read(userId, keys, maxBodyBytes)) ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
   if (unreadable.length > 0) {

@@ -2,7 +2,7 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { getJob } from '../../data/jobs.ts';
 import { getSequence } from '../../data/sequences.ts';
 import { tableNames } from '../../env.ts';
-import { NotFound } from '../../errors.ts';
+import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -14,6 +14,5 @@ const sequenceOf = getSequence(client, tableNames('Sequences'));
 
 export const handler = endpoint(routes.getJob, operation, async ({ userId, path }) => {
   const [job, sequence] = await Promise.all([get(userId, path.job_id), sequenceOf(userId, path.job_id)]);
-  if (job === undefined) throw new NotFound('There is no such job.');
-  return success({ ...job, sequence });
+  return success({ ...requireFound(job, 'job'), sequence });
 });

@@ -1,7 +1,7 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { getResultsKey, signResultsLink } from '../../data/results.ts';
 import { requiredEnv, tableNames } from '../../env.ts';
-import { NotFound } from '../../errors.ts';
+import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
@@ -11,7 +11,6 @@ const getKey = getResultsKey(documentClient(), tableNames('Jobs'));
 const signLink = signResultsLink(requiredEnv('RESULTS_BUCKET'), Number(process.env.RESULTS_LINK_SECONDS ?? 300));
 
 export const handler = endpoint(routes.getResultsLink, operation, async ({ userId, path }) => {
-  const key = await getKey(userId, path.job_id);
-  if (key === undefined) throw new NotFound('There is no such job.');
+  const key = requireFound(await getKey(userId, path.job_id), 'job');
   return success({ results_link: key && (await signLink(userId, key)) });
 });
