@@ -8,11 +8,11 @@ import { positionsOf } from '../columns/position-set.ts';
 import { type Cell, summaryPrefix, unpackSummary } from '../columns/summary.ts';
 import { tailStart } from '../columns/tail.ts';
 import { type Item, queryAll, queryFirstPage, queryLast } from '../dynamodb/reads.ts';
-import type { Span } from './matching-rows.ts';
 import { type OpenColumns, openColumnsOf } from './open-columns.ts';
 import { blockRange, columnNamed, columnsHead, maxBlockNumber, type OwnerReads, tableNamed } from './owner-reads.ts';
 import type { Condition } from './query.ts';
 import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
+import type { Span } from './span.ts';
 
 /** The texts that the values of these columns refer to; none where no column has any. */
 export async function dictionariesOf(reads: OwnerReads, names: readonly string[]): Promise<Dictionaries> {

@@ -10,7 +10,7 @@ import { dictionariesOf, openColumns, readSets, readSummaries, type SegmentSumma
 import { type CreatedRows, createdRows } from './created-rows.ts';
 import { summaryEvaluator } from './evaluate-summaries.ts';
 import { StaleRead } from './join-blocks.ts';
-import { type ColumnData, matchingRows, overlap, type Span } from './matching-rows.ts';
+import { type ColumnData, matchingRows } from './matching-rows.ts';
 import type { OpenColumns } from './open-columns.ts';
 import { columnsHead, type OwnerReads } from './owner-reads.ts';
 import type { SummarizedRows } from './page-bounds.ts';
@@ -19,6 +19,7 @@ import type { Condition, ListQuery } from './query.ts';
 import { readIdsEarly, rowsAt } from './row-reads.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
 import { type Selection, select } from './select.ts';
+import { joinSpans, overlap, type Span } from './span.ts';
 
 /** What a page is chosen from: each row is in `data.read`, in `open` or in `summarized`. */
 interface Search {
@@ -265,18 +266,6 @@ async function fetchPage(reads: OwnerReads, { query, plan, data, selection, earl
     requireSets(list, row, query.conditions);
   }
   return { items, total };
-}
-
-/** The same rows in as few spans as there may be, ascending. */
-function joinSpans(spans: readonly Span[]): Span[] {
-  const joined: { from: number; to: number }[] = [];
-  const ascending = spans.filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from);
-  for (const { from, to } of ascending) {
-    const last = joined.at(-1);
-    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else joined.push({ from, to });
-  }
-  return joined;
 }
 
 /** Whether a condition names sets of few rows, such as the jobs of a batch. */

@@ -7,10 +7,10 @@ import type { Row } from '../columns/column-items.ts';
 import { rowOfTimeEntry, timeIndexPrefix } from '../columns/time-index.ts';
 import { queryLast } from '../dynamodb/reads.ts';
 import { StaleRead } from './join-blocks.ts';
-import type { Span } from './matching-rows.ts';
 import { columnsHead, keysBetween, type OwnerReads } from './owner-reads.ts';
 import type { Condition } from './query.ts';
 import { rowsAt } from './row-reads.ts';
+import type { Span } from './span.ts';
 
 export interface CreatedRows {
   /** No other rows were created within the bounds. */

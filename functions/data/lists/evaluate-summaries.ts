@@ -3,11 +3,12 @@
 import { type Dictionaries, indexOfFacet } from '../columns/facets.ts';
 import { facetColumn, type ListDescription } from '../columns/list-description.ts';
 import type { Cell } from '../columns/summary.ts';
-import { facetTest, type Span, tabulate } from './matching-rows.ts';
+import { facetTest, tabulate } from './matching-rows.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import { planColumns } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';
 import { facetRank } from './select.ts';
+import type { Span } from './span.ts';
 
 /**
  * The summaries of a segment, by the names of their columns; those that are missing are not there.

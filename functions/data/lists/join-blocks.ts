@@ -4,7 +4,8 @@ import { CorruptData } from '../../errors.ts';
 import type { Column } from '../columns/list-description.ts';
 import { unpackIntegers } from '../columns/packed-integers.ts';
 import { uuidCount } from '../columns/packed-uuids.ts';
-import type { ColumnData, Span } from './matching-rows.ts';
+import type { ColumnData } from './matching-rows.ts';
+import type { Span } from './span.ts';
 
 /**
  * Reads contradict each other because a write came between them or an index lags. Reading again

@@ -7,19 +7,7 @@ import { type FacetColumn, facetColumn, type ListDescription } from '../columns/
 import { uuidAt } from '../columns/packed-uuids.ts';
 import type { Condition } from './query.ts';
 import { hasRow, intersect, type RowSet, spanOf } from './row-set.ts';
-
-/**
- * Sequence numbers from one row to another, both inclusive; none where `to` is less than `from`.
- */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The rows that are in both. */
-export function overlap(a: Span, b: Span): Span {
-  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
-}
+import { overlap, type Span } from './span.ts';
 
 /**
  * What was read for a query. A column has a place for each row, with NaN for null; only the places

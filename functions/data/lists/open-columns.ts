@@ -5,7 +5,8 @@ import { isSealed } from '../columns/packed-integers.ts';
 import { tailStart } from '../columns/tail.ts';
 import type { Item } from '../dynamodb/reads.ts';
 import { blocksWith, type ColumnValues, emptyColumn, fillColumn, splitByKind } from './join-blocks.ts';
-import type { ColumnData, Span } from './matching-rows.ts';
+import type { ColumnData } from './matching-rows.ts';
+import { overlap, type Span, spansOf } from './span.ts';
 
 /** How blocks of a column are read. A run of blocks is given by their numbers, both inclusive. */
 interface BlockReads {
@@ -91,15 +92,9 @@ export function openColumnsOf(
   }
 
   /** Runs of the blocks with these rows that have not been read. */
-  function missingRuns({ column, blocks }: Opened, head: StoredHead, { from, to }: Span): Span[] {
-    const runs: { from: number; to: number }[] = [];
-    for (const number of blocksWith(column, { from, to: Math.min(to, tailStart(list, head) - 1) })) {
-      if (blocks.has(number)) continue;
-      const last = runs.at(-1);
-      if (last?.to === number - 1) last.to = number;
-      else runs.push({ from: number, to: number });
-    }
-    return runs;
+  function missingRuns({ column, blocks }: Opened, head: StoredHead, rows: Span): Span[] {
+    const inBlocks = overlap(rows, { from: 0, to: tailStart(list, head) - 1 });
+    return spansOf([...blocksWith(column, inBlocks)].filter((number) => !blocks.has(number)));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Where summarized rows lie in an order: before the page, or perhaps on it. Pure. */
 
-import type { Span } from './matching-rows.ts';
 import { rowsAtRanks, type ValuedRows, type Window } from './ranks.ts';
+import type { Span } from './span.ts';
 
 /**
  * Matching rows of a span that summaries count, and that were not read. In the order of the query

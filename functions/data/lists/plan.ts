@@ -2,9 +2,9 @@
 
 import type { ListDescription, Members, PositionSets } from '../columns/list-description.ts';
 import { isSummarized } from '../columns/summary.ts';
-import type { Span } from './matching-rows.ts';
 import type { SummarizedRows } from './page-bounds.ts';
 import type { ListQuery, Order } from './query.ts';
+import { type Span, spansOf } from './span.ts';
 
 export type Plan =
   /**
@@ -119,7 +119,7 @@ export function isInKeyOrder({ conditions, order }: ListQuery): boolean {
 /** How the rows at these sequence numbers are fetched. */
 export type RowReads =
   /** Ranges of the index in creation order. Rows between the wanted ones are read too. */
-  | { readonly kind: 'ranges'; readonly ranges: readonly { readonly from: number; readonly to: number }[] }
+  | { readonly kind: 'ranges'; readonly ranges: readonly Span[] }
   /** One by one by id. The ids are looked up in their column first. */
   | { readonly kind: 'ids' };
 
@@ -137,12 +137,7 @@ const bridgedGap = 8;
 /** The cheaper way to the rows at `sequence` (in any order, without duplicates, at most 100). */
 export function planRowReads(sequence: readonly number[], idsPerBlock: number): RowReads {
   const sorted = sequence.toSorted((a, b) => a - b);
-  const ranges: { from: number; to: number }[] = [];
-  for (const number of sorted) {
-    const last = ranges.at(-1);
-    if (last !== undefined && number - last.to <= bridgedGap) last.to = number;
-    else ranges.push({ from: number, to: number });
-  }
+  const ranges = spansOf(sorted, bridgedGap);
   const costById = sorted.length * keyCost + planIdBlockReads(sorted, idsPerBlock).cost;
   const first = sorted[0] ?? 0;
   const whole = { from: first, to: sorted.at(-1) ?? first };
@@ -222,6 +217,6 @@ function sum(numbers: Iterable<number>): number {
   return [...numbers].reduce((total, number) => total + number, 0);
 }
 
-function rangeCost(range: { from: number; to: number }): number {
-  return Math.max(0.5, (range.to - range.from + 1) * rangeCostPerRow);
+function rangeCost({ from, to }: Span): number {
+  return Math.max(0.5, (to - from + 1) * rangeCostPerRow);
 }

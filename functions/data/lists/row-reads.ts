@@ -17,9 +17,9 @@ import {
   queryLast,
 } from '../dynamodb/reads.ts';
 import { StaleRead } from './join-blocks.ts';
-import type { Span } from './matching-rows.ts';
 import { blockAttributes, blockRange, columnNamed, columnsHead, type OwnerReads, tableNamed } from './owner-reads.ts';
 import { planIdBlockReads, planRowReads } from './plan.ts';
+import type { Span } from './span.ts';
 
 /**
  * Rows that an index keeps at places 0, 1, 2, … without gaps. An index has no consistent reads: it

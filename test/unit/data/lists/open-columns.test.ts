@@ -4,8 +4,8 @@ import { emptyHead } from '../../../../functions/data/columns/head.ts';
 import type { Column } from '../../../../functions/data/columns/list-description.ts';
 import { batchList } from '../../../../functions/data/columns/lists.ts';
 import { StaleRead } from '../../../../functions/data/lists/join-blocks.ts';
-import type { Span } from '../../../../functions/data/lists/matching-rows.ts';
 import { openColumnsOf } from '../../../../functions/data/lists/open-columns.ts';
+import type { Span } from '../../../../functions/data/lists/span.ts';
 import { withRowsPerBlock } from '../../../support/small-lists.ts';
 
 // Segments of 8 rows, tails of up to 3.
