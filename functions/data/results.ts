@@ -53,7 +53,13 @@ export function signResultsLink(
   }
   return async (userId, key) => {
     if (!isResultsKeyOf(userId, key)) throw new CorruptData('The results are not below the prefix of their owner.');
-    const command = new GetObjectCommand({ Bucket: bucket, Key: key, ResponseContentType: 'application/json' });
+    const command = new GetObjectCommand({
+      Bucket: bucket,
+      Key: key,
+      ResponseContentType: 'application/json',
+      // An upload does not sign its encoding: a link used late could give the same bytes another one.
+      ResponseContentEncoding: 'identity',
+    });
     return getSignedUrl(client, command, { expiresIn: validitySeconds });
   };
 }
@@ -61,15 +67,12 @@ export function signResultsLink(
 /** How long a link for an upload is valid, in seconds. */
 const uploadSeconds = 300;
 
-/**
- * Signed as headers: S3 ignores a checksum in the query. With another encoding the same bytes would
- * read as another document.
- */
-const signedHeaders = new Set(['content-encoding', 'content-length', 'x-amz-checksum-sha256']);
+/** Signed as headers: S3 ignores a checksum in the query. */
+const signedHeaders = new Set(['content-length', 'x-amz-checksum-sha256']);
 
 /**
  * The function that makes links for the upload of just this document: S3 refuses another length,
- * content of another SHA-256, and any encoding.
+ * and content of another SHA-256.
  */
 export function signUploadLink(
   bucket: string,
@@ -77,19 +80,13 @@ export function signUploadLink(
 ): (key: string, document: ResultsRequest) => Promise<UploadLink> {
   return async (key, { bytes, sha256 }) => {
     const checksum = Buffer.from(sha256, 'hex').toString('base64');
-    const signed = { ContentLength: bytes, ContentEncoding: 'identity', ChecksumSHA256: checksum };
-    const command = new PutObjectCommand({ Bucket: bucket, Key: key, ...signed });
+    const command = new PutObjectCommand({ Bucket: bucket, Key: key, ContentLength: bytes, ChecksumSHA256: checksum });
     const url = await getSignedUrl(client, command, {
       expiresIn: uploadSeconds,
       unhoistableHeaders: signedHeaders,
       signableHeaders: new Set([...signedHeaders, 'host']),
     });
-    const headers = {
-      'Content-Length': String(bytes),
-      'Content-Encoding': signed.ContentEncoding,
-      'x-amz-checksum-sha256': checksum,
-    };
-    return { url, headers };
+    return { url, headers: { 'Content-Length': String(bytes), 'x-amz-checksum-sha256': checksum } };
   };
 }
 

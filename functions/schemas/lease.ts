@@ -235,7 +235,6 @@ export const UploadLink = z
       url: 'https://results.s3.eu-west-3.amazonaws.com/results/u/1.json?X-Amz-Signature=0123',
       headers: {
         'Content-Length': '35',
-        'Content-Encoding': 'identity',
         'x-amz-checksum-sha256': 'RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
       },
     },

@@ -133,6 +133,7 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
       'X-Amz-Expires': '300',
       'X-Amz-Security-Token': 'a session',
       'X-Amz-SignedHeaders': 'host',
+      'response-content-encoding': 'identity',
       'response-content-type': 'application/json',
       'x-id': 'GetObject',
     });

@@ -24,6 +24,7 @@ describe('signResultsLink', () => {
       'X-Amz-Expires': '300',
       'X-Amz-SignedHeaders': 'host',
       'X-Amz-Signature': expect.stringMatching(/^[0-9a-f]{64}$/),
+      'response-content-encoding': 'identity',
       'response-content-type': 'application/json',
       'x-id': 'GetObject',
     });
