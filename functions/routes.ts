@@ -85,6 +85,15 @@ const cancellations = {
   Recovery: ['SendMessage'],
 } as const;
 
+/** For functions that apply lifecycle events. */
+const lifecycleEvents = {
+  Batches: ['BatchGetItem', 'Query', 'PutItem'],
+  Jobs: ['BatchGetItem', 'Query', 'PutItem'],
+  Columns: ['GetItem', ...columnWrites],
+  DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+  Recovery: ['SendMessage'],
+} as const;
+
 /** For functions that give leases up. */
 const releases = {
   Batches: ['BatchGetItem', 'PutItem'],
@@ -398,27 +407,12 @@ export const otherFunctions = {
   /** Applies the lifecycle events that arrive on the queue `Events`. */
   applyEvents: {
     entry: 'consumers/apply-events',
-    uses: {
-      Batches: ['BatchGetItem', 'Query', 'PutItem'],
-      Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
-      Recovery: ['SendMessage'],
-      WaitingEvents: ['SendMessage'],
-      'Events/dead_letters': ['SendMessage'],
-    },
+    uses: { ...lifecycleEvents, WaitingEvents: ['SendMessage'], 'Events/dead_letters': ['SendMessage'] },
   },
   /** Tries again the lifecycle events that wait on the queue `WaitingEvents`. */
   applyWaitingEvents: {
     entry: 'consumers/apply-waiting-events',
-    uses: {
-      Batches: ['BatchGetItem', 'Query', 'PutItem'],
-      Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-      Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
-      Recovery: ['SendMessage'],
-      'Events/dead_letters': ['SendMessage'],
-    },
+    uses: { ...lifecycleEvents, 'Events/dead_letters': ['SendMessage'] },
   },
   /** Finishes what is announced on the queue `Recovery` and has not come to its end. */
   recoverBatches: {
