@@ -57,7 +57,8 @@ export function signResultsLink(
       Bucket: bucket,
       Key: key,
       ResponseContentType: 'application/json',
-      // An upload does not sign its encoding: a link used late could give the same bytes another one.
+      // An upload does not sign its encoding: a link used late could give the same bytes another
+      // one.
       ResponseContentEncoding: 'identity',
     });
     return getSignedUrl(client, command, { expiresIn: validitySeconds });
