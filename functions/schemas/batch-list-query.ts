@@ -2,17 +2,14 @@ import * as z from 'zod/mini';
 import {
   BooleanText,
   FlagFilter,
-  IdPrefixFilter,
-  IdsFilter,
   IntegerFilter,
-  idSpelling,
+  listFields,
   many,
   one,
   orderAndPage,
-  orderAndPageFields,
+  ownerFilters,
   Text,
   TextFilter,
-  TextsFilter,
   TimeFilter,
 } from './query-parameters.ts';
 import { BatchStatus, QueuePriority } from './values.ts';
@@ -41,13 +38,7 @@ const DeviceType = z
   .register(z.globalRegistry, { ...z.globalRegistry.get(Text), examples: ['EMU_FREE', 'EMU_MPS', 'FRESNEL'] });
 
 const fields = {
-  ...orderAndPageFields,
-  created_after: 'Batches created at this time or later.',
-  created_before: 'Batches created at this time or earlier.',
-  id: `Batch ids. ${idSpelling}`,
-  id__starts_with: 'First characters of the batch id, with its hyphens, in upper or lower case.',
-  project_id: `Owner project. ${idSpelling}`,
-  user_id: 'Owner user.',
+  ...listFields('Batch', 'Batches'),
   device_type: 'Device type.',
   status: 'Batch status.',
   complete: 'Whether the batch is closed: use `open` instead.',
@@ -70,12 +61,7 @@ export const BatchListQuery = z.pipe(
   z
     .object({
       ...orderAndPage(batchOrderings, { id: 'BatchOrder', defaultField: 'created_at' }),
-      created_after: TimeFilter,
-      created_before: TimeFilter,
-      id: IdsFilter,
-      id__starts_with: IdPrefixFilter,
-      project_id: IdsFilter,
-      user_id: TextsFilter,
+      ...ownerFilters,
       device_type: many(DeviceType),
       status: many(BatchStatus),
       complete: one(BooleanText).register(z.globalRegistry, { deprecated: true }),

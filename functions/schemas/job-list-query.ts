@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
 import {
   FlagFilter,
-  IdPrefixFilter,
   IdsFilter,
   IntegerFilter,
   idSpelling,
+  listFields,
   many,
   orderAndPage,
-  orderAndPageFields,
-  TextsFilter,
+  ownerFilters,
   TimeFilter,
 } from './query-parameters.ts';
 import { JobOrigin, JobStatus } from './values.ts';
@@ -33,14 +32,8 @@ export const jobOrderings = [
 ] as const;
 
 const fields = {
-  ...orderAndPageFields,
-  created_after: 'Jobs created at this time or later.',
-  created_before: 'Jobs created at this time or earlier.',
-  id: `Job ids. ${idSpelling}`,
-  id__starts_with: 'First characters of the job id, with its hyphens, in upper or lower case.',
+  ...listFields('Job', 'Jobs'),
   batch_id: `Batches of the jobs. ${idSpelling}`,
-  project_id: `Owner project. ${idSpelling}`,
-  user_id: 'Owner user.',
   status: 'Job status.',
   origin: 'Where the job came from.',
   min_runs: 'Minimum number of runs; jobs without a number do not match.',
@@ -57,13 +50,8 @@ const fields = {
 export const JobListQuery = z
   .object({
     ...orderAndPage(jobOrderings, { id: 'JobOrder', defaultField: 'created_at' }),
-    created_after: TimeFilter,
-    created_before: TimeFilter,
-    id: IdsFilter,
-    id__starts_with: IdPrefixFilter,
+    ...ownerFilters,
     batch_id: IdsFilter,
-    project_id: IdsFilter,
-    user_id: TextsFilter,
     status: many(JobStatus),
     origin: many(JobOrigin),
     min_runs: IntegerFilter,

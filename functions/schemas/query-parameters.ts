@@ -101,12 +101,22 @@ export const IntegerFilter = one(integer(z.gte(Number.MIN_SAFE_INTEGER), z.lte(N
 export const TimeFilter = one(TimestampText);
 
 /** First characters of a canonical id. */
-export const IdPrefixFilter = one(
+const IdPrefixFilter = one(
   z.pipe(
     Text,
     z.transform((text) => text.toLowerCase()),
   ),
 );
+
+/** The filters of batches and jobs alike. */
+export const ownerFilters = {
+  created_after: TimeFilter,
+  created_before: TimeFilter,
+  id: IdsFilter,
+  id__starts_with: IdPrefixFilter,
+  project_id: IdsFilter,
+  user_id: TextsFilter,
+};
 
 const SortDirection = z.enum(['ASC', 'DESC']).register(z.globalRegistry, { id: 'SortDirection' });
 
@@ -140,6 +150,19 @@ export const orderAndPageFields = {
   limit: 'Page size.',
   offset: 'Number of items to skip.',
 };
+
+/** What the OpenAPI document says of ownerFilters, order and page, for a list of such things. */
+export function listFields(singular: string, plural: string) {
+  return {
+    ...orderAndPageFields,
+    created_after: `${plural} created at this time or later.`,
+    created_before: `${plural} created at this time or earlier.`,
+    id: `${singular} ids. ${idSpelling}`,
+    id__starts_with: `First characters of the ${singular.toLowerCase()} id, with its hyphens, in upper or lower case.`,
+    project_id: `Owner project. ${idSpelling}`,
+    user_id: 'Owner user.',
+  };
+}
 
 /** The value as text, or a fault when it is too long. */
 function readText(value: unknown, context: z.core.ParsePayload) {
