@@ -15,7 +15,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -346,7 +346,7 @@ describe('applyEvents', () => {
         expect(failed.slice(0, 2)).toEqual([0, 1]);
       }
       expect(sink.messages).toEqual([]);
-      expect((await ownerRows(client, tables, other.user_id)).batches).toHaveLength(1);
+      expect((await batchesAndJobs(client, tables, other.user_id)).batches).toHaveLength(1);
       // Requests that silence struck never pass.
       if (strike !== silence) await proxy.quiet(user);
       proxy.plan(user);
@@ -558,7 +558,7 @@ describe('applyEvents', () => {
     const outcome = async (owner: string, bodies: readonly unknown[]) => {
       await deliverAll(bodies);
       expect(await recountOf(client, tables, owner)).toEqual([]);
-      const { batches, jobs } = await ownerRows(client, tables, owner);
+      const { batches, jobs } = await batchesAndJobs(client, tables, owner);
       // How often a row was written depends on the order; what it says does not.
       return JSON.parse(
         JSON.stringify([...batches, ...jobs], (name, value) => (name === 'rev' ? undefined : value)).replaceAll(
@@ -720,7 +720,7 @@ describe('applyEvents', () => {
     const failed = await deliver(bodies, 1, () => (asked++ < 10 ? 600_000 : 0));
     expect(failed).toHaveLength(4);
     expect(await deliver(failed.map((at) => bodies[at]))).toEqual([]);
-    for (const owner of owners) expect((await ownerRows(client, tables, owner)).batches).toHaveLength(1);
+    for (const owner of owners) expect((await batchesAndJobs(client, tables, owner)).batches).toHaveLength(1);
   });
 
   it('answers in time when DynamoDB does not', async () => {

@@ -37,33 +37,6 @@ describe('cancelBatch', () => {
     expect(await sound(user)).toEqual(rows);
   });
 
-  it('leaves finished jobs as they are', async () => {
-    const user = 'finished jobs';
-    const { createBatch, recordJobStatus } = writer();
-    await createBatch(user, newBatch(1, { jobs: jobs(0, 4) }));
-    await recordJobStatus(user, uuid('a', 0), { status: 'DONE' });
-    await recordJobStatus(user, uuid('a', 1), { status: 'ERROR', errors: ['x'] });
-    await recordJobStatus(user, uuid('a', 2), { status: 'RUNNING' });
-    await canceler()(user, uuid('b', 1));
-    const { jobs: rows } = await sound(user);
-    expect(rows.map(({ status }) => status)).toEqual(['DONE', 'ERROR', 'CANCELED', 'CANCELED']);
-    await expect(recordJobStatus(user, uuid('a', 3), { status: 'DONE' })).rejects.toMatchObject({ status: 409 });
-  });
-
-  it.each<BatchStatus>(['DONE', 'ERROR', 'TIMED_OUT'])('refuses a batch that is %s', async (status) => {
-    const user = `is ${status}`;
-    const { createBatch, recordBatchStatus } = writer();
-    await createBatch(user, newBatch(1, { jobs: jobs(0, 2) }));
-    await recordBatchStatus(user, uuid('b', 1), { status });
-    const before = await sound(user);
-    await expect(canceler()(user, uuid('b', 1))).rejects.toMatchObject({ name: 'IllegalTransition' });
-    expect(await sound(user)).toEqual(before);
-  });
-
-  it('knows no batch of another user', async () => {
-    await expect(canceler()('nobody', uuid('b', 1))).rejects.toMatchObject({ name: 'NotFound' });
-  });
-
   it('leaves a sound start when it dies after each transaction, closed to jobs, and goes on from there', async () => {
     for (let most = 0, finished = false; !finished; most++) {
       const user = `dies after ${most}`;

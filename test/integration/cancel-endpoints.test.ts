@@ -13,7 +13,7 @@ import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gat
 import { loadHandlers } from '../support/handlers.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -57,12 +57,13 @@ describe('PATCH /api/v2/batches/{batch_id}/cancel', () => {
     await recordJobStatus(user, uuid('a', 1), { status: 'DONE' });
     await recordJobStatus(user, uuid('a', 2), { status: 'RUNNING' });
     await recordJobStatus(user, uuid('a', 3), { status: 'CANCELING' });
+    await recordJobStatus(user, uuid('a', 5), { status: 'ERROR', errors: ['x'] });
     const { status, data } = await cancelBatch();
     expect(status).toBe(200);
     expect(data).toMatchObject({ id: batchId, status: 'CANCELED', open: false, complete: true });
-    expect(data.jobs_count_per_status).toMatchObject({ DONE: 1, CANCELED: 4, PENDING: 0, RUNNING: 0, CANCELING: 0 });
+    expect(data.jobs_count_per_status).toMatchObject({ DONE: 1, ERROR: 1, CANCELED: 3, PENDING: 0 });
     const rows = await sound();
-    expect(rows.jobs.map((job) => job.status)).toEqual(['DONE', ...Array(4).fill('CANCELED')]);
+    expect(rows.jobs.map((job) => job.status)).toEqual(['DONE', ...Array(3).fill('CANCELED'), 'ERROR']);
     for (const job of rows.jobs.slice(1)) expect(job.end_timestamp).not.toBeNull();
     expect((await ask('getBatch', { path: { batch_id: batchId } })).data).toMatchObject(data);
     expect(await cancelBatch()).toEqual({ status, data });
@@ -187,7 +188,7 @@ describe('PATCH /api/v1/batches/cancel', () => {
     });
     const rows = await sound();
     expect(rows.jobs.map((job) => job.status)).toEqual(['CANCELED', 'DONE', 'CANCELED']);
-    expect((await ownerRows(client, names, 'auth0|bob')).batches).toMatchObject([{ status: 'PENDING', rev: 0 }]);
+    expect((await batchesAndJobs(client, names, 'auth0|bob')).batches).toMatchObject([{ status: 'PENDING', rev: 0 }]);
     expect(await cancel(ids)).toEqual({ status, data });
     expect(await sound()).toEqual(rows);
     expect(await cancel([])).toEqual({ status: 200, data: { batches: [], errors: {} } });

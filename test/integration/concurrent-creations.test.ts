@@ -9,7 +9,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { uuid } from '../support/new-batch.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 
 const { client, names } = await functionEnvironment();
@@ -64,10 +64,14 @@ describe(`POST /api/v1/batches by ${senders} senders at once`, () => {
       }),
     );
 
-    const { batches, jobs } = await ownerRows(client, names, user);
+    const { batches, jobs } = await batchesAndJobs(client, names, user);
     expect(idsOf(batches).sort()).toEqual(created.flat().sort());
     expect(batches.map(({ seq }) => seq)).toEqual(batches.map((_, at) => at));
     expect(jobs.map(({ seq }) => seq)).toEqual(jobs.map((_, at) => at));
+    for (const rows of [batches, jobs]) {
+      const times = rows.map(({ created_at }) => created_at);
+      expect(times).toEqual([...new Set(times)].sort());
+    }
     for (const { id, jobs_count } of batches) {
       const orders = jobs.filter(({ batch_id }) => batch_id === id).map(({ creation_order }) => creation_order);
       expect(orders).toEqual(Array.from({ length: jobs_count }, (_, at) => at));

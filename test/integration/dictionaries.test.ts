@@ -21,7 +21,7 @@ import { loadList } from '../support/load-list.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
@@ -50,7 +50,7 @@ async function createBatches(userId: string, count: number) {
 
 async function expectSound(userId: string) {
   expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-  const { batches, jobs } = await ownerRows(client, tables, userId);
+  const { batches, jobs } = await batchesAndJobs(client, tables, userId);
   for (const { project_id, device_type } of batches) {
     for (const parameters of [{ project_id: [project_id] }, { device_type: [device_type] }]) {
       const query = BatchListQuery.parse(parameters);
@@ -98,7 +98,7 @@ describe('creations with new texts', () => {
     await writerOf(overtaken).createBatch(userId, newBatch(9, { project_id: project(9) }));
     expect(isOvertaken).toBe(true);
     await expectSound(userId);
-    const projects = (await ownerRows(client, tables, userId)).batches.map(({ project_id }) => project_id);
+    const projects = (await batchesAndJobs(client, tables, userId)).batches.map(({ project_id }) => project_id);
     expect(projects).toEqual([0, 8, 9].map(project));
   });
 

@@ -15,7 +15,7 @@ import { dyingClient } from '../support/dying-client.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { clocksOf, keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
@@ -469,11 +469,11 @@ describe('any calls in any order', () => {
         const given = new Set<string>();
         /** An addition that dies after its first transaction. */
         const addInPart = async (batch: string) => {
-          const known = new Set((await ownerRows(client, names, user)).jobs.map(({ id }) => id));
+          const known = new Set((await batchesAndJobs(client, names, user)).jobs.map(({ id }) => id));
           await workerStack(dyingClient(client, 1).client, names, clock)
             .add(user, batch, 100)
             .catch(() => undefined);
-          const { batches: rows, jobs } = await ownerRows(client, names, user);
+          const { batches: rows, jobs } = await batchesAndJobs(client, names, user);
           const call = rows.find(({ id }) => id === batch)?.pending_calls?.at(-1);
           const job_ids = jobs.flatMap(({ id }) => (known.has(id) ? [] : [id]));
           if (job_ids.length > 0 && typeof call === 'object') cut.push({ batch, job_ids, id: call.id });
@@ -535,7 +535,7 @@ describe('any calls in any order', () => {
         }
         await expectSound(user, device);
         for (const times of ends.values()) expect(times).toBe(1);
-        const { jobs } = await ownerRows(client, names, user);
+        const { jobs } = await batchesAndJobs(client, names, user);
         for (const job of jobs) if (ends.has(job.id)) expect(job.status).toBe('DONE');
         // Whatever happened: what was cut short is ended, and workers that live finish what is
         // closed.

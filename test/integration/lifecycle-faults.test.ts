@@ -1,12 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
+import { copiesOf } from '../support/copy-owner.ts';
 import { rotate } from '../support/depth.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
 import { smallLists } from '../support/small-lists.ts';
@@ -29,21 +30,29 @@ const operations: Readonly<Record<string, (writer: Writer, userId: string) => Pr
   closeBatch: (writer, user) => writer.closeBatch(user, newBatch(0).id),
 };
 
-/** Runs the operation for a new owner with some rows. `intercept` handles its calls. */
-async function tryOperation(userId: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
+let newOwner: Awaited<ReturnType<typeof copiesOf>>;
+let before: ReturnType<typeof modelOf>;
+
+beforeAll(async () => {
   const writer = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
-  await writer.createBatches(userId, [
+  await writer.createBatches('template', [
     newBatch(0, { open: true, jobs: [newJob(0)] }),
     newBatch(1, { jobs: [newJob(1), newJob(2)], tags: ['a'] }),
   ]);
-  const before = modelOf(await ownerRows(client, tables, userId));
+  before = modelOf(await batchesAndJobs(client, tables, 'template'));
+  newOwner = await copiesOf(client, tables, 'template');
+});
+
+/** Runs the operation for a new owner with some rows. `intercept` handles its calls. */
+async function tryOperation(owner: string, operation: string, intercept: (call: Call) => ReturnType<Call['send']>) {
+  const userId = await newOwner(owner);
   const faulty = writeApi(interceptedClient(client, intercept), tables, { lists: smallLists(rowsPerBlock) });
   const error = await operations[operation]!(faulty, userId).then(
     () => undefined,
     (thrown: Error) => thrown,
   );
   expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-  return { error, before, after: modelOf(await ownerRows(client, tables, userId)) };
+  return { error, after: modelOf(await batchesAndJobs(client, tables, userId)) };
 }
 
 describe.each(Object.keys(operations))('%s', (operation) => {
@@ -89,7 +98,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
     );
 
   it('throws TooBusy and changes nothing while contention lasts', async () => {
-    for (const { name, command, struck, error, before, after } of await lasting(contention)) {
+    for (const { name, command, struck, error, after } of await lasting(contention)) {
       if (struck === 0) continue;
       expect({ name, command, error: error?.name, after }).toEqual({ name, command, error: 'TooBusy', after: before });
     }
@@ -97,7 +106,7 @@ describe.each(Object.keys(operations))('%s', (operation) => {
 
   it('throws a lasting failure, with its change made in full or not at all', async () => {
     const { after: expected } = await tryOperation(`${operation} whole`, operation, (call) => call.send());
-    for (const { name, command, struck, error, before, after } of await lasting(failures)) {
+    for (const { name, command, struck, error, after } of await lasting(failures)) {
       if (struck === 0) continue;
       expect(error?.cause).toHaveProperty('message', 'injected');
       expect(struck).toBeLessThanOrEqual(9);
@@ -143,7 +152,7 @@ describe('applyEvents', () => {
       eventsOf('failing'),
     );
     expect(errors.map((error) => error?.name)).toEqual(Array(4).fill('DependencyFailed'));
-    expect((await ownerRows(client, tables, 'failing')).batches).toEqual([]);
+    expect((await batchesAndJobs(client, tables, 'failing')).batches).toEqual([]);
   });
 
   it('stops at a failing event, even when the next one has a transaction of its own', async () => {
@@ -159,7 +168,7 @@ describe('applyEvents', () => {
     );
     const errors = await writeApi(failing, tables, { lists: smallLists(rowsPerBlock) }).applyEvents(events);
     expect(errors.map((error) => error?.name)).toEqual(['DependencyFailed', 'DependencyFailed']);
-    expect((await ownerRows(client, tables, 'overtaken')).batches).toEqual([]);
+    expect((await batchesAndJobs(client, tables, 'overtaken')).batches).toEqual([]);
   });
 
   it('applies a whole delivery in one transaction', async () => {

@@ -6,7 +6,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { type Change, emptyModel, type Model, modelOf, modelWriter, operations } from '../support/lifecycle-model.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -45,7 +45,7 @@ class Together implements fc.AsyncCommand<{ state: Model }, Real> {
       Promise.all(this.operations.map((operation, at) => outcomeOf(operation.perform(writers[at]!, userId)))),
     );
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-    const state = modelOf(await ownerRows(client, tables, userId));
+    const state = modelOf(await batchesAndJobs(client, tables, userId));
     const possible = permutations(this.operations.map((_, at) => at)).map((order) => {
       let next = model.state;
       const results: string[] = [];
@@ -102,25 +102,6 @@ describe('lifecycle', () => {
       trials(7, 80),
     );
   });
-
-  it('creates one sequence without gaps when many writers create at once', async () => {
-    const userId = `crowd ${seed}`;
-    const writer = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
-    await writer.createBatch(userId, newBatch(0, { open: true }));
-    await Promise.all([
-      ...Array.from({ length: 6 }, (_, at) =>
-        writer.createBatch(userId, newBatch(1 + at, { jobs: [newJob(2 * at), newJob(2 * at + 1)] })),
-      ),
-      ...Array.from({ length: 4 }, (_, at) => writer.addJobs(userId, newBatch(0).id, [newJob(100 + at)])),
-    ]);
-    expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-    const { batches, jobs } = await ownerRows(client, tables, userId);
-    expect(batches.map((batch) => batch.seq)).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    expect(jobs).toHaveLength(16);
-    for (const rows of [batches, jobs]) {
-      expect(rows.map((row) => row.created_at)).toEqual([...new Set(rows.map((row) => row.created_at))].sort());
-    }
-  });
 });
 
 type Writer = ReturnType<typeof writeApi>;
@@ -170,7 +151,7 @@ describe('two writers that have both read before either writes', () => {
     });
     expect(await outcomeOf(changes[second]!(writeApi(late, tables, early), together))).toBe(expected);
     expect(await recountOf(client, tables, together, 1)).toEqual([]);
-    const [one, other] = await Promise.all([apart, together].map((userId) => ownerRows(client, tables, userId)));
+    const [one, other] = await Promise.all([apart, together].map((userId) => batchesAndJobs(client, tables, userId)));
     expect(modelOf(other!)).toEqual(modelOf(one!));
     expect(other!.batches.map((row) => [row.device_status, row.jobs_count_per_status])).toEqual(
       one!.batches.map((row) => [row.device_status, row.jobs_count_per_status]),

@@ -6,7 +6,6 @@ import { Batch } from '../../functions/schemas/batch.ts';
 import { PageOf } from '../../functions/schemas/envelope.ts';
 import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Job } from '../../functions/schemas/job.ts';
-import { trials } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadList } from '../support/load-list.ts';
@@ -19,7 +18,6 @@ const endpoints: Record<'listBatches' | 'listJobs', Handler> = {
 };
 
 const owner = 'auth0|alice';
-const guest = 'auth0|guest';
 const sample = <Value>(rows: fc.Arbitrary<Value>, seed: number) => fc.sample(rows, { numRuns: 1, seed })[0] as Value;
 const plainBatches = sample(batchRows(owner, 120), 1);
 const batchIds = plainBatches.slice(0, 2).map(({ id }) => id);
@@ -29,12 +27,10 @@ const batches = plainBatches.map((batch, seq) => ({
   open: seq % 3 === 0,
   jobs_count: jobs.filter((job) => job.batch_id === batch.id).length,
 }));
-const batchesOfGuest = sample(batchRows(guest, 3), 3);
 
 beforeAll(async () => {
   await loadList(client, names, { list: batchList, userId: owner, rows: batches });
   await loadList(client, names, { list: jobList, userId: owner, rows: jobs });
-  await loadList(client, names, { list: batchList, userId: guest, rows: batchesOfGuest });
 });
 
 async function ask(route: 'listBatches' | 'listJobs', query: GatewayRequest['query'] = {}, userId = owner) {
@@ -91,43 +87,13 @@ describe.each([
     expect(answer.pagination).toEqual({ total: rows.length, start: Number(offset), end: Number(offset) });
   });
 
-  it('shows a user neither the rows of another nor their number', async () => {
-    const [row] = rows;
-    for (const query of [{ id: row?.id ?? '' }, { id__starts_with: row?.id ?? '' }, { user_id: owner }]) {
-      expect((await ask(route, query)).answer.pagination.total).toBeGreaterThan(0);
-      expect((await ask(route, query, guest)).answer).toMatchObject({ data: [], pagination: { total: 0 } });
-    }
-    expect((await ask(route, {}, 'nobody')).answer).toMatchObject({ data: [], pagination: { total: 0 } });
-    expect((await ask(route, { user_id: guest })).answer).toMatchObject({ data: [], pagination: { total: 0 } });
-    expect((await ask(route, { user_id: [guest, owner] })).answer.pagination.total).toBe(rows.length);
-  });
-
-  it.each([
-    ['limit=0', 'limit', 'greater_than'],
-    ['limit=101', 'limit', 'less_than'],
-    ['limit=x', 'limit', 'int_parsing'],
-    ['limit=', 'limit', 'int_parsing'],
-    ['offset=-1', 'offset', 'greater_than_equal'],
-    ['order_by=colour', 'order_by', 'enum'],
-    ['order_by_direction=asc', 'order_by_direction', 'enum'],
-    ['start_date=soon', 'start_date', 'datetime_parsing'],
-    ['created_after=soon', 'created_after', 'datetime_parsing'],
-    ['end_date=2026-02-30', 'end_date', 'datetime_parsing'],
-    [`id__starts_with=${'a'.repeat(257)}`, 'id__starts_with', 'string_too_long'],
-    [Array(101).fill('user_id=a').join('&'), 'user_id', 'too_long'],
-  ])('refuses %.30s', async (query, name, type) => {
-    const { statusCode, answer } = await ask(route, query);
+  it('reports every fault at once, with its place in an array', async () => {
+    const { statusCode, answer } = await ask(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
     expect(statusCode).toBe(422);
     const { status, message, code, data, detail } = ValidationErrorBody.parse(answer);
     expect({ status, message, code }).toEqual({ status: 'fail', message: 'Unprocessable Entity', code: '422' });
-    expect(detail).toEqual([{ loc: ['query', name], msg: expect.any(String), type }]);
     expect(data.description).toEqual(detail);
-  });
-
-  it('reports every fault at once, with its place in an array', async () => {
-    const { answer } = await ask(route, 'limit=0&offset=x&status=DONE&status=done&id=1&order_by=x');
-    const faults = answer.detail.map(({ loc, type }: { loc: unknown[]; type: string }) => [...loc, type]);
-    expect(faults).toEqual([
+    expect(detail.map(({ loc, type }) => [...loc, type])).toEqual([
       ['query', 'order_by', 'enum'],
       ['query', 'limit', 'greater_than'],
       ['query', 'offset', 'int_parsing'],
@@ -152,63 +118,6 @@ describe.each([
   it('ignores parameters that it does not know', async () => {
     expect((await ask(route, 'colour=red&limit[]=0&__proto__=1&constructor=2')).answer.pagination.total).toBe(
       rows.length,
-    );
-  });
-
-  it('never fails, whatever the query', async () => {
-    const name = fc.constantFrom(
-      'id',
-      'id__starts_with',
-      'project_id',
-      'user_id',
-      'batch_id',
-      'device_type',
-      'status',
-      'open',
-      'complete',
-      'min_jobs',
-      'max_runs',
-      'start_date',
-      'created_after',
-      'has_errors',
-      'queue_priority',
-      'tag',
-      'origin',
-      'errors',
-      'offset',
-      'limit',
-      'order_by',
-    );
-    const value = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 40 }),
-      fc.constantFrom(
-        '',
-        '0',
-        '-1',
-        '1',
-        'true',
-        'DONE',
-        'id',
-        'LOW',
-        'CLIENT',
-        '2026-01-01',
-        '9999-12-31T23:59:59Z',
-        '0001-01-01',
-        '\u0000',
-        '\ud800',
-        '9007199254740991',
-        '-9007199254740991',
-        batchIds[0] ?? '',
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.dictionary(name, fc.array(value, { minLength: 1, maxLength: 3 }), { maxKeys: 4 }),
-        async (query) => {
-          expect([200, 422]).toContain((await ask(route, query)).statusCode);
-        },
-      ),
-      trials(50, 1_000),
     );
   });
 });

@@ -10,7 +10,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows } from '../support/owner-rows.ts';
+import { batchesAndJobs } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
@@ -75,7 +75,7 @@ const certain = [1, 9, 17].map((row, call) => ({
 }));
 
 async function commitChanges(userId: string, { row, status, second }: Change) {
-  const batch = (await ownerRows(client, tables, userId)).batches[row];
+  const batch = (await batchesAndJobs(client, tables, userId)).batches[row];
   if (batch === undefined || batch.status === 'DONE') return;
   const time = `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
   const times = { start_datetime: time, ...(status === 'DONE' && { end_datetime: time }) };
@@ -93,7 +93,7 @@ describe('a list of rows, some of them sealed', () => {
     for (const { query: parameters, change, call, ...sealed } of scenes) {
       const sealAt = (segment: number) => sealSegment({ client, tables, userId }, lists.batch, segment);
       const query = BatchListQuery.parse(parameters);
-      const before = listOf((await ownerRows(client, tables, userId)).batches, query as never);
+      const before = listOf((await batchesAndJobs(client, tables, userId)).batches, query as never);
       let calls = 0;
       const reader = interceptedClient(client, async ({ send }) => {
         if (calls++ === call) {
@@ -104,7 +104,7 @@ describe('a list of rows, some of them sealed', () => {
         return send();
       });
       const { items, total } = await listBatches(reader, tables, smallLists(rowsPerBlock))(userId, query);
-      const after = listOf((await ownerRows(client, tables, userId)).batches, query as never);
+      const after = listOf((await batchesAndJobs(client, tables, userId)).batches, query as never);
       const answer = { ids: items.map(({ id }) => id), total };
       if (calls > call) during++;
       if (JSON.stringify(before) !== JSON.stringify(after)) changed++;

@@ -12,7 +12,7 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows } from '../support/owner-rows.ts';
+import { batchesAndJobs } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -36,7 +36,7 @@ async function fillTail(userId: string) {
   }
 }
 
-const rowsOf = async (userId: string) => (await ownerRows(client, tables, userId)).batches;
+const rowsOf = async (userId: string) => (await batchesAndJobs(client, tables, userId)).batches;
 const answerOf = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
   ids: items.map(({ id }) => id),
   total,
@@ -201,7 +201,7 @@ describe('lists while rows are created and change', () => {
       const status = number % 2 ? ('RUNNING' as const) : ('PAUSED' as const);
       return writer.recordBatchStatus(userId, batch, { status, start_datetime: second });
     };
-    let before = await ownerRows(client, tables, userId);
+    let before = await batchesAndJobs(client, tables, userId);
     for (const [number, write] of steps.entries()) {
       const [first, second, ofJobs] = asked[number]!;
       const lists = [first, second].map((query) => BatchListQuery.parse(asParameters(query)));
@@ -211,7 +211,7 @@ describe('lists while rows are created and change', () => {
         listJobs(client, tables, smallLists(rowsPerBlock))(userId, jobQuery),
         perform(number, write),
       ]);
-      const after = await ownerRows(client, tables, userId);
+      const after = await batchesAndJobs(client, tables, userId);
       for (const [at, answer] of answers.entries()) {
         const states = [before, after].map(({ batches: rows }) => listOf(rows, lists[at] as never));
         expect(states, `seed ${seed}, write ${number}: ${JSON.stringify(lists[at])}`).toContainEqual(answerOf(answer));

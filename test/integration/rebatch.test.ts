@@ -15,7 +15,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -143,7 +143,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     const first = await ask('status=DONE', { key: 'again' });
     expect(await ask('status=DONE', { key: 'again' })).toEqual(first);
     expect((await ask('status=ERROR', { key: 'again' })).status).toBe(409);
-    expect((await ownerRows(client, names, user)).batches).toHaveLength(2);
+    expect((await batchesAndJobs(client, names, user)).batches).toHaveLength(2);
   });
 
   it('answers a repeated key with the same batch when the jobs have changed since', async () => {
@@ -161,7 +161,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
       { id: job!.id, status: 'ERROR' },
       { status: 'PENDING' },
     ]);
-    expect((await ownerRows(client, names, user)).batches).toHaveLength(2);
+    expect((await batchesAndJobs(client, names, user)).batches).toHaveLength(2);
   });
 
   const repeat = (through: typeof client, idempotencyKey: string) =>
@@ -171,7 +171,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     await createBatch(user, newBatch(1, { jobs: Array.from({ length: 150 }, (_, at) => newJob(at)) }));
     await recordJobStatus(user, uuid('a', 7), { status: 'DONE' });
     await expect(repeat(dyingClient(client, 1).client, 'k')).rejects.toThrow('killed');
-    const { batches, jobs } = await ownerRows(client, names, user);
+    const { batches, jobs } = await batchesAndJobs(client, names, user);
     const begun = jobs.filter(({ batch_id }) => batch_id === batches.at(-1)!.id);
     expect(batches.at(-1)).toMatchObject({ creating: true });
     expect(begun.length).toBeLessThan(149);
@@ -211,7 +211,7 @@ describe('POST /api/v1/batches/{batch_id}/rebatch', () => {
     expect(data).toMatchObject({ jobs_count: 150, parent_id: source, sequence_builder: null });
     expect(data).not.toHaveProperty('jobs');
     expect(JSON.parse(sink.messages[0]!.body)).toEqual({ user_id: user, batch_id: data.id });
-    const { batches, jobs } = await ownerRows(client, names, user);
+    const { batches, jobs } = await batchesAndJobs(client, names, user);
     expect(batches[1]).not.toHaveProperty('creating');
     expect(jobs.slice(150).map(({ parent_id }) => parent_id)).toEqual(jobs.slice(0, 150).map(({ id }) => id));
     expect(await recountOf(client, names, user)).toEqual([]);

@@ -8,7 +8,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
-import { ownerRows } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows } from '../support/owner-rows.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -115,7 +115,7 @@ describe('npm run repair', () => {
     const ofMany = await createTables(client, `repair-many-${Date.now()}-`);
     const userIds = Array.from({ length: 6 }, (_, number) => `user ${number}`);
     for (const userId of userIds) await writeApi(client, ofMany).createBatch(userId, newBatch(0));
-    const [row] = (await ownerRows(client, ofMany, 'user 0')).batches;
+    const [row] = (await batchesAndJobs(client, ofMany, 'user 0')).batches;
     // More device types than a dictionary holds.
     const rows = Array.from({ length: 256 }, (_, number) => ({
       ...row,

@@ -11,16 +11,15 @@ import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { fromMilliseconds } from '../../functions/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
+import { copiesOf } from '../support/copy-owner.ts';
 import { createTables } from '../support/create-tables.ts';
 import { cases } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
-import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
-import { writeAll } from '../support/load-list.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -30,19 +29,13 @@ const lists = smallLists(rowsPerBlock);
 const updatedAt = lists.job.columns.updated_at!;
 const { client, tables } = await ownTables();
 const writer = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
-let template: readonly (readonly [table: string, item: Item])[];
+/** Makes an owner of seven batches. */
+let owner: Awaited<ReturnType<typeof copiesOf>>;
 
 type Item = Record<string, unknown>;
 
+/** Two jobs each, some tagged and under way; the oldest jobs are sealed. */
 beforeAll(async () => {
-  template = await writtenOwner();
-});
-
-/**
- * All items of an owner of seven batches, two jobs each, some tagged and under way; the oldest jobs
- * are sealed.
- */
-async function writtenOwner(): Promise<typeof template> {
   const userId = 'template';
   const { createBatches, recordBatchStatus, recordJobStatus } = writer();
   const batches = Array.from({ length: 7 }, (_, number) =>
@@ -53,19 +46,8 @@ async function writtenOwner(): Promise<typeof template> {
   await recordBatchStatus(userId, newBatch(4).id, { status: 'RUNNING', start_datetime: time });
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
   await sealSegment({ client, tables, userId }, lists.job, 0);
-  const names = [tables.Batches, tables.Jobs, tables.Columns];
-  const items = await Promise.all(names.map((table) => itemsOfOwner(client, table, userId)));
-  return names.flatMap((table, at) => items[at]!.map((item) => [table, item] as const));
-}
-
-/** An owner with the template's items. */
-async function owner(user_id: string): Promise<string> {
-  await writeAll(
-    client,
-    template.map(([table, item]) => [table, { ...item, user_id }]),
-  );
-  return user_id;
-}
+  owner = await copiesOf(client, tables, userId);
+});
 
 const repairOf = (userId: string, fix = true, through = client) =>
   repairUser({ client: through, tables, userId }, { fix, lists });
@@ -170,7 +152,7 @@ const damages: Readonly<Record<string, Damage>> = {
   'a sealed block of other bytes': copy('j#u#0000000', 'j#u#0000001'),
   'a lost sealed block': lose('j#r#0000001'),
   'rows without numbers': async (user_id) => {
-    for (const row of (await ownerRows(client, tables, user_id)).batches) {
+    for (const row of (await batchesAndJobs(client, tables, user_id)).batches) {
       const { seq, rev, written_at, ...rest } = row;
       await put('Batches', rest);
     }
@@ -244,7 +226,7 @@ describe('repairUser', () => {
 
   async function expectSound(userId: string, message?: string) {
     expect(await recountOf(client, tables, userId, rowsPerBlock), message).toEqual([]);
-    const { batches, jobs } = await ownerRows(client, tables, userId);
+    const { batches, jobs } = await batchesAndJobs(client, tables, userId);
     for (const rows of [batches, jobs]) {
       const numbers = rows.map(({ seq }) => seq);
       expect(numbers, message).toEqual([...rows.keys()]);
@@ -300,12 +282,12 @@ describe('repairUser', () => {
     await expect(createBatch(userId, newBatch(9, { jobs: [newJob(90)] }))).rejects.toThrow(lost);
     await expect(recordBatchStatus(userId, newBatch(5).id, { status: 'RUNNING' })).rejects.toThrow(CorruptData);
     await expect(recordJobStatus(userId, newJob(10).id, { status: 'RUNNING' })).rejects.toThrow(CorruptData);
-    const { batches, jobs } = await ownerRows(client, tables, userId);
+    const { batches, jobs } = await batchesAndJobs(client, tables, userId);
     expect({ batches, jobs }).toEqual({ batches: sound.batches, jobs: sound.jobs });
     await repairOf(userId);
     expect(await ownerRows(client, tables, userId)).toEqual(sound);
     await createBatch(userId, newBatch(8));
-    expect((await ownerRows(client, tables, userId)).batches.at(-1)).toMatchObject({ id: newBatch(8).id, seq: 7 });
+    expect((await batchesAndJobs(client, tables, userId)).batches.at(-1)).toMatchObject({ id: newBatch(8).id, seq: 7 });
   });
 
   it('names what it cannot mend, and then leaves everything as it is', async () => {
@@ -330,9 +312,9 @@ describe('repairUser', () => {
   it('moves on the version of a row, so that a writer who has read it before does not undo the repair', async () => {
     const userId = await owner('version');
     await damages['a wrong count of jobs']!(userId);
-    const found = (await ownerRows(client, tables, userId)).batches[2];
+    const found = (await batchesAndJobs(client, tables, userId)).batches[2];
     await repairOf(userId);
-    const mended = (await ownerRows(client, tables, userId)).batches[2];
+    const mended = (await batchesAndJobs(client, tables, userId)).batches[2];
     expect(mended).toEqual({ ...found, jobs_count: 2, rev: Number(found?.rev) + 1 });
   });
 
@@ -363,7 +345,7 @@ describe('repairUser, interrupted at any write,', () => {
     const outcomes: string[] = [];
     for (let writes = 1; ; writes++) {
       const userId = await owner(`interrupted ${damage} ${writes}`);
-      const { batches } = await ownerRows(client, tables, userId);
+      const { batches } = await batchesAndJobs(client, tables, userId);
       await damages[damage]!(userId);
       await damages['a wrong count of jobs']!(userId);
       await damages['a sealed block of other bytes']!(userId);

@@ -25,7 +25,7 @@ import { interruptedClient } from '../support/interrupted-client.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows } from '../support/owner-rows.ts';
 import { batchRows } from '../support/random-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -200,7 +200,7 @@ function expected(rows: readonly Row[], { matches = () => true, by }: Question, 
 
 async function expectRightAnswers(lists: OwnerLists, userId: string, questions: readonly Question[]) {
   const read = listReader({ client, tables, list: lists.batch });
-  const { batches } = await ownerRows(client, tables, userId);
+  const { batches } = await batchesAndJobs(client, tables, userId);
   for (const question of questions) {
     for (const direction of ['ASC', 'DESC'] as const) {
       const query = queryOf(question, direction);
@@ -234,7 +234,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
 
   it('is moved by repairs, however often interrupted, after which readers and writers are right', async () => {
     const userId = await owner(`repair ${change}`);
-    const { batches } = await ownerRows(client, tables, userId);
+    const { batches } = await batchesAndJobs(client, tables, userId);
     const read = listReader({ client, tables, list: batch });
     const expectRefusals = async () => {
       for (const question of questions) {
@@ -263,7 +263,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
       await expect(writer.createBatch(userId, newBatch(1))).rejects.toThrow(OutdatedColumns);
     });
     expect(interruptions).toBeGreaterThan(2);
-    expect((await ownerRows(client, tables, userId)).batches).toEqual(batches);
+    expect((await batchesAndJobs(client, tables, userId)).batches).toEqual(batches);
     const columns = Object.values(batch.columns).filter(isSummarized);
     expect(await summariesOf(userId)).toHaveLength(2 * columns.length);
     expect(await differencesOf(after, userId)).toEqual([]);

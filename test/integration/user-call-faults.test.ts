@@ -3,16 +3,17 @@
  * succeeds, or its repetition completes it.
  */
 
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
+import { copiesOf } from '../support/copy-owner.ts';
 import { oneOrAll, rotate } from '../support/depth.ts';
 import { contention, type Fault, failures, partly } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf, modelWriter } from '../support/lifecycle-model.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
 import { smallLists } from '../support/small-lists.ts';
@@ -58,22 +59,23 @@ const jobsOfClosed: Readonly<Record<string, number>> = {
   'time a batch out': 30,
 };
 
-/** A new user with an open batch and a closed one, one of whose jobs has ended. */
-async function newUser(name: string): Promise<string> {
-  const userId = `auth0|${users++}`;
+/** Makes users with an open batch and a closed one, one of whose jobs has ended. */
+async function newUsers(name: string): Promise<() => Promise<string>> {
+  const userId = `auth0|${name}`;
   const { createBatches, recordJobStatus } = write(client);
   await createBatches(userId, [
     newBatch(0, { open: true, jobs: [newJob(50)] }),
     newBatch(1, { jobs: jobs(1, jobsOfClosed[name] ?? 3) }),
   ]);
   await recordJobStatus(userId, uuid('a', 2), { status: 'DONE' });
-  return userId;
+  const copy = await copiesOf(client, tables, userId);
+  return () => copy(`auth0|${users++}`);
 }
 
 /** What the user has, sound; ids that follow from the user's by their order. */
 async function rowsOf(userId: string) {
   expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-  const rows = await ownerRows(client, tables, userId);
+  const rows = await batchesAndJobs(client, tables, userId);
   for (const { creating, canceling, pending_calls } of rows.batches) {
     expect([creating, canceling, pending_calls]).toEqual([undefined, undefined, undefined]);
   }
@@ -95,21 +97,22 @@ async function attempt(name: string, userId: string, intercept: (call: Call) => 
 }
 
 describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
-  /** What it leaves when nothing goes wrong, and the calls that it makes. */
-  async function callUndisturbed() {
-    const userId = await newUser(name);
-    const made: string[] = [];
-    expect(
-      await attempt(name, userId, (call) => {
-        made.push(call.name);
-        return call.send();
-      }),
-    ).toBeUndefined();
-    const right = await rowsOf(userId);
-    if (name !== 'cancel a job')
-      expect(made.filter((each) => each === 'TransactWriteCommand').length).toBeGreaterThan(1);
-    return { right, made };
-  }
+  let newUser: () => Promise<string>;
+  /** What the call leaves when nothing goes wrong, and the calls of DynamoDB that it makes. */
+  let right: unknown;
+  const made: string[] = [];
+
+  beforeAll(async () => {
+    newUser = await newUsers(name);
+    const userId = await newUser();
+    const error = await attempt(name, userId, (call) => {
+      made.push(call.name);
+      return call.send();
+    });
+    expect(error).toBeUndefined();
+    right = await rowsOf(userId);
+    if (name !== 'cancel a job') expect(made.filter(isWrite).length).toBeGreaterThan(1);
+  });
 
   const isWrite = (command: string | undefined) => command === 'TransactWriteCommand';
   const at = Object.keys(calls).indexOf(name);
@@ -119,7 +122,7 @@ describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
    * repeats the others. The reads before one transaction leave the same behind, so one of them is
    * enough.
    */
-  function strikes(made: readonly string[], faults: Readonly<Record<string, Fault>>) {
+  function strikes(faults: Readonly<Record<string, Fault>>) {
     const possible = (place: number) =>
       Object.keys(faults).filter(
         (fault) => faults[fault]!.commands.includes(made[place]!) && (isWrite(made[place]) || forReads.includes(fault)),
@@ -135,22 +138,18 @@ describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
   const forReads = ['some unprocessed keys', 'a killed function'];
 
   it('succeeds despite one fault at any of its transactions', async () => {
-    const { right, made } = await callUndisturbed();
     const faults = { ...contention, ...failures, ...partly };
     const check = async ({ place, fault }: { place: number; fault: string }) => {
-      const userId = await newUser(name);
-      let made = 0;
-      const error = await attempt(name, userId, (call) =>
-        made++ === place ? faults[fault]!.strike(call) : call.send(),
-      );
+      const userId = await newUser();
+      let at = 0;
+      const error = await attempt(name, userId, (call) => (at++ === place ? faults[fault]!.strike(call) : call.send()));
       const rows = await rowsOf(userId);
       expect({ fault, place, error, rows }, `seed ${seed}`).toEqual({ fault, place, error: undefined, rows: right });
     };
-    await sideBySide(strikes(made, faults), 8, check);
+    await sideBySide(strikes(faults), 8, check);
   });
 
   it('is completed by its repetition wherever it failed', async () => {
-    const { right, made } = await callUndisturbed();
     const lasting: Readonly<Record<string, Fault>> = {
       'an internal error': failures['an internal error']!,
       'a timeout after the effect': failures['a timeout after the effect']!,
@@ -164,7 +163,7 @@ describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
     };
     const check = async ({ place, fault }: { place: number; fault: string }) => {
       const { commands, strike } = lasting[fault]!;
-      const userId = await newUser(name);
+      const userId = await newUser();
       let at = 0;
       await attempt(name, userId, (call) =>
         at++ >= place && commands.includes(call.name) ? strike(call) : call.send(),
@@ -174,6 +173,6 @@ describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
       const rows = await rowsOf(userId);
       expect({ fault, place, error, rows }, `seed ${seed}`).toEqual({ fault, place, error: undefined, rows: right });
     };
-    await sideBySide(strikes(made, lasting), 8, check);
+    await sideBySide(strikes(lasting), 8, check);
   });
 });

@@ -11,7 +11,7 @@ import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { derivedUuid } from '../../functions/uuid.ts';
 import { newBatch, newJob, uuid } from './new-batch.ts';
-import type { OwnerRows } from './owner-rows.ts';
+import type { BatchesAndJobs } from './owner-rows.ts';
 import { smallLists } from './small-lists.ts';
 import { writeApi } from './write-api.ts';
 
@@ -80,7 +80,7 @@ export interface Change {
 }
 
 /** The stored rows in the model's form. */
-export function modelOf({ batches, jobs }: OwnerRows): Model {
+export function modelOf({ batches, jobs }: BatchesAndJobs): Model {
   return {
     batches: batches.map((row) => [row.id, modelBatch(row, jobs)]),
     jobs: jobs.map((row) => [row.id, modelJob(row)]),

@@ -8,10 +8,14 @@ import { readSnapshot } from '../../infra/repair/snapshot.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 import { smallLists } from './small-lists.ts';
 
-/** All rows of an owner in creation order, and all other items by their key. */
-export interface OwnerRows {
+/** All rows of an owner in creation order. */
+export interface BatchesAndJobs {
   readonly batches: readonly BatchRow[];
   readonly jobs: readonly JobRow[];
+}
+
+/** All rows of an owner in creation order, and all other items by their key. */
+export interface OwnerRows extends BatchesAndJobs {
   readonly columns: Readonly<Record<string, Record<string, unknown>>>;
 }
 
@@ -20,14 +24,23 @@ export async function ownerRows(
   tables: TableNames,
   userId: string,
 ): Promise<OwnerRows> {
+  const [rows, items] = await Promise.all([
+    batchesAndJobs(client, tables, userId),
+    itemsOfOwner(client, tables.Columns, userId),
+  ]);
+  return { ...rows, columns: Object.fromEntries(items.map((item) => [String(item.key), item])) };
+}
+
+/** The rows alone: a user has many more items in columns. */
+export async function batchesAndJobs(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs'>,
+  userId: string,
+): Promise<BatchesAndJobs> {
   const all = (table: string) => itemsOfOwner(client, table, userId);
-  const [batches, jobs, columns] = await Promise.all([all(tables.Batches), all(tables.Jobs), all(tables.Columns)]);
+  const [batches, jobs] = await Promise.all([all(tables.Batches), all(tables.Jobs)]);
   const bySeq = (a: { seq: number }, b: { seq: number }) => a.seq - b.seq;
-  return {
-    batches: (batches as BatchRow[]).sort(bySeq),
-    jobs: (jobs as JobRow[]).sort(bySeq),
-    columns: Object.fromEntries(columns.map((item) => [String(item.key), item])),
-  };
+  return { batches: (batches as BatchRow[]).sort(bySeq), jobs: (jobs as JobRow[]).sort(bySeq) };
 }
 
 /**

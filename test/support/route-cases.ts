@@ -513,7 +513,9 @@ function anyQuery(parameters: readonly string[], id: string): fc.Arbitrary<UserR
     { weight: 1, arbitrary: strange },
     { weight: 1, arbitrary: hostileText },
   );
-  const known = fc.constantFrom('DONE', 'RUNNING', 'ASC', 'DESC', 'id', 'runs', 'LOW', 'CLIENT', 'EMU_MPS', id);
+  const words = ['DONE', 'RUNNING', 'ASC', 'DESC', 'id', 'runs', 'LOW', 'CLIENT', 'EMU_MPS', 'true', id];
+  const bounds = ['0', '-1', '1', '9007199254740991', '-9007199254740991', '0001-01-01', '9999-12-31T23:59:59Z'];
+  const known = fc.constantFrom(...words, ...bounds);
   const values = fc.oneof(
     { weight: 8, arbitrary: fc.array(fc.oneof(hostileText, known), { minLength: 1, maxLength: 4 }) },
     { weight: 1, arbitrary: fc.constantFrom(100, 101, 2_000).map((length) => Array<string>(length).fill(id)) },
