@@ -1,8 +1,5 @@
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { call, demo, stack } from '../support/local-stack.ts';
-import { hang } from '../support/patience.ts';
+import { call, demo } from '../support/local-stack.ts';
 
 describe('GET /api/v1/jobs/{job_id}/results_link', () => {
   let job: { id: string; runs: number };
@@ -15,7 +12,7 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     link = new URL(body.data.results_link);
   });
 
-  const changed = (change: (url: URL) => void) => {
+  const changed = (change: (url: URL) => unknown) => {
     const url = new URL(link);
     change(url);
     return url;
@@ -30,37 +27,9 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     expect(Object.values(counter).reduce((sum, count) => sum + count)).toBe(job.runs);
   });
 
-  it('signs the host only, for five minutes', () => {
-    expect(link.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
-    expect(link.searchParams.get('X-Amz-Expires')).toBe('300');
-    expect(link.origin).toBe(stack.objectStoreEndpoint);
-  });
-
-  it('is null while a job has no results', async () => {
-    const [pending] = (await call('/api/v2/jobs?status=PENDING&limit=1', { token: demo.token })).body.data;
-    const { status, body } = await call(`/api/v1/jobs/${pending.id}/results_link`, { token: demo.token });
-    expect([status, body.data]).toEqual([200, { results_link: null }]);
-  });
-
   it.each([
-    [
-      'another object',
-      (url: URL) => {
-        url.pathname = url.pathname.replace(/[^/]+$/, 'other.json');
-      },
-    ],
+    ['another object', (url: URL) => Object.assign(url, { pathname: url.pathname.replace(/[^/]+$/, 'other.json') })],
     ['a longer validity', (url: URL) => url.searchParams.set('X-Amz-Expires', '900')],
-    [
-      'another date',
-      (url: URL) =>
-        url.searchParams.set(
-          'X-Amz-Date',
-          new Date()
-            .toISOString()
-            .replace(/[-:]|\.\d+/g, '')
-            .replace(/\d\dZ/, '59Z'),
-        ),
-    ],
     ['another signature', (url: URL) => url.searchParams.set('X-Amz-Signature', '0'.repeat(64))],
     ['another parameter', (url: URL) => url.searchParams.set('response-content-type', 'text/html')],
     ['one more parameter', (url: URL) => url.searchParams.set('versionId', '1')],
@@ -78,24 +47,5 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
     const response = await fetch(link.origin + link.pathname);
     expect(response.status).toBe(403);
     expect(await response.text()).toContain('<Code>AccessDenied</Code>');
-  });
-
-  it('expires', async () => {
-    const client = new S3Client({
-      endpoint: stack.objectStoreEndpoint,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    });
-    const [, bucket, ...key] = link.pathname.split('/');
-    const command = new GetObjectCommand({ Bucket: bucket, Key: key.join('/') });
-    let own = '';
-    const statusOfNewLink = async () => {
-      own = await getSignedUrl(client, command, { expiresIn: 1 });
-      return (await fetch(own)).status;
-    };
-    // A busy machine may need more than that second.
-    await expect.poll(statusOfNewLink, hang).toBe(200);
-    await expect.poll(async () => (await fetch(own)).status, hang).toBe(403);
-    expect(await (await fetch(own)).text()).toContain('Request has expired');
   });
 });

@@ -24,7 +24,7 @@ function randomNumbers(start: number): () => number {
   };
 }
 
-const batchCount = deep ? 400 : 100;
+const batchCount = deep ? 400 : 60;
 const workerCount = 16;
 const userCount = 20;
 
