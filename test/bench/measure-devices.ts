@@ -140,7 +140,8 @@ export async function* measureDevices({
     const costs: Units[] = [];
     while (costs.length < runs) {
       const [device, user] = [randomUUID(), randomUUID()];
-      // Every user has rows already, and the device a clock.
+      // Every user has rows already, and the device a clock: it was announced.
+      await stack.announce(device, {});
       await stack.create(user, { device_type: device });
       const first = await stack.claim(device, 'worker');
       await stack.report(leaseFrom(first!), first!.job.id);
@@ -183,6 +184,7 @@ export async function* measureClaims(
   const stack = workerStack(counting, tables, presentTime);
   for (const workers of [1, 4, 16]) {
     const device = randomUUID();
+    await stack.announce(device, {});
     const users = Array.from({ length: 20 }, () => randomUUID());
     for (let at = 0; at < batches / users.length; at++) {
       await Promise.all(users.map((user) => stack.create(user, { device_type: device })));
