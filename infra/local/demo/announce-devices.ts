@@ -7,7 +7,7 @@ export async function announceDevices(stack: LocalStack): Promise<void> {
   const token = await stack.issuer.token(deviceAccount);
   await Promise.all(
     Object.entries(specs).map(async ([type, text]) => {
-      const response = await fetch(`${stack.baseUrl}/api/v1/devices/${type}`, {
+      const response = await announce(`${stack.baseUrl}/api/v1/devices/${type}`, {
         method: 'PUT',
         headers: { Authorization: `Bearer ${token}` },
         body: JSON.stringify({ status: 'UP', specs: text }),
@@ -15,4 +15,12 @@ export async function announceDevices(stack: LocalStack): Promise<void> {
       if (!response.ok) throw new Error(`The device ${type} was not announced: ${await response.text()}`);
     }),
   );
+}
+
+/** On a busy machine a function may start too late for its first calls: machines repeat them. */
+async function announce(url: string, request: RequestInit): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(url, request);
+    if (response.status < 500 || attempt === 5) return response;
+  }
 }
