@@ -9,6 +9,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { StackDescription } from '../../../infra/local/greeting.ts';
+import { startPassingServer } from '../../support/passing-server.ts';
 import { type Page, withPage } from './browser.ts';
 
 interface Document {
@@ -243,6 +244,17 @@ const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined
 
   async 'nothing of it was refused or went wrong in the browser'(page) {
     assert.deepEqual(page.errors, []);
+    return undefined;
+  },
+
+  async 'a deployment behind a tunnel offers no demo account'(page) {
+    const tunnel = await startPassingServer(baseUrl, async ({ target }, pass, answer) =>
+      answer(target.startsWith('/_local/') ? { status: 404, headers: {}, body: Buffer.of() } : await pass()),
+    );
+    await page.open(`${tunnel.url}/docs`, isRendered);
+    assert.equal(await page.evaluate(`document.querySelector('.demo')`), null);
+    await page.open('about:blank', 'true');
+    await tunnel.stop();
     return undefined;
   },
 };

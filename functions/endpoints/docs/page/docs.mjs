@@ -12,7 +12,10 @@ const api = `${location.origin}${location.pathname.replace(/\/docs\/?$/, '')}`;
 /** The address that the document's snippets call. */
 const addressInSnippets = 'https://api.example.org';
 
-const isOnThisMachine = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname);
+/** Whether the local stack serves the page. A tunnel to a deployment has such an address, too. */
+const isLocalStack =
+  ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname) &&
+  (await fetch('/_local/issuer/.well-known/openid-configuration').catch(() => ({}))).ok;
 
 /** What lasts, and what ends with the tab. A browser may refuse both. */
 let [lasting, ofTab] = [{}, {}];
@@ -268,7 +271,7 @@ function SignIn({ authActions, authSelectors, getComponent }) {
   return element(
     'div',
     { className: 'sign-in' },
-    isOnThisMachine &&
+    isLocalStack &&
       !isAuthorized &&
       element('button', demo, failed ? 'There is no demo account here' : 'Use the demo account'),
     element(getComponent('authorizeBtn'), {
