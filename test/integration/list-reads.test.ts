@@ -303,34 +303,24 @@ describe('a list of batches', () => {
     expect(found).toEqual({ answer: listOf(batches, query as never), reads: reads.sort(), steps });
   });
 
-  it('reads the columns of segments that are not sealed', async () => {
-    const query = BatchListQuery.parse({ queue_priority: ['HIGH'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, lists)('unsealed', query);
-    const { answer, reads, steps } = await readsOf(list);
-    expect(answer).toEqual(listOf(batches, query as never));
-    expect(reads).toEqual([
-      'Batches/by_creation 40..47',
-      'Columns b#f#0..b#f#3',
-      'Columns b#f#0..b#f#9999999 limit 3',
-      'Columns b#f#s#0..b#f#s#9999999',
-      'Columns b#head',
-    ]);
-    expect(steps).toBe(3);
-  });
-
-  it('reads what such a segment hides and the rows of a page that comes before it at once', async () => {
-    const query = BatchListQuery.parse({ status: ['DONE'], limit: ['2'] });
-    const list = (recorded: typeof client) => listBatches(recorded, tables, lists)('unsealed', query);
-    const { answer, reads, steps } = await readsOf(list);
-    expect(answer).toEqual(listOf(batches, query as never));
-    expect(reads).toEqual([
-      'Batches/by_creation 98..99',
-      'Columns b#f#0..b#f#3',
-      'Columns b#f#0..b#f#9999999 limit 3',
-      'Columns b#f#s#0..b#f#s#9999999',
-      'Columns b#head',
-    ]);
-    expect(steps).toBe(2);
+  it.each([
+    [
+      'the columns of segments that are not sealed',
+      { queue_priority: ['HIGH'] },
+      ['Batches/by_creation 40..47', 'Columns b#f#0..b#f#3'],
+      3,
+    ],
+    [
+      'what such a segment hides and the rows of a page that comes before it at once',
+      { status: ['DONE'], limit: ['2'] },
+      ['Batches/by_creation 98..99', 'Columns b#f#0..b#f#3'],
+      2,
+    ],
+  ])('reads %s', async (_, parameters, [rows, hidden], steps) => {
+    const query = BatchListQuery.parse(parameters);
+    const found = await readsOf((recorded) => listBatches(recorded, tables, lists)('unsealed', query));
+    const first = ['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999', 'Columns b#head'];
+    expect(found).toEqual({ answer: listOf(batches, query as never), reads: [rows, hidden, ...first], steps });
   });
 
   it('reads no more of a segment whose newer part has the whole page', async () => {
