@@ -3,11 +3,12 @@
  */
 
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listBatches } from '../../functions/data/batches.ts';
 import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import { copiesOf } from '../support/copy-owner.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
@@ -25,8 +26,11 @@ const { client, tables } = await ownTables();
 const start = (second: number) => `2026-03-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
 const writerOf = () => writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
 
-/** As many started batches as a tail holds. */
-async function fillTail(userId: string) {
+/** Makes a user of as many started batches as a tail holds. */
+let newUser: Awaited<ReturnType<typeof copiesOf>>;
+
+beforeAll(async () => {
+  const userId = 'a full tail';
   for (let number = 0; number < rowsInTail; number++) {
     await writerOf().createBatch(userId, newBatch(number, { tags: ['a'], jobs: [newJob(number)] }));
     await writerOf().recordBatchStatus(userId, newBatch(number).id, {
@@ -34,7 +38,8 @@ async function fillTail(userId: string) {
       start_datetime: start(number),
     });
   }
-}
+  newUser = await copiesOf(client, tables, userId);
+});
 
 const rowsOf = async (userId: string) => (await batchesAndJobs(client, tables, userId)).batches;
 const answerOf = ({ items, total }: { items: readonly { id: string }[]; total: number }) => ({
@@ -59,8 +64,7 @@ describe('a list read while the tail moves to the blocks', () => {
   it.each(Object.entries(queries))(
     'is right where the blocks are read before, and the head after: %s',
     async (name, parameters) => {
-      const userId = `head after ${name}`;
-      await fillTail(userId);
+      const userId = await newUser(`head after ${name}`);
       const query = BatchListQuery.parse(parameters);
       const blocks: Promise<unknown>[] = [];
       let isMoved = false;
@@ -91,8 +95,7 @@ describe('a list read while the tail moves to the blocks', () => {
   it.each(Object.entries(queries))(
     'is right where the head is read before, and the blocks after: %s',
     async (name, parameters) => {
-      const userId = `head before ${name}`;
-      await fillTail(userId);
+      const userId = await newUser(`head before ${name}`);
       const before = await rowsOf(userId);
       const query = BatchListQuery.parse(parameters);
       let moved: Promise<void> | undefined;
