@@ -38,7 +38,8 @@ const attemptMilliseconds = 1_500;
 export function secretsManager(): CallSecretsManager {
   const region = requiredEnv('AWS_REGION');
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const url = new URL(process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER ?? `https://secretsmanager.${region}.${domain}`);
+  const { AWS_ENDPOINT_URL_SECRETS_MANAGER: ownEndpoint, AWS_ENDPOINT_URL: endpoint } = process.env;
+  const url = new URL(ownEndpoint ?? endpoint ?? `https://secretsmanager.${region}.${domain}`);
   const signer = new SignatureV4({ credentials: fromEnv(), region, service: 'secretsmanager', sha256: Sha256 });
 
   return async (operation, input) => {

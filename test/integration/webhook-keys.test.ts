@@ -87,6 +87,24 @@ describe('rotateWebhookKey', () => {
 });
 
 describe('secretsManager', () => {
+  it('calls the address of AWS_ENDPOINT_URL where its own variable is absent', async () => {
+    const own = process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER;
+    const asked: string[] = [];
+    const proxy = await startPassingServer(secrets.url, async ({ headers }, pass, answer) => {
+      asked.push(String(headers['x-amz-target']));
+      answer(await pass());
+    });
+    vi.stubEnv('AWS_ENDPOINT_URL', proxy.url);
+    await getWebhookKeys(secretsManager(), webhookKeyArn)();
+    expect(asked).toEqual([]);
+    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', undefined);
+    await getWebhookKeys(secretsManager(), webhookKeyArn)();
+    expect(asked).toContain('secretsmanager.GetSecretValue');
+    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', own);
+    vi.stubEnv('AWS_ENDPOINT_URL', undefined);
+    await proxy.stop();
+  });
+
   it('signs what it sends, and repeats a call that fails', async () => {
     const failures = [500, 500];
     const seen: string[] = [];
