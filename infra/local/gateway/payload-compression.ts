@@ -41,15 +41,15 @@ export async function compress(answer: Answer, accepted: string, minimumSize: nu
   };
 }
 
+/**
+ * API Gateway considers the first coding alone: `br, gzip` is answered without compression
+ * (awsdocs/amazon-api-gateway-developer-guide, pull request 32).
+ */
 function preferredCoding(accepted: string): 'gzip' | 'deflate' | undefined {
-  const weights = accepted.split(',').map((each) => {
-    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((part) => part.startsWith('q='))?.slice(2) ?? '1';
-    return { name, weight: Number(weight) };
-  });
-  const weightOf = (coding: string) =>
-    (weights.find(({ name }) => name === coding) ?? weights.find(({ name }) => name === '*'))?.weight ?? 0;
-  const [gzipWeight, deflateWeight] = [weightOf('gzip'), weightOf('deflate')];
-  if (gzipWeight > 0 && gzipWeight >= deflateWeight) return 'gzip';
-  return deflateWeight > 0 ? 'deflate' : undefined;
+  const [name, ...parameters] = accepted
+    .split(',', 1)[0]!
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
+  const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  return !isRefused && (name === 'gzip' || name === 'deflate') ? name : undefined;
 }

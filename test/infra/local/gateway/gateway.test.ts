@@ -247,6 +247,20 @@ describe('createGateway', () => {
   });
 
   it.each([
+    ['gzip, br', 'gzip'],
+    ['deflate;q=0.5, gzip', 'deflate'],
+    ['GZIP ;q=1', 'gzip'],
+    ['br, gzip', null],
+    ['*', null],
+    ['gzip;q=0, deflate', null],
+    ['identity', null],
+  ])('reads the first coding of Accept-Encoding alone: %s', async (accepted, coding) => {
+    results = () => ({ statusCode: 200, body: 'x'.repeat(100) });
+    const { headers, text } = await call('/open', { headers: { 'Accept-Encoding': accepted } });
+    expect([headers.get('content-encoding'), text]).toEqual([coding, 'x'.repeat(100)]);
+  });
+
+  it.each([
     ['?a=1;b=2&a=3', { a: ['1', '3'], b: ['2'] }],
     ['?tag=100%&x=%zz', { tag: ['100%25'], x: ['%25zz'] }],
     ['?a=%C3%BC+%2B&b=%e0%a4', { a: ['ü +'], b: ['\uFFFD'] }],
