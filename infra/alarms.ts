@@ -280,7 +280,7 @@ function deadLettersOf(queue: QueueName): AlarmDescription {
     unit: 'dead letters',
     meaning: 'A message of this queue could not be handled and waits in its dead-letter queue.',
     remedy:
-      'Read `reason` on the message: `aws sqs receive-message --message-attribute-names All`. A webhook is given up when its receiver has failed seven times: nothing of ours is wrong, and its user sees it, too. For a batch to recover the query `consumers` shows why. Correct the sender and send the event again (under the same id after 5 minutes), or move all messages back once the cause is gone: `aws sqs start-message-move-task` with the queue as `--destination-arn`, since the consumer sent most dead letters itself.',
+      'Read `reason` on the message: `aws sqs receive-message --message-attribute-names All`. For a batch to recover the query `consumers` shows why. Correct the sender and send the event again (under the same id after 5 minutes), or move all messages back once the cause is gone: `aws sqs start-message-move-task` with the queue as `--destination-arn`, since the consumer sent most dead letters itself. A message with `DDBStreamBatchInfo` is a place in a stream that was given up: delete it. Receivers of webhooks were not called about the rows there; `npm run repair -- --fix` makes up for the rest.',
     queries: {
       consumers: `filter ispresent(faults.0.message_id)
 | fields @timestamp, @log, faults.0.message_id, faults.0.disposition, faults.0.error.name, faults.0.error.message, failed, messages

@@ -40,25 +40,44 @@ const reservedMilliseconds = 3_000;
 /** What became of a message, for the log. */
 type Outcome = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead letter';
 
+/** A receiver that failed: a saved query counts them. */
+interface FailingReceiver extends Pick<WebhookMessage, 'user_id' | 'batch_id'> {
+  readonly host: string;
+  readonly outcome: Outcome;
+  readonly reason: string;
+}
+
+/** What the calls of a function have in common. */
+interface Delivery {
+  readonly timeLeft: () => number;
+  readonly failing_receivers: FailingReceiver[];
+}
+
 /**
  * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again
- * is sent anew, with its delay. After the last attempt it becomes a dead letter, with the reason. A
- * message that fails for a reason of ours is delivered again by the queue.
+ * is sent anew, with its delay. After the last attempt its user is shown why, and nothing is kept.
+ * A message that cannot be read becomes a dead letter. One that fails for a reason of ours is
+ * delivered again by the queue.
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const dispositions: Partial<Record<Outcome, number>> = {};
   const timeLeft = () => context.getRemainingTimeInMillis() - reservedMilliseconds;
+  const delivery: Delivery = { timeLeft, failing_receivers: [] };
   return consume(context, Records, async (record) => {
-    addToRequestLog({ dispositions });
-    const outcome = await deliver(record, timeLeft);
+    addToRequestLog({ dispositions, failing_receivers: delivery.failing_receivers });
+    const outcome = await deliver(record, delivery);
     dispositions[outcome] = (dispositions[outcome] ?? 0) + 1;
     return undefined;
   });
 }
 
-async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): Promise<Outcome> {
+async function deliver({ messageId, body }: SQSRecord, delivery: Delivery): Promise<Outcome> {
   const message = WebhookMessage.safeParse(parseJson(body)).data;
-  if (message === undefined) return giveUp(body, messageId, 'The message cannot be read.');
+  if (message === undefined) {
+    const attributes = { reason: 'The message cannot be read.', message_id: messageId };
+    await deadLetters.send({ body, attributes });
+    return 'dead letter';
+  }
   if (message.wait_seconds > 0) {
     await sendLater(message, message.wait_seconds);
     return 'waits';
@@ -69,8 +88,12 @@ async function deliver({ messageId, body }: SQSRecord, timeLeft: () => number): 
   const target = readWebhook(message.webhook, reach);
   // The rules have changed since it was sent. Users are shown the refusal (getWebhookAttempt).
   if ('refusal' in target) return 'dropped';
-  const result = await attempt(message, target.url, timeLeft);
-  return recordOutcome(message, nextStep(message.attempts + 1, result), messageId);
+  const next = nextStep(message.attempts + 1, await attempt(message, target.url, delivery.timeLeft));
+  const outcome = await recordOutcome(message, next);
+  if ('reason' in next) {
+    delivery.failing_receivers.push({ host: target.url.host, user_id, batch_id, outcome, reason: next.reason });
+  }
+  return outcome;
 }
 
 /** The answer, or why there was none. Throws what is not the receiver's fault. */
@@ -116,7 +139,7 @@ async function readDocument(userId: string, jobId: string, key: string): Promise
   }
 }
 
-async function recordOutcome(message: WebhookMessage, next: NextStep, messageId: string): Promise<Outcome> {
+async function recordOutcome(message: WebhookMessage, next: NextStep): Promise<Outcome> {
   const attempts = message.attempts + 1;
   switch (next.step) {
     case 'delivered':
@@ -136,7 +159,6 @@ async function recordOutcome(message: WebhookMessage, next: NextStep, messageId:
       return 'RETRYING';
     }
     case 'give up':
-      await giveUp(JSON.stringify({ ...message, attempts: 0 }), messageId, next.reason);
       await recordAttempt(message, { outcome: 'GIVEN_UP', reason: next.reason });
       return 'GIVEN_UP';
   }
@@ -147,12 +169,6 @@ async function sendLater(message: WebhookMessage, seconds: number): Promise<void
   const delaySeconds = Math.min(seconds, maxDelaySeconds);
   const body = JSON.stringify({ ...message, wait_seconds: seconds - delaySeconds });
   await queue.send({ body, attributes: {}, delaySeconds, groupId: derivedUuid(message.user_id) });
-}
-
-/** The dead letter can be moved back to the queue as it is: all attempts are made again. */
-async function giveUp(body: string, message_id: string, reason: string): Promise<'dead letter'> {
-  await deadLetters.send({ body, attributes: { reason, message_id } });
-  return 'dead letter';
 }
 
 type Recorded = Pick<WebhookAttempt, 'outcome' | 'reason'> & Partial<Pick<WebhookAttempt, 'next_attempt_at'>>;
