@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { reasons } from '../../functions/reasons.ts';
 import { type Route, routes } from '../../functions/routes.ts';
+import { tokenPattern } from '../../infra/api-body.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { stages } from '../../infra/stages.ts';
 import { synthesize } from '../support/synthesize.ts';
@@ -157,7 +158,7 @@ describe('the routes', () => {
 });
 
 describe('the authorizer', () => {
-  it('gets every Authorization header, even a malformed one, and its answer is kept for a minute', () => {
+  it('gets what may be a token, and its answer is kept for a minute', () => {
     const { token, ...others } = restApi.Body.components.securitySchemes;
     const { authorizerUri, ...authorizer } = token['x-amazon-apigateway-authorizer'];
     expect(others).toEqual({});
@@ -167,7 +168,11 @@ describe('the authorizer', () => {
       name: 'Authorization',
       'x-amazon-apigateway-authtype': 'custom',
     });
-    expect(authorizer).toEqual({ type: 'token', authorizerResultTtlInSeconds: 60 });
+    expect(authorizer).toEqual({
+      type: 'token',
+      authorizerResultTtlInSeconds: 60,
+      identityValidationExpression: tokenPattern,
+    });
     expect(readable(authorizerUri)).toContain('/functions/Api/Authorizer/invocations');
   });
 });

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { tokenPattern } from '../../infra/api-body.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
 import { audience, issuer, issuerKey, signedToken, validClaims } from '../support/token-issuer.ts';
 
@@ -192,5 +194,78 @@ describe('authorizer', () => {
   it.each(['ISSUER', 'AUDIENCE', 'JWKS_URI'])('does not start without %s', async (name) => {
     vi.stubEnv(name, '');
     await expect(coldStart()).rejects.toThrow(`The environment variable ${name} is not set.`);
+  });
+});
+
+describe('the pattern by which the gateway refuses tokens itself', () => {
+  const pattern = new RegExp(tokenPattern);
+  // In base64url they make `-` and `_`, which plain tokens hold in their signature only.
+  const x = '?????>>>>>';
+  const token = signedToken(key, { ...validClaims(), x }, { alg: key.alg, kid: key.kid, x });
+  const [header, payload, signed] = token.split('.');
+
+  it.each([
+    ...[
+      '',
+      ' ',
+      'Bearer',
+      'Bearer ',
+      token,
+      `Basic ${token}`,
+      `Bearer${token}`,
+      `Bearer\t${token}`,
+      `Bearer: ${token}`,
+    ],
+    ...[`Bearer Bearer ${token}`, `Bearer ${token} ${token}`, `Bearer ${token},Bearer ${token}`, ` Bearer ${token}`],
+    ...['Bearer abc', 'Bearer a.b', 'Bearer a.b.c.d', 'Bearer ..', `Bearer ${header}.${payload}.`, `Bearer ${token}=`],
+    ...[`Bearer .${payload}.${signed}`, `Bearer "${token}"`, `Bearer ${token}\n`, `Bearer ${token}\u00e9`],
+  ])('does not take %.40j', async (authorization) => {
+    expect(pattern.test(authorization)).toBe(false);
+    const authorize = await coldStart();
+    await expect(authorize(authorization)).rejects.toThrow('Unauthorized');
+  });
+
+  /** Changes of a good header, most of which leave it good or nearly so. */
+  const change = fc.oneof(
+    fc.record({
+      at: fc.nat(),
+      remove: fc.nat(2),
+      insert: fc.constantFrom('', ' ', '  ', '.', '-', '_', '=', '+', '\t'),
+    }),
+    fc.record({ at: fc.nat(6), remove: fc.constant(1), insert: fc.constantFrom(' ', ...'BEARERbearer') }),
+    fc.record({ at: fc.nat(), remove: fc.nat(1), insert: fc.string({ unit: 'binary', maxLength: 2 }) }),
+  );
+  const authorization = fc
+    .record({
+      scheme: fc.mixedCase(fc.constant('Bearer')),
+      spaces: fc.tuple(fc.integer({ min: 1, max: 3 }), fc.nat(3)),
+      changes: fc.array(change, { maxLength: 2 }),
+    })
+    .map(({ scheme, spaces: [before, after], changes }) =>
+      changes.reduce(
+        (text, { at, remove, insert }) => {
+          const place = at % (text.length + 1);
+          return text.slice(0, place) + insert + text.slice(place + remove);
+        },
+        `${scheme}${' '.repeat(before)}${token}${' '.repeat(after)}`,
+      ),
+    );
+
+  it('takes whatever the authorizer accepts', async () => {
+    const authorize = await coldStart();
+    const counts = { accepted: 0, refused: 0, refusedByPattern: 0 };
+    await fc.assert(
+      fc.asyncProperty(authorization, async (text) => {
+        const isAccepted = await authorize(text).then(
+          () => true,
+          () => false,
+        );
+        counts[isAccepted ? 'accepted' : 'refused']++;
+        if (!pattern.test(text)) counts.refusedByPattern++;
+        expect(pattern.test(text) || !isAccepted, text).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(100);
   });
 });

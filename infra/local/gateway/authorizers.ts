@@ -32,7 +32,7 @@ export function createAuthorizers(
     const authorizer = api.authorizers.find(({ id }) => id === authorizerId)!;
     const header = request.headers[authorizer.header];
     const token = Array.isArray(header) ? header.join(',') : (header ?? '');
-    if (token === '') throw new GatewayProblem('UNAUTHORIZED');
+    if (token === '' || !authorizer.pattern.test(token)) throw new GatewayProblem('UNAUTHORIZED');
     const path = request.path.replace(/^\//, '').replace(/(?<=.)\/$/, '');
     const methodArn = `arn:aws:execute-api:${account.region}:${account.accountId}:${api.id}/${api.stage}/${request.method}/${path}`;
     const key = `${authorizerId} ${token}`;

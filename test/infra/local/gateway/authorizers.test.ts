@@ -13,7 +13,8 @@ beforeEach(() => {
 
 /** An authorizer that allows everything, in a `verdict` of its own for each call. */
 function authorizerOf(definition: Partial<AuthorizerDefinition> = {}) {
-  const authorizer = { id: 'a', functionArn: 'f', header: 'authorization', cacheSeconds: 60, ...definition };
+  const known = { id: 'a', functionArn: 'f', header: 'authorization', cacheSeconds: 60, pattern: /^.*$/ };
+  const authorizer = { ...known, ...definition };
   const api = { id: 'api', stage: 'dev', authorizers: [authorizer] } as unknown as ApiDefinition;
   const authorize = createAuthorizers(api, account, async (_, event) => {
     asked.push((event as { authorizationToken: string }).authorizationToken);
@@ -31,6 +32,18 @@ function authorizerOf(definition: Partial<AuthorizerDefinition> = {}) {
       time: seconds * 1000,
     } as unknown as GatewayRequest);
 }
+
+describe('the pattern of an authorizer', () => {
+  it('refuses a token of another form without a call', async () => {
+    const authorize = authorizerOf({ pattern: /^Bearer [a-z]+$/ });
+    for (const token of ['Bearer A', 'Bearer', 'xBearer a', '']) {
+      await expect(authorize(token, 1_000)).rejects.toMatchObject({ responseType: 'UNAUTHORIZED' });
+    }
+    expect(asked).toEqual([]);
+    await authorize('Bearer a', 1_000);
+    expect(asked).toEqual(['Bearer a']);
+  });
+});
 
 describe('the cache of an authorizer', () => {
   it('keeps a verdict for its time to live, and asks again after that', async () => {

@@ -76,7 +76,9 @@ describe('createGateway', () => {
       resource('/private/{id}', { GET: proxy('echo', 'authorizer') }),
       resource('/unwired', { GET: proxy('missing') }),
     ],
-    authorizers: [{ id: 'authorizer', functionArn: 'authorizer', header: 'authorization', cacheSeconds: 60 }],
+    authorizers: [
+      { id: 'authorizer', functionArn: 'authorizer', header: 'authorization', cacheSeconds: 60, pattern: /^.*$/ },
+    ],
     gatewayResponses: {
       DEFAULT_5XX: {
         headers: { 'X-Request': 'context.requestId', 'X-Kind': "'own'" },

@@ -113,7 +113,7 @@ describe('readApi', () => {
         },
         { path: '/{path+}', segments: ['{path+}'], methods: { ANY: { integration: { type: 'AWS_PROXY' } } } },
       ],
-      authorizers: [{ id: 'token', functionArn, header: 'authorization', cacheSeconds: 60 }],
+      authorizers: [{ id: 'token', functionArn, header: 'authorization', cacheSeconds: 60, pattern: /^.*$/ }],
       gatewayResponses: {
         UNAUTHORIZED: {
           statusCode: 401,
@@ -153,7 +153,7 @@ describe('readApi', () => {
 
   it.each<[string, BodyParts, string]>([
     ['an authorizer of another type', { authorizer: { type: 'request' } }, 'not token'],
-    ['a validation expression', { authorizer: { identityValidationExpression: '^Bearer' } }, 'without an expression'],
+    ['an expression for a part', { authorizer: { identityValidationExpression: '^Bearer' } }, 'whole tokens only'],
     ['an authorizer that is not there', { get: { security: [{ other: [] }] } }, 'authorizer of GET /jobs/{job_id}'],
     ['two authorizers', { get: { security: [{ token: [] }, { other: [] }] } }, 'GET /jobs/{job_id} has more'],
     ['another authorization', { get: { 'x-amazon-apigateway-auth': { type: 'AWS_IAM' } } }, 'x-amazon-apigateway-auth'],
