@@ -51,6 +51,11 @@ export interface Route extends FunctionDescription {
   readonly path: string;
   /** Reachable without a token. */
   readonly public?: true;
+  /**
+   * How often callers need it, which says how many calls the stage takes. Without it: `often` for a
+   * route with a token; a public one is throttled like unknown paths.
+   */
+  readonly rate?: 'often' | 'seldom';
   /** For people with a browser: not part of the API, so the OpenAPI document leaves it out. */
   readonly page?: true;
 }
@@ -167,6 +172,7 @@ export const routes = {
   getFullResults: {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/full_results',
+    rate: 'seldom',
     entry: 'endpoints/batches/get-full-results',
     uses: {
       Batches: ['GetItem'],
@@ -190,12 +196,14 @@ export const routes = {
   setTags: {
     method: 'PATCH',
     path: '/api/v1/batches/{batch_id}/tags',
+    rate: 'seldom',
     entry: 'endpoints/batches/set-tags',
     uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites },
   },
   cancelJob: {
     method: 'PATCH',
     path: '/api/v2/jobs/{job_id}/cancel',
+    rate: 'seldom',
     entry: 'endpoints/jobs/cancel-job',
     uses: {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
@@ -207,6 +215,7 @@ export const routes = {
   cancelBatch: {
     method: 'PATCH',
     path: '/api/v2/batches/{batch_id}/cancel',
+    rate: 'seldom',
     entry: 'endpoints/batches/cancel-batch',
     uses: cancellations,
     timeoutSeconds: 28,
@@ -214,6 +223,7 @@ export const routes = {
   rebatch: {
     method: 'POST',
     path: '/api/v1/batches/{batch_id}/rebatch',
+    rate: 'seldom',
     entry: 'endpoints/batches/rebatch',
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
@@ -228,6 +238,7 @@ export const routes = {
   cancelBatches: {
     method: 'PATCH',
     path: '/api/v1/batches/cancel',
+    rate: 'seldom',
     entry: 'endpoints/batches/cancel-batches',
     uses: cancellations,
     timeoutSeconds: 28,
@@ -235,6 +246,7 @@ export const routes = {
   cancelJobs: {
     method: 'PATCH',
     path: '/api/v2/batches/{batch_id}/cancel/jobs',
+    rate: 'seldom',
     entry: 'endpoints/batches/cancel-jobs',
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
@@ -267,18 +279,21 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/devices',
     public: true,
+    rate: 'seldom',
     entry: 'endpoints/devices/list-devices',
     uses: { Devices: ['Query'], DeviceQueue: ['Query'] },
   },
   listDeviceSpecifications: {
     method: 'GET',
     path: '/api/v1/devices/specs',
+    rate: 'seldom',
     entry: 'endpoints/devices/list-device-specifications',
     uses: { Devices: ['Query'] },
   },
   getDeviceSpecification: {
     method: 'GET',
     path: '/api/v1/devices/specs/{device_type}',
+    rate: 'seldom',
     entry: 'endpoints/devices/get-device-specification',
     uses: { Devices: ['GetItem'] },
   },
@@ -292,12 +307,14 @@ export const routes = {
   announceDevice: {
     method: 'PUT',
     path: '/api/v1/devices/{device_type}',
+    rate: 'seldom',
     entry: 'endpoints/devices/announce-device',
     uses: { Devices: ['GetItem', 'UpdateItem', 'PutItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
   removeDevice: {
     method: 'DELETE',
     path: '/api/v1/devices/{device_type}',
+    rate: 'seldom',
     entry: 'endpoints/devices/remove-device',
     uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
@@ -353,12 +370,14 @@ export const routes = {
   listProjects: {
     method: 'GET',
     path: '/api/v1/projects',
+    rate: 'seldom',
     entry: 'endpoints/projects/list-projects',
     uses: { Columns: ['GetItem', 'Query'] },
   },
   submitQuizzes: {
     method: 'POST',
     path: '/api/v1/quizzes',
+    rate: 'seldom',
     entry: 'endpoints/quizzes/submit-quizzes',
     uses: { Quizzes: ['UpdateItem', 'BatchGetItem'] },
   },

@@ -6,6 +6,7 @@ import {
   EndpointAccessMode,
   EndpointType,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   MethodLoggingLevel,
   SecurityPolicy,
   SpecRestApi,
@@ -17,7 +18,7 @@ import { type FunctionDescription, otherFunctions, type Route, type RouteName, r
 import { apiBody } from './api-body.ts';
 import type { TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
-import type { StageSettings } from './stages.ts';
+import { rateClass, type StageSettings } from './stages.ts';
 
 interface ApiProps {
   readonly settings: StageSettings;
@@ -106,14 +107,8 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
     deployOptions: {
       stageName,
       tracingEnabled: true,
-      // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing
-      // reads them.
-      metricsEnabled: false,
-      // Errors only, never data. Nothing else records why an authorizer or an integration failed.
-      loggingLevel: MethodLoggingLevel.ERROR,
-      dataTraceEnabled: false,
-      throttlingRateLimit: settings.throttle.rate,
-      throttlingBurstLimit: settings.throttle.burst,
+      ...methodSettings(settings.throttle.others),
+      methodOptions: ratesOfRoutes(settings),
       accessLogDestination: new LogGroupLogDestination(api.accessLog),
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogEntry)),
     },
@@ -126,6 +121,29 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
   cfnRestApi.endpointAccessMode = EndpointAccessMode.STRICT;
   acknowledgeFindings(restApi);
   return restApi;
+}
+
+/** What holds for methods that take so many requests per second. */
+function methodSettings(rate: number): MethodDeploymentOptions {
+  return {
+    // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing
+    // reads them.
+    metricsEnabled: false,
+    // Errors only, never data. Nothing else records why an authorizer or an integration failed.
+    loggingLevel: MethodLoggingLevel.ERROR,
+    dataTraceEnabled: false,
+    throttlingRateLimit: rate,
+    throttlingBurstLimit: 2 * rate,
+  };
+}
+
+/** A method with settings of its own takes none from the stage, so each has them all. */
+function ratesOfRoutes({ throttle }: StageSettings): Record<string, MethodDeploymentOptions> {
+  return Object.fromEntries(
+    Object.values<Route>(routes)
+      .filter((route) => rateClass(route) !== 'others')
+      .map((route) => [`${route.path}/${route.method}`, methodSettings(throttle[rateClass(route)])]),
+  );
 }
 
 function acknowledgeFindings(restApi: SpecRestApi) {

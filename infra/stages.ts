@@ -1,5 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Route } from '../functions/routes.ts';
 
 /** How the stages differ. Nothing else in the stack asks which stage it is. */
 export interface StageSettings {
@@ -12,10 +13,18 @@ export interface StageSettings {
   readonly removalPolicy: RemovalPolicy;
   readonly logRetention: RetentionDays;
   /**
-   * Requests per second that each method serves, and the burst above it; beyond them the answer is
-   * 429.
+   * Requests per second that each method serves, from all callers together; a burst has twice as
+   * many. Beyond them the answer is 429. `others` are methods that anyone can call without a token
+   * and few need: pages, preflights, unknown paths and methods.
    */
-  readonly throttle: { readonly rate: number; readonly burst: number };
+  readonly throttle: Readonly<Record<RateClass, number>>;
+}
+
+type RateClass = NonNullable<Route['rate']> | 'others';
+
+/** Which of the stage's rates a route has. */
+export function rateClass(route: Route): RateClass {
+  return route.rate ?? (route.public === true ? 'others' : 'often');
 }
 
 export const stages = {
@@ -23,14 +32,14 @@ export const stages = {
     deletionProtection: false,
     removalPolicy: RemovalPolicy.DESTROY,
     logRetention: RetentionDays.ONE_WEEK,
-    throttle: { rate: 50, burst: 100 },
+    throttle: { often: 50, seldom: 20, others: 20 },
   },
   prod: {
     deletionProtection: true,
     // Kept, unless the deployment that created them fails.
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     logRetention: RetentionDays.THREE_MONTHS,
-    throttle: { rate: 500, burst: 1_000 },
+    throttle: { often: 500, seldom: 200, others: 20 },
   },
 } as const satisfies Record<string, StageSettings>;
 

@@ -278,22 +278,42 @@ describe('the deployment', () => {
 describe('the stage', () => {
   const [stage] = ofType('AWS::ApiGateway::Stage');
 
-  it('is traced and throttled, logs errors without data, and emits no metrics for each method', () => {
-    expect(stage!.properties).toMatchObject({
-      StageName: 'core-fast',
-      TracingEnabled: true,
-      MethodSettings: [
-        {
-          HttpMethod: '*',
-          ResourcePath: '/*',
-          MetricsEnabled: false,
-          LoggingLevel: 'ERROR',
-          DataTraceEnabled: false,
-          ThrottlingRateLimit: 50,
-          ThrottlingBurstLimit: 100,
-        },
-      ],
-    });
+  /** The settings of a method, and of all that have none of their own. */
+  const settings = new Map<string, Part>(
+    stage!.properties.MethodSettings.map(({ HttpMethod, ResourcePath, ...others }: Part) => [
+      `${HttpMethod} ${ResourcePath.replace(/^\/~1/, '/').replaceAll('~1', '/')}`,
+      others,
+    ]),
+  );
+
+  it('is traced, and has its settings of methods in full, as a method takes none from the stage', () => {
+    expect(stage!.properties).toMatchObject({ StageName: 'core-fast', TracingEnabled: true });
+    for (const [method, { ThrottlingRateLimit: rate, ...others }] of settings) {
+      expect(others, method).toEqual({
+        MetricsEnabled: false,
+        LoggingLevel: 'ERROR',
+        DataTraceEnabled: false,
+        ThrottlingBurstLimit: 2 * rate,
+      });
+    }
+  });
+
+  it('has a small rate for all methods but those that need a token, and the list of devices', () => {
+    const [all, ...own] = settings;
+    expect([all![0], all![1].ThrottlingRateLimit]).toEqual(['* /*', 20]);
+    const expected = allRoutes.filter(([name, route]) => route.public !== true || name === 'listDevices');
+    expect(own.map(([method]) => method).sort()).toEqual(
+      expected.map(([, { method, path }]) => `${method} ${path}`).sort(),
+    );
+  });
+
+  it('takes most calls where clients ask again and again', () => {
+    const rateOf = ({ method, path }: Route) => settings.get(`${method} ${path}`).ThrottlingRateLimit;
+    const { listJobs, getBatch, getJobStatus, getResultsLink, claimBatch, extendLease, createBatch } = routes;
+    for (const route of [listJobs, getBatch, getJobStatus, getResultsLink, claimBatch, extendLease, createBatch]) {
+      expect(rateOf(route), route.path).toBe(50);
+    }
+    for (const route of [routes.listDevices, routes.cancelBatches]) expect(rateOf(route), route.path).toBe(20);
   });
 
   it('writes an access log of JSON lines that hold no token', () => {
