@@ -154,7 +154,7 @@ export function removeDevice(
   return async (deviceType) => {
     const change = async (before: Item | undefined) => {
       if (before === undefined) throw new NotFound('There is no such device.');
-      if ((await queue.count(deviceType)) !== 0) throw new DeviceInUse(deviceType);
+      if ((await queue.front(deviceType)).keys.length > 0) throw new DeviceInUse(deviceType);
       return undefined;
     };
     // The clock's tag stays: users are charged from there on.

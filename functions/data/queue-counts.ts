@@ -7,7 +7,7 @@ import type { AnnounceRequest } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
 import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { workQueue } from './queue/queue.ts';
+import { maxCountedBatches, type QueueFront, workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
 
 /** Where a batch waits. */
@@ -15,17 +15,48 @@ export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'>;
 
 const QueuedBatchOfRow = z.extend(BatchProjection, { queue_key: BatchRow.shape.queue_key });
 
+/** How long a process keeps the front of a queue: anyone may ask for its length, with no token. */
+const secondsKept = 10;
+
+/**
+ * The function that reads the front of a device's queue, at most once in 10 s: what it returns may
+ * be so old. Half a read unit for about 16 batches, 31 at most.
+ */
+function keepFronts(client: DynamoDBDocumentClient, tables: TableNames<'DeviceQueue'>, now: () => number) {
+  const queue = workQueue(client, tables);
+  const kept = new Map<string, { readonly until: number; readonly front: Promise<QueueFront> }>();
+  return (deviceType: string): Promise<QueueFront> => {
+    // The oldest come first. Users may name any device.
+    for (const [name, { until }] of kept) {
+      if (until > now()) break;
+      kept.delete(name);
+    }
+    const known = kept.get(deviceType);
+    if (known !== undefined) return known.front;
+    const front = queue.front(deviceType);
+    kept.set(deviceType, { until: now() + secondsKept * 1000, front });
+    front.catch(() => kept.delete(deviceType));
+    return front;
+  };
+}
+
+/** Null where there are more than are counted. */
+function upToMax(count: number): number | null {
+  return count > maxCountedBatches ? null : count;
+}
+
 /**
  * The function that reads a batch and, while it is PENDING in a queue, how many batches are before
- * it: null beyond 1,000, and where no machine serves the queue; `queue_reason` says so then.
- * Undefined when the user has no such batch. 1 read unit; while it waits also half a one, and half
- * a one for about 16 batches that are before it.
+ * it: null beyond 1,000, and where no machine serves the queue; `queue_reason` says so then. The
+ * place may be 10 s old. Undefined when the user has no such batch. 1 read unit; while it waits
+ * also, once in 10 s, half a one for about 16 batches of its device, 31 at most.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'DeviceQueue'>,
+  now = () => Date.now(),
 ): (userId: string, batchId: string) => Promise<(Batch & QueueState) | undefined> {
-  const queue = workQueue(client, tables);
+  const frontOf = keepFronts(client, tables, now);
   return async (userId, batchId) => {
     const row = await getRow(client, {
       table: tables.Batches,
@@ -39,9 +70,11 @@ export function getQueuedBatch(
     const { device_type, status } = batch;
     const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
     if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null };
-    const [count, isServed] = await Promise.all([queue.count(device_type, queue_key), queue.isAnnounced(device_type)]);
-    const nobody = `No machine has announced itself as ${device_type}.`;
-    return { ...batch, queue_position: isServed ? count : null, queue_reason: isServed ? null : nobody };
+    const { keys, isAnnounced } = await frontOf(device_type);
+    if (!isAnnounced) {
+      return { ...batch, queue_position: null, queue_reason: `No machine has announced itself as ${device_type}.` };
+    }
+    return { ...batch, queue_position: upToMax(countBefore(keys, queue_key)), queue_reason: null };
   };
 }
 
@@ -55,8 +88,16 @@ export function announceQueue(client: DynamoDBDocumentClient, tables: TableNames
     queue.announce(deviceType, deviceSettings(announced));
 }
 
-/** How long a count is shown: anyone may ask, without a token. */
-const secondsShown = 10;
+/** How many of the keys, in their order, are before this one. */
+function countBefore(keys: readonly string[], key: string): number {
+  let [from, to] = [0, keys.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (keys[middle]! < key) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
 
 /**
  * The function that counts the batches in the queue of a device: null beyond 1,000. It counts anew
@@ -65,16 +106,8 @@ const secondsShown = 10;
 export function countQueue(
   client: DynamoDBDocumentClient,
   tables: TableNames<'DeviceQueue'>,
-  now = Date.now,
+  now = () => Date.now(),
 ): (deviceType: string) => Promise<number | null> {
-  const queue = workQueue(client, tables);
-  const counts = new Map<string, { readonly at: number; readonly count: Promise<number | null> }>();
-  return async (deviceType) => {
-    const known = counts.get(deviceType);
-    if (known !== undefined && now() - known.at < secondsShown * 1000) return known.count;
-    const count = queue.count(deviceType);
-    counts.set(deviceType, { at: now(), count });
-    count.catch(() => counts.delete(deviceType));
-    return count;
-  };
+  const frontOf = keepFronts(client, tables, now);
+  return async (deviceType) => upToMax((await frontOf(deviceType)).keys.length);
 }

@@ -221,7 +221,7 @@ export const BatchProgress = z
     fields: {
       ...fields,
       queue_position:
-        'Number of batches before it in its device’s queue; null beyond 1,000, and when it does not wait there.',
+        'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and when it does not wait there.',
       queue_reason: 'Why it waits without a position: no machine has announced itself as its device; else null.',
       webhook_attempt:
         'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',

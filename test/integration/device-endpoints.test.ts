@@ -66,9 +66,14 @@ function put(url: string, headers: Readonly<Record<string, string>>, content: st
   });
 }
 
-/** Where the batch waits, as its user sees it. */
+let looks = 0;
+
+/** Where the batch waits, as its user sees it: places are kept for 10 s, so each look is later. */
 async function queued({ userId, batch }: Awaited<ReturnType<typeof submit>>) {
+  const later = Date.now() + ++looks * 11_000;
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(later);
   const { data } = await ask('getBatchStatus', { userId, path: { batch_id: batch.id } });
+  clock.mockRestore();
   return [data.status, data.queue_position, data.queue_reason];
 }
 

@@ -76,7 +76,8 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
     release: releaseLease(client, names, options),
     putBack: putBackBatch(client, names, options),
     measure: measureQueue(client, names, options.now),
-    queued: getQueuedBatch(client, names),
+    // Anew at each call: places are kept for 10 s.
+    queued: (userId: string, batchId: string) => getQueuedBatch(client, names)(userId, batchId),
     announce: workQueue(client, names).announce,
   };
 }

@@ -14,7 +14,7 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
-import { getItem, type Item } from '../dynamodb/reads.ts';
+import { getItem, type Item, queryFirst } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import {
@@ -22,7 +22,6 @@ import {
   type DeviceSettings,
   deviceClockKey,
   deviceSettings,
-  firstBatchKey,
   leaseLost,
   leaseMilliseconds,
   QueueItem,
@@ -30,9 +29,6 @@ import {
 
 /** How many batches a claim looks at in one read: 2 read units. */
 const maxBatchesInPage = 25;
-
-/** Behind all keys of batches. */
-const lastBatchKey = ':';
 
 /** Up to this number batches are counted. */
 export const maxCountedBatches = 1_000;
@@ -43,6 +39,14 @@ export interface QueuePage {
   /** The device’s clock; undefined where no device has taken a batch yet. */
   readonly clock: number | undefined;
   readonly settings: DeviceSettings;
+  readonly isAnnounced: boolean;
+}
+
+/** The front of a device's queue, as users see it. */
+export interface QueueFront {
+  /** Of the first 1,001 batches at least, or of all, in their order. */
+  readonly keys: readonly string[];
+  /** Whether a machine has announced itself as this device. */
   readonly isAnnounced: boolean;
 }
 
@@ -179,12 +183,6 @@ export function workQueue(
       );
     },
 
-    /** Whether a machine has announced itself as this device. Half a read unit. */
-    async isAnnounced(deviceType: string): Promise<boolean> {
-      const key = { device_type: deviceType, key: deviceClockKey };
-      return (await getItem(client, { table: DeviceQueue, key, consistent: false }))?.announced === true;
-    },
-
     /** Moves the device's clock forward to this tag. 1 write unit. */
     async moveClock(deviceType: string, tag: number): Promise<void> {
       await update(
@@ -198,32 +196,21 @@ export function workQueue(
     },
 
     /**
-     * How many of a device's batches stand before this key, or in all; null where there are more
-     * than 1,000. Eventually consistent: half a read unit for about 16 batches.
+     * The front of a device's queue. Eventually consistent: half a read unit for about 16 batches.
      */
-    async count(deviceType: string, before = lastBatchKey): Promise<number | null> {
-      let count = 0;
-      let start: Item | undefined;
-      do {
-        const page = await translateErrors(
-          client.send(
-            new QueryCommand({
-              TableName: DeviceQueue,
-              KeyConditionExpression: 'device_type = :type AND #key BETWEEN :first AND :last',
-              ExpressionAttributeNames: { '#key': 'key' },
-              ExpressionAttributeValues: { ':type': deviceType, ':first': firstBatchKey, ':last': before },
-              Select: 'COUNT',
-              Limit: maxCountedBatches + 2 - count,
-              ...(start !== undefined && { ExclusiveStartKey: start }),
-            }),
-          ),
-        );
-        count += page.Count ?? 0;
-        start = page.LastEvaluatedKey;
-      } while (start !== undefined && count <= maxCountedBatches + 1);
-      // The last is the batch itself.
-      const counted = before === lastBatchKey ? count : count - 1;
-      return counted > maxCountedBatches ? null : Math.max(0, counted);
+    async front(deviceType: string): Promise<QueueFront> {
+      const read = { table: DeviceQueue, partition: { device_type: deviceType }, sortKey: 'key' } as const;
+      const attributes = ['key', 'announced'];
+      // The first item is the clock, where there is one.
+      const items = await queryFirst(
+        client,
+        { ...read, range: 'all', consistent: false, attributes },
+        maxCountedBatches + 2,
+      );
+      return {
+        keys: items.map(({ key }) => key as string).filter((key) => key !== deviceClockKey),
+        isAnnounced: items.some(({ announced }) => announced === true),
+      };
     },
   };
 

@@ -1,0 +1,97 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { queueKey } from '../../functions/data/queue/fair-order.ts';
+import { newQueueItem } from '../../functions/data/queue/queue-item.ts';
+import { countQueue, getQueuedBatch } from '../../functions/data/queue-counts.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { measuredClient } from '../support/measured-client.ts';
+import { ownTables } from '../support/own-tables.ts';
+import { newNames, workerStack } from '../support/worker-stack.ts';
+
+const { client, tables } = await ownTables();
+const stack = workerStack(client, tables, { now: Date.parse('2026-11-22T12:00:00Z') });
+
+/** Puts items of other users into the queue: before the batches of `stack`, or behind them. */
+async function fill(device_type: string, count: number, place: 'before' | 'behind') {
+  const requests = Array.from({ length: count }, (_, at) => {
+    const batchId = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+    const created_at = `${place === 'before' ? '2026-11-21' : '2026-11-23'}T12:00:00.000000Z`;
+    const key = queueKey({ tag: 0, priority: 'MEDIUM', created_at, batchId });
+    return { PutRequest: { Item: newQueueItem({ device_type, key, user_id: `auth0|${'x'.repeat(40)}` }) } };
+  });
+  while (requests.length > 0) {
+    await client.send(new BatchWriteCommand({ RequestItems: { [tables.DeviceQueue]: requests.splice(0, 25) } }));
+  }
+}
+
+describe('queue_position', () => {
+  it.each([
+    [0, 0],
+    [7, 7],
+    [1_000, 1_000],
+    [1_001, null],
+    [1_400, null],
+  ])('behind %i batches is %j, and as many are counted with it', async (before, position) => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const { id } = await stack.create(user, { device_type: device });
+    await fill(device, before, 'before');
+    await fill(device, 3, 'behind');
+    expect(await stack.queued(user, id)).toMatchObject({ queue_position: position, queue_reason: null });
+    const length = before + 4;
+    expect(await countQueue(client, tables)(device)).toBe(length > 1_000 ? null : length);
+  });
+
+  it('takes one look at the queue in 10 s, however many ask', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    await fill(device, 1_200, 'before');
+    const create = () => stack.create(user, { device_type: device });
+    const batches = [await create(), await create(), await create()];
+    let time = 0;
+    const queued = getQueuedBatch(client, tables, () => time);
+    const measure = measuredClient(client);
+    const unitsOfQueue = async (times: number) => {
+      const ask = () => Promise.all(Array.from({ length: times }, (_, at) => queued(user, batches[at % 3]!.id)));
+      const { calls } = await measure(ask);
+      return calls.filter(({ name }) => name === 'Query').reduce((sum, { readUnits }) => sum + readUnits, 0);
+    };
+    expect(await unitsOfQueue(100)).toBeLessThanOrEqual(31);
+    time = 9_999;
+    expect(await unitsOfQueue(100)).toBe(0);
+    time = 10_000;
+    const again = await unitsOfQueue(100);
+    expect(again).toBeGreaterThan(10);
+    expect(again).toBeLessThanOrEqual(31);
+  });
+
+  it('of a batch that came after the look counts those that were there', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const queued = getQueuedBatch(client, tables, () => 0);
+    const [first, second] = [
+      await stack.create(user, { device_type: device }),
+      await stack.create(user, { device_type: device }),
+    ];
+    expect(await queued(user, second.id)).toMatchObject({ queue_position: 1 });
+    const third = await stack.create(user, { device_type: device });
+    await stack.cancel(user, first.id);
+    expect(await queued(user, third.id)).toMatchObject({ queue_position: 2 });
+    expect(await queued(user, first.id)).toMatchObject({ status: 'CANCELED', queue_position: null });
+  });
+
+  it('looks again after a look that failed', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const { id } = await stack.create(user, { device_type: device });
+    let fails = true;
+    const failing = interceptedClient(client, async ({ name, send }) => {
+      if (name === 'QueryCommand' && fails) throw new Error('fails');
+      return send();
+    });
+    const queued = getQueuedBatch(failing, tables, () => 0);
+    await expect(queued(user, id)).rejects.toThrow('fails');
+    fails = false;
+    expect(await queued(user, id)).toMatchObject({ queue_position: 0 });
+  });
+});
