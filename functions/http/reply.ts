@@ -25,6 +25,8 @@ export interface HttpReply {
   readonly status: number;
   readonly body: string;
   readonly headers: Headers;
+  /** The body is base64, of bytes that the gateway sends. */
+  readonly isBase64Encoded?: true;
 }
 
 /** One value. */
@@ -64,7 +66,7 @@ function wrapInEnvelope(
 }
 
 /** A reply as API Gateway takes it, with the headers that every response has. */
-export function proxyResult({ status, headers, body }: HttpReply, requestId: string): APIGatewayProxyResult {
+export function proxyResult({ status, headers, ...content }: HttpReply, requestId: string): APIGatewayProxyResult {
   return {
     statusCode: status,
     headers: {
@@ -75,7 +77,7 @@ export function proxyResult({ status, headers, body }: HttpReply, requestId: str
       'Access-Control-Allow-Origin': '*',
       ...headers,
     },
-    body,
+    ...content,
   };
 }
 

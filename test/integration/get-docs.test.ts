@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { handler as getDocs } from '../../functions/endpoints/docs/get-docs.ts';
 import { handler as methodNotAllowed } from '../../functions/endpoints/service/method-not-allowed.ts';
@@ -39,9 +40,10 @@ describe('GET /docs', () => {
     const found = await addresses();
     expect(found).toHaveLength(routes.getDocs.files.length);
     for (const address of found) {
-      const { statusCode, headers, body } = await ask({ query: address.slice(1) });
-      expect(statusCode).toBe(200);
+      const { statusCode, headers, body, isBase64Encoded } = await ask({ query: address.slice(1) });
+      expect([statusCode, isBase64Encoded]).toEqual([200, true]);
       expect(headers).toMatchObject({
+        'Content-Encoding': 'gzip',
         'Content-Type': expect.stringMatching(/^text\/(css|javascript); charset=utf-8$/),
         'Cache-Control': 'public, max-age=31536000, immutable',
       });
@@ -49,9 +51,11 @@ describe('GET /docs', () => {
     }
   });
 
-  it('answers with the files as they are', async () => {
-    const { body } = await ask({ query: { file: 'swagger-ui-bundle.js' } });
-    expect(body).toBe(readFileSync('node_modules/swagger-ui-dist/swagger-ui-bundle.js', 'utf8'));
+  it.each([{}, { 'accept-encoding': 'identity' }])('gzips each file once, for any client: %j', async (headers) => {
+    const { body } = await ask({ query: { file: 'swagger-ui-bundle.js' }, headers });
+    const file = readFileSync('node_modules/swagger-ui-dist/swagger-ui-bundle.js');
+    expect(gunzipSync(Buffer.from(body, 'base64')).equals(file)).toBe(true);
+    expect(body.length).toBeLessThan(file.length / 2);
   });
 
   it('lets nobody keep a file under the address of another content', async () => {

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 /** A file that the page loads. */
 export interface PageFile {
   readonly name: string;
   readonly mediaType: string;
-  readonly text: string;
+  /** Its content, gzipped, as base64. It is made once. */
+  readonly gzipped: () => string;
   /** Of its content. */
   readonly hash: string;
 }
@@ -30,7 +32,11 @@ export function readPageFiles(files: readonly string[]): ReadonlyMap<string, Pag
       if (mediaType === undefined) throw new Error(`The page does not load files like ${file}.`);
       const text = readFileSync(resolve(file), 'utf8');
       const name = basename(file);
-      return [name, { name, mediaType, text, hash: hashOf(text) }];
+      let gzipped: string | undefined;
+      return [
+        name,
+        { name, mediaType, gzipped: () => (gzipped ??= gzipSync(text).toString('base64')), hash: hashOf(text) },
+      ];
     }),
   );
 }
