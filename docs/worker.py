@@ -21,6 +21,7 @@ import requests
 API, TYPE = os.environ["API"], os.environ["DEVICE_TYPE"]
 CLIENT = os.environ["DEVICE_CLIENT_ID"], os.environ["DEVICE_CLIENT_SECRET"]
 WAITS_SECONDS = (1, 2, 4, 8)
+MAX_IDLE_SECONDS = 20
 token = {"ends": 0.0}
 
 
@@ -111,7 +112,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit())
     specs = Path(os.environ["DEVICE_SPECS"]).read_text(encoding="utf-8")
-    announced = False
+    announced, pause = False, 0.0
     while True:
         try:
             if not announced:
@@ -120,8 +121,11 @@ def main():
             answer = call("POST", f"devices/{TYPE}/claim", {"worker": socket.gethostname()})
             claim = answer.json()["data"]
             if claim is None:
-                time.sleep(float(answer.headers["Retry-After"]))
+                # While the queue stays empty, each pause is twice the one before: calls cost money.
+                pause = max(float(answer.headers["Retry-After"]), min(2 * pause, MAX_IDLE_SECONDS))
+                time.sleep(pause)
             else:
+                pause = 0.0
                 run_batch(claim)
         except Exception:
             # Nothing keeps the lease: a worker can take the batch over after a minute. A job that

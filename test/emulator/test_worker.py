@@ -16,7 +16,7 @@ from stand_in import StandIn
 local = Path(__file__).parents[2] / "infra" / "local"
 sys.path.insert(0, str(local / "emulator"))
 import service as service_module  # noqa: E402
-from service import Refusal, Service  # noqa: E402
+from service import Answer, Refusal, Service  # noqa: E402
 from worker import Worker  # noqa: E402
 
 specs = json.loads((local / "demo" / "device-specs.json").read_text())["EMU_FREE"]
@@ -182,6 +182,28 @@ class Workers(unittest.TestCase):
         with self.assertRaisesRegex(Refusal, "403: as the test wants it"):
             worker.work()
         stand_in.stop()
+
+    def test_pauses_double_up_to_20_s_while_the_queue_stays_empty(self):
+        answers = [None, None, None, None, None, {"lease": "the-lease"}, None, None]
+        pauses, stopping = [], self.stopping
+
+        class Stopping:
+            is_set = stopping.is_set
+
+            def wait(self, seconds):
+                pauses.append(seconds)
+
+        class Empty:
+            def call(self, method, path, body):
+                if path.endswith("/claim") and len(answers) == 1:
+                    stopping.set()
+                return Answer(answers.pop(0) if path.endswith("/claim") else {}, 3.0)
+
+        worker = Worker(Empty(), "EMU_FREE", specs, "w", 60, Stopping())
+        worker._run_batch = lambda claim: None
+        with redirect_stdout(self.output):
+            worker.work()
+        self.assertEqual(pauses, [3, 6, 12, 20, 20, 3, 6])
 
     def test_after_an_outage_the_device_is_announced_again(self):
         import worker as worker_module

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from child import import_pulser
 from service import Refusal, Service
-from worker import Worker
+from worker import MAX_IDLE_SECONDS, Worker
 
 SPECS = json.loads((Path(__file__).parent.parent / "demo" / "device-specs.json").read_text(encoding="utf-8"))
 
@@ -34,7 +34,9 @@ def main() -> None:
     def work(device_type: str) -> None:
         name = f"{socket.gethostname()}-{os.getpid()}"
         try:
-            Worker(service, device_type, SPECS[device_type], name, options.job_seconds, stopping).work()
+            # The local stack is asked as often as it wants: that costs nothing.
+            idle_seconds = 0 if options.base_url is None else MAX_IDLE_SECONDS
+            Worker(service, device_type, SPECS[device_type], name, options.job_seconds, stopping, idle_seconds).work()
         except Refusal as refusal:
             problems.append(f"The service refuses the worker for {device_type} ({refusal}).")
         except Exception as problem:

@@ -10,6 +10,8 @@ from heartbeats import Heartbeats
 from service import Conflict, Service, Unreachable, upload
 
 RETRY_SECONDS = 5
+# On AWS each call of an idle worker costs money. A new batch waits so long for it at most.
+MAX_IDLE_SECONDS = 20
 
 
 class Worker:
@@ -21,6 +23,7 @@ class Worker:
         name: str,
         job_seconds: float,
         stopping: threading.Event,
+        max_idle_seconds: float = MAX_IDLE_SECONDS,
     ):
         self._service = service
         self._device_type = device_type
@@ -29,10 +32,11 @@ class Worker:
         self._name = name
         self._job_seconds = job_seconds
         self._stopping = stopping
+        self._max_idle_seconds = max_idle_seconds
 
     def work(self) -> None:
         """Until `stopping` is set. Raises Refusal where the service lets this worker announce or claim nothing."""
-        announced = False
+        announced, pause = False, 0.0
         while not self._stopping.is_set():
             try:
                 if not announced:
@@ -41,8 +45,10 @@ class Worker:
                     announced = True
                 claim, retry_after = self._service.call("POST", f"{self._device}/claim", {"worker": self._name})
                 if claim is None:
-                    self._stopping.wait(retry_after)
+                    pause = max(retry_after, min(2 * pause, self._max_idle_seconds))
+                    self._stopping.wait(pause)
                 else:
+                    pause = 0.0
                     self._run_batch(claim)
             except Unreachable as problem:
                 self._log(f"cannot reach the service ({problem}), and tries again in {RETRY_SECONDS} s.")
