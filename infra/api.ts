@@ -70,6 +70,7 @@ export class Api extends Construct {
           function: description,
           resources,
           settings,
+          reserved: reservedFor(name as FunctionName, settings),
           environment: configuration[name as FunctionName] ?? {},
         }),
       ]),
@@ -81,6 +82,13 @@ export class Api extends Construct {
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
     permitCalls(this);
   }
+}
+
+/** Callers without a valid token can start the authorizer, too: by anything that looks like one. */
+function reservedFor(name: FunctionName, { reserved }: StageSettings): number | undefined {
+  if (name === 'authorizer') return reserved?.authorizer;
+  const route: Route | undefined = name === 'methodNotAllowed' ? undefined : routes[name];
+  return route === undefined || route.public === true ? reserved?.openFunction : undefined;
 }
 
 function createRestApi(api: Api, settings: StageSettings): SpecRestApi {

@@ -5,7 +5,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { TokenIssuer } from './identity.ts';
 import { ServiceStack } from './service-stack.ts';
 import { SetupProblem } from './setup-problem.ts';
-import { type StageName, stages } from './stages.ts';
+import { type StageName, smallConcurrency, stages } from './stages.ts';
 
 const app = new App({ analyticsReporting: false });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { writeSuppressionsToCloudFormation: true }));
@@ -23,11 +23,21 @@ function createStack() {
   const devices = devicesFromContext();
   const alarmEmail = textFromContext('alarmEmail');
   const deletionProtection = booleanFromContext('deletionProtection');
+  const monthlyBudget = budgetFromContext();
+  const concurrency = textFromContext('concurrency');
+  if (concurrency !== undefined && concurrency !== 'small') {
+    throw new SetupProblem(`-c concurrency=${concurrency}: it is small, or not given.`);
+  }
   new ServiceStack(app, `QuantumBatchApi-${stage}`, {
-    settings: { ...stages[stage], ...(deletionProtection !== undefined && { deletionProtection }) },
+    settings: {
+      ...stages[stage],
+      ...(concurrency === 'small' && smallConcurrency),
+      ...(deletionProtection !== undefined && { deletionProtection }),
+    },
     ...(devices !== undefined && { devices }),
     ...(tokenIssuer !== undefined && { tokenIssuer }),
     ...(alarmEmail !== undefined && { alarmEmail }),
+    ...(monthlyBudget !== undefined && { monthlyBudget }),
   });
 }
 
@@ -65,6 +75,14 @@ function devicesFromContext(): readonly string[] | undefined {
     throw new SetupProblem(`-c devices=${text}: two device types have the same letters and digits.`);
   }
   return devices;
+}
+
+function budgetFromContext(): number | undefined {
+  const text = textFromContext('monthlyBudget');
+  if (text !== undefined && !(/^\d+(\.\d+)?$/.test(text) && Number(text) > 0)) {
+    throw new SetupProblem(`-c monthlyBudget=${text}: it is an amount of dollars, such as 50.`);
+  }
+  return text === undefined ? undefined : Number(text);
 }
 
 function booleanFromContext(name: string): boolean | undefined {

@@ -54,7 +54,7 @@ export class Consumers extends Construct {
     ) as Record<Consumer, ServiceFunction>;
     for (const [name, description] of ofQueues) {
       const { queueArn } = props.queues.queues[name as QueueName].queue;
-      this.#feed(`${name}Deliveries`, queueArn, description);
+      this.#feed(`${name}Deliveries`, queueArn, description, props.settings);
     }
     for (const [name, description] of ofStreams) {
       const streamArn = props.storage.tables[name as TableName].tableStreamArn!;
@@ -63,7 +63,12 @@ export class Consumers extends Construct {
     }
   }
 
-  #feed(id: string, queueArn: string, { consumer, visibilitySeconds }: QueueDescription) {
+  #feed(
+    id: string,
+    queueArn: string,
+    { consumer, visibilitySeconds }: QueueDescription,
+    { maxConsumers }: StageSettings,
+  ) {
     const target = this.functions[consumer.function as ConsumerName];
     if (visibilitySeconds < 6 * target.timeout!.toSeconds()) {
       throw new Error(`${id}: a message must stay hidden for at least six times the timeout of ${consumer.function}.`);
@@ -79,7 +84,7 @@ export class Consumers extends Construct {
       eventSourceArn: queueArn,
       batchSize: consumer.batchSize,
       reportBatchItemFailures: true,
-      maxConcurrency: consumer.concurrency,
+      maxConcurrency: Math.min(consumer.concurrency, maxConsumers),
     });
   }
 

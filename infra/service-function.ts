@@ -44,6 +44,8 @@ export interface ServiceFunctionProps {
   /** What `uses` may name. */
   readonly resources: UsableResources;
   readonly settings: StageSettings;
+  /** Execution environments that are kept for it; it takes no more. */
+  readonly reserved?: number | undefined;
   /** Configuration beyond what `uses` implies. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -74,6 +76,7 @@ export class ServiceFunction extends LambdaFunction {
       architecture: Architecture.ARM_64,
       memorySize: 1024,
       timeout: Duration.seconds(props.function.timeoutSeconds ?? 15),
+      ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       tracing: Tracing.ACTIVE,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel.INFO,

@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Api } from './api.ts';
+import { createBudget } from './budget.ts';
 import { Consumers } from './consumers.ts';
 import { Identity, type TokenIssuer } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
@@ -22,6 +23,8 @@ export interface ServiceStackProps extends StackProps {
    */
   readonly devices?: readonly string[];
   readonly alarmEmail?: string;
+  /** In dollars: an alarm for what the whole account costs. */
+  readonly monthlyBudget?: number;
 }
 
 /** The whole service. */
@@ -50,6 +53,7 @@ export class ServiceStack extends Stack {
       webhookKey,
       ...(props.alarmEmail !== undefined && { alarmEmail: props.alarmEmail }),
     });
+    if (props.monthlyBudget !== undefined) createBudget(this, props.monthlyBudget, monitoring.topic);
 
     const outputs = {
       ApiUrl: api.url,

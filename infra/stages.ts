@@ -18,6 +18,14 @@ export interface StageSettings {
    * and few need: pages, preflights, unknown paths and methods.
    */
   readonly throttle: Readonly<Record<RateClass, number>>;
+  /**
+   * Execution environments that are kept for each function that callers without a valid token can
+   * start; it takes no more. Undefined: it shares those of the account. Lambda refuses to leave
+   * fewer than 100 unreserved, so accounts of 10 can keep none.
+   */
+  readonly reserved: { readonly authorizer: number; readonly openFunction: number } | undefined;
+  /** Bounds the environments of each queue's consumer. SQS takes 2 or more. */
+  readonly maxConsumers: number;
 }
 
 type RateClass = NonNullable<Route['rate']> | 'others';
@@ -33,6 +41,8 @@ export const stages = {
     removalPolicy: RemovalPolicy.DESTROY,
     logRetention: RetentionDays.ONE_WEEK,
     throttle: { often: 50, seldom: 20, others: 20 },
+    reserved: undefined,
+    maxConsumers: 1_000,
   },
   prod: {
     deletionProtection: true,
@@ -40,7 +50,12 @@ export const stages = {
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     logRetention: RetentionDays.THREE_MONTHS,
     throttle: { often: 500, seldom: 200, others: 20 },
+    reserved: { authorizer: 100, openFunction: 30 },
+    maxConsumers: 1_000,
   },
 } as const satisfies Record<string, StageSettings>;
+
+/** What differs in an account whose functions share a concurrency of 10. */
+export const smallConcurrency = { reserved: undefined, maxConsumers: 2 } as const satisfies Partial<StageSettings>;
 
 export type StageName = keyof typeof stages;

@@ -3,14 +3,18 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
+import { queues } from '../../functions/queues.ts';
+import { type Route, routes } from '../../functions/routes.ts';
 import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 
 const dev = synthesize();
 // CDK's own check takes longer than all else, and this stack has every resource of the others.
-const prod = synthesize({ stage: 'prod', alarmEmail: 'operator@example.org' }, { withCheck: true });
+const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudget: '50.5' };
+const prod = synthesize(inProd, { withCheck: true });
 const issuer = 'https://issuer.example.org/realms/lab/';
 const foreign = synthesize({ issuer, audience: 'quantum' });
-const devices = synthesize({ stage: 'prod', deletionProtection: 'false', devices: 'FRESNEL,EMU_MPS' });
+const unprotected = { stage: 'prod', deletionProtection: 'false' };
+const devices = synthesize({ ...unprotected, devices: 'FRESNEL,EMU_MPS', concurrency: 'small' });
 
 function protections({ ofType, terminationProtection }: Synthesis) {
   return new Set([
@@ -188,12 +192,91 @@ describe('-c devices', () => {
   });
 });
 
+describe('-c concurrency', () => {
+  const reservedIn = ({ ofType }: Synthesis) =>
+    ofType('AWS::Lambda::Function').flatMap(({ path, properties }) => {
+      const reserved = properties.ReservedConcurrentExecutions;
+      return reserved === undefined ? [] : [`${path} ${reserved}`];
+    });
+  const consumersIn = ({ ofType }: Synthesis) =>
+    ofType('AWS::Lambda::EventSourceMapping').flatMap(
+      ({ properties }) => properties.ScalingConfig?.MaximumConcurrency ?? [],
+    );
+
+  it('is by default shared by all functions in dev; prod bounds those that need no valid token', () => {
+    expect(reservedIn(dev)).toEqual([]);
+    const open = Object.entries<Route>(routes).filter(([, route]) => route.public);
+    expect(reservedIn(prod).sort()).toEqual(
+      [
+        ...['Api/Authorizer 100', 'Api/MethodNotAllowed 30'],
+        ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} 30`),
+      ].sort(),
+    );
+    for (const stack of [dev, prod]) {
+      expect(consumersIn(stack)).toEqual(Object.values(queues).map(({ consumer }) => consumer.concurrency));
+    }
+  });
+
+  it('small reserves none, as such an account cannot, and gives each queue the least', () => {
+    expect(reservedIn(devices)).toEqual([]);
+    expect(consumersIn(devices)).toEqual(Object.keys(queues).map(() => 2));
+  });
+});
+
+describe('-c monthlyBudget', () => {
+  it('sends a message when the account has cost so much, or will have; without it nothing does', () => {
+    const { properties, attributes } = prod.one('AWS::Budgets::Budget', 'Budget');
+    expect(properties.Budget).toEqual({
+      BudgetType: 'COST',
+      TimeUnit: 'MONTHLY',
+      BudgetLimit: { Amount: 50.5, Unit: 'USD' },
+    });
+    const [topic] = prod.ofType('AWS::SNS::Topic');
+    const notifications: readonly { Notification: object; Subscribers: [{ Address: object }] }[] =
+      properties.NotificationsWithSubscribers;
+    expect(
+      notifications.map(({ Notification, Subscribers: [{ Address, ...subscriber }] }) => [
+        Notification,
+        { ...subscriber, Address: prod.readable(Address) },
+      ]),
+    ).toEqual(
+      ['ACTUAL', 'FORECASTED'].map((NotificationType) => [
+        { NotificationType, ComparisonOperator: 'GREATER_THAN', Threshold: 100 },
+        { SubscriptionType: 'SNS', Address: topic!.path },
+      ]),
+    );
+    // AWS refuses a budget whose topic it may not publish to.
+    expect(attributes.DependsOn).toContainEqual(expect.stringMatching(/^MonitoringTopicPolicy/));
+    expect(dev.ofType('AWS::Budgets::Budget')).toEqual([]);
+  });
+
+  it('lets AWS Budgets publish to the topic of alarms, and use its key, for this account alone', () => {
+    const byBudgets = (statements: { Principal: { Service?: string | string[] } }[]) =>
+      statements.filter(({ Principal }) => [Principal.Service].flat().includes('budgets.amazonaws.com'));
+    const ofAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
+    const [topicPolicy] = prod.ofType('AWS::SNS::TopicPolicy');
+    expect(byBudgets(topicPolicy!.properties.PolicyDocument.Statement)).toEqual([
+      expect.objectContaining({ Effect: 'Allow', Action: 'sns:Publish', Condition: ofAccount }),
+    ]);
+    const { KeyPolicy } = prod.one('AWS::KMS::Key', 'Monitoring/TopicKey').properties;
+    expect(byBudgets(KeyPolicy.Statement)).toEqual([
+      expect.objectContaining({ Action: ['kms:Decrypt', 'kms:GenerateDataKey*'], Condition: ofAccount }),
+    ]);
+    expect(dev.text).not.toContain('budgets.amazonaws.com');
+  });
+});
+
 describe('a context that makes no sense', () => {
   const incomplete = 'Give -c issuer=… and -c audience=… together, and -c jwksUri=… only with them.';
   const refused: readonly (readonly [context: Record<string, string>, message: string])[] = [
     [{ stage: 'staging' }, '-c stage=staging: the stages are dev and prod.'],
     [{ stage: 'toString' }, '-c stage=toString: the stages are dev and prod.'],
     [{ deletionProtection: 'no' }, '-c deletionProtection=no: it is either true or false.'],
+    [{ concurrency: '10' }, '-c concurrency=10: it is small, or not given.'],
+    ...['', '0', '-5', '50 $', '1e3'].map(
+      (monthlyBudget) =>
+        [{ monthlyBudget }, `-c monthlyBudget=${monthlyBudget}: it is an amount of dollars, such as 50.`] as const,
+    ),
     [{ issuer }, incomplete],
     [{ audience: 'quantum', jwksUri: issuer }, incomplete],
     [{ issuer: 'issuer.example.org', audience: 'quantum' }, 'Not a URL: issuer.example.org.'],
