@@ -114,7 +114,8 @@ export const queues = {
     visibilitySeconds: 120,
     // A delay of 15 minutes counts as age.
     alarmSeconds: 2_700,
-    consumer: { function: 'deliverWebhooks', batchSize: 10, concurrency: 4 },
+    // A receiver that does not answer keeps one of these for 15 s.
+    consumer: { function: 'deliverWebhooks', batchSize: 10, concurrency: 10 },
   },
 } as const satisfies Record<string, QueueDescription>;
 

@@ -167,7 +167,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], DeviceQueue: ['GetItem', 'Query'], WebhookAttempts: ['GetItem'] },
+    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -473,7 +473,7 @@ export const otherFunctions = {
   deliverWebhooks: {
     entry: 'consumers/deliver-webhooks',
     uses: {
-      WebhookAttempts: ['GetItem', 'PutItem'],
+      WebhookAttempts: ['GetItem', 'PutItem', 'UpdateItem'],
       Results: ['GetObject'],
       WebhookKey: ['GetSecretValue'],
       Webhooks: ['SendMessage'],

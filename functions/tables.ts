@@ -174,7 +174,10 @@ export const tables = {
     keyTypes: { user_id: 'S', id: 'S' },
     indexes: {},
   },
-  /** What became of the last attempt to deliver a webhook, for each batch that has one. */
+  /**
+   * What became of the last attempt to deliver a webhook, for each batch that has one; and how
+   * often each host was called in a minute, under the user and under the host.
+   */
   WebhookAttempts: {
     environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',
     partition: 'owner',

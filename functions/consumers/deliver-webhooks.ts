@@ -1,6 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { readResults } from '../data/batch-results.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
+import { countHostCall } from '../data/host-limits.ts';
 import { messageSender } from '../data/message-sender.ts';
 import { secretsManager } from '../data/secrets-manager.ts';
 import { getLastAttempt, putWebhookAttempt } from '../data/webhook-attempts.ts';
@@ -22,6 +23,7 @@ import { consume } from './consume.ts';
 const tables = tableNames('WebhookAttempts');
 const lastAttemptOf = getLastAttempt(documentClient(), tables);
 const putAttempt = putWebhookAttempt(documentClient(), tables);
+const countCall = countHostCall(documentClient(), tables);
 const results = readResults(requiredEnv('RESULTS_BUCKET'));
 const keys = getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN'));
 const queue = messageSender(queueUrl('Webhooks'));
@@ -38,7 +40,7 @@ const maxResultsBytes = 20 * 1024;
 const reservedMilliseconds = 3_000;
 
 /** What became of a message, for the log. */
-type Outcome = WebhookAttempt['outcome'] | 'waits' | 'dropped' | 'dead letter';
+type Outcome = WebhookAttempt['outcome'] | 'waits' | 'waits for its host' | 'dropped' | 'dead letter';
 
 /** A receiver that failed: a saved query counts them. */
 interface FailingReceiver extends Pick<WebhookMessage, 'user_id' | 'batch_id'> {
@@ -54,10 +56,10 @@ interface Delivery {
 }
 
 /**
- * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again
- * is sent anew, with its delay. After the last attempt its user is shown why, and nothing is kept.
- * A message that cannot be read becomes a dead letter. One that fails for a reason of ours is
- * delivered again by the queue.
+ * Calls the webhooks of the messages, side by side, each once. A message that is to be tried again,
+ * or whose host was called often enough in this minute, is sent anew, with its delay. After the
+ * last attempt its user is shown why, and nothing is kept. A message that cannot be read becomes a
+ * dead letter. One that fails for a reason of ours is delivered again by the queue.
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const dispositions: Partial<Record<Outcome, number>> = {};
@@ -88,6 +90,11 @@ async function deliver({ messageId, body }: SQSRecord, delivery: Delivery): Prom
   const target = readWebhook(message.webhook, reach);
   // The rules have changed since it was sent. Users are shown the refusal (getWebhookAttempt).
   if ('refusal' in target) return 'dropped';
+  const hostWaitSeconds = await countCall(user_id, target.url.host);
+  if (hostWaitSeconds > 0) {
+    await sendLater(message, hostWaitSeconds);
+    return 'waits for its host';
+  }
   const next = nextStep(message.attempts + 1, await attempt(message, target.url, delivery.timeLeft));
   const outcome = await recordOutcome(message, next);
   if ('reason' in next) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { countHostCall, maxCallsPerMinute } from '../../functions/data/host-limits.ts';
 import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
 import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -226,6 +227,31 @@ describe('deliverWebhooks', () => {
     await deliver(await message());
     expect(sink.messages).toMatchObject([{ delaySeconds: 900 }]);
     expect(JSON.parse(sink.messages[0]!.body).wait_seconds).toBe(100);
+  });
+
+  it('lets a message wait whose host was called often enough, and counts no attempt', async () => {
+    const now = Date.now();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now - 3_600_000);
+    try {
+      const [sent, other] = [await message(), await message({ webhook: 'http://127.0.0.1:9/' })];
+      const count = countHostCall(client, names);
+      for (let call = 0; call < maxCallsPerMinute.ofUser; call++) await count(alice, new URL(receiver.url).host);
+      expect(await deliver(sent, other)).toEqual({ batchItemFailures: [] });
+      expect(receiver.messages).toEqual([]);
+      const [queued, ofOther] = sink.messages
+        .map(({ body, delaySeconds }) => ({ delaySeconds, ...JSON.parse(body) }))
+        .sort((one, another) => one.attempts - another.attempts);
+      expect(queued).toEqual({ ...sent, delaySeconds: expect.any(Number) });
+      expect(queued.delaySeconds).toBeGreaterThan(0);
+      expect(queued.delaySeconds).toBeLessThanOrEqual(61);
+      expect(ofOther).toMatchObject({ attempts: 1, delaySeconds: 5 });
+      expect(await statusOf(sent)).toBeNull();
+      clock.mockReturnValue(now - 3_540_000);
+      await deliver(sent);
+      expect(receiver.messages).toHaveLength(1);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('sends nothing more of a batch after 410', async () => {

@@ -652,7 +652,7 @@ describe('deliverWebhooks', () => {
       wait_seconds: 0,
     };
     const attributes = { SentTimestamp: '1795230000000' };
-    const Records = [message, { ...message, attempts: 6 }].map((body, at) => ({
+    const Records = [message, 'cannot be read'].map((body, at) => ({
       messageId: String(at),
       body: JSON.stringify(body),
       attributes,

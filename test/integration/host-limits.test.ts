@@ -1,0 +1,105 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { countHostCall, maxCallsPerMinute, maxHostWaitSeconds } from '../../functions/data/host-limits.ts';
+import { derivedUuid } from '../../functions/uuid.ts';
+import { ownTables } from '../support/own-tables.ts';
+
+const { client, tables } = await ownTables();
+const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
+const now = () => clock.now;
+const countCall = countHostCall(client, tables, { now });
+const newHost = () => `${crypto.randomUUID()}.example.org`;
+
+async function ask(times: number, user: string, host: string, count = countCall): Promise<number[]> {
+  const waits: number[] = [];
+  while (waits.length < times) {
+    const together = Math.min(50, times - waits.length);
+    waits.push(...(await Promise.all(Array.from({ length: together }, () => count(user, host)))));
+  }
+  return waits;
+}
+
+const passed = (waits: readonly number[]) => waits.filter((seconds) => seconds === 0).length;
+
+describe('a host', () => {
+  it('is called so often in a minute at most, for one user and for all', async () => {
+    const host = newHost();
+    const { ofUser, ofAll } = maxCallsPerMinute;
+    const first = await ask(ofUser + 50, 'user 1', host);
+    expect(passed(first)).toBe(ofUser);
+    expect(passed(await ask(ofUser - 10, 'user 2', host))).toBe(ofUser - 10);
+    // What the first user sends beyond its limit leaves the others theirs.
+    expect(passed(await ask(ofUser, 'user 3', host))).toBe(ofAll - 2 * ofUser + 10);
+    expect(passed(await ask(10, 'user 1', newHost()))).toBe(10);
+    clock.now += 60_000;
+    expect(passed(await ask(10, 'user 1', host))).toBe(10);
+    for (const seconds of first.filter((each) => each > 0)) expect(seconds).toBeLessThanOrEqual(120);
+  });
+
+  it('is the same with a dot at its end, and may have a name of any length', async () => {
+    const count = countHostCall(client, tables, { now, max: { ofUser: 1, ofAll: 9 } });
+    const host = newHost();
+    expect(await count('user', host)).toBe(0);
+    expect(await count('user', `${host}.`)).toBeGreaterThan(0);
+    expect(await count('user', `${'long.'.repeat(1_000)}org`)).toBe(0);
+    expect(await count('user', `${host}:444`)).toBe(0);
+  });
+
+  it('is asked about again within a quarter of an hour', async () => {
+    const count = countHostCall(client, tables, { now, max: { ofUser: 1, ofAll: 9 } });
+    const waits = await ask(30, 'user', newHost(), count);
+    expect(Math.max(...waits)).toBe(maxHostWaitSeconds);
+    expect(new Set(waits).size).toBeGreaterThan(14);
+  });
+
+  it('has counters that DynamoDB deletes', async () => {
+    const host = newHost();
+    await countCall('user', host);
+    const minute = Math.floor(clock.now / 60_000);
+    for (const Key of [
+      { user_id: 'user', batch_id: `${minute} ${derivedUuid(host)}` },
+      { user_id: derivedUuid(host), batch_id: `${minute}` },
+    ]) {
+      const { Item } = await client.send(new GetCommand({ TableName: tables.WebhookAttempts, Key }));
+      expect(Item).toEqual({ ...Key, calls: 1, expires_at: Math.floor(clock.now / 1000) + 3_600 });
+    }
+  });
+
+  it('that is the receiver of many users is never called more often, and all of them are served', async () => {
+    const host = newHost();
+    const max = { ofUser: 15, ofAll: 40 };
+    const count = countHostCall(client, tables, { now, max });
+    const start = clock.now;
+    // One user has much, others have little; one comes later.
+    const loads = { flood: 200, small: 20, other: 20, late: 5 };
+    let waiting = Object.entries(loads).flatMap(([user, messages]) =>
+      Array.from({ length: messages }, () => ({ user, at: start + (user === 'late' ? 90_000 : 0), asked: 0 })),
+    );
+    const perMinute = new Map<string, number>();
+    const last: Record<string, number> = {};
+    let mostAsked = 0;
+    while (waiting.length > 0) {
+      waiting.sort((one, another) => one.at - another.at);
+      const [next] = waiting;
+      clock.now = next!.at;
+      const together = waiting.filter(({ at }) => at === clock.now).slice(0, 25);
+      waiting = waiting.slice(together.length);
+      const waits = await Promise.all(together.map(({ user }) => count(user, host)));
+      for (const [at, message] of together.entries()) {
+        mostAsked = Math.max(mostAsked, message.asked + 1);
+        if (waits[at]! > 0) {
+          waiting.push({ ...message, at: clock.now + waits[at]! * 1000, asked: message.asked + 1 });
+          continue;
+        }
+        const minute = Math.floor(clock.now / 60_000);
+        for (const key of [`${minute}`, `${minute} ${message.user}`]) perMinute.set(key, (perMinute.get(key) ?? 0) + 1);
+        last[message.user] = (clock.now - start) / 60_000;
+      }
+    }
+    for (const [key, calls] of perMinute) expect(calls).toBeLessThanOrEqual(key.includes(' ') ? max.ofUser : max.ofAll);
+    expect([...perMinute].reduce((sum, [key, calls]) => sum + (key.includes(' ') ? 0 : calls), 0)).toBe(245);
+    for (const user of ['small', 'other', 'late']) expect(last[user]).toBeLessThan(4);
+    expect(last.flood).toBeLessThan(25);
+    expect(mostAsked).toBeLessThan(12);
+  });
+});
