@@ -58,6 +58,7 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     ),
     // Of the whole account and region: all functions share its concurrency.
     lambdaThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
+    lambdaErrors: new Metric({ namespace: 'AWS/Lambda', metricName: 'Errors', ...sum }),
     devices: watchDevices(api, schedules),
     scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors(sum)),
     consumerErrors: mapValues(consumers.functions, (consumer) => consumer.metricErrors(sum)),
