@@ -1,0 +1,97 @@
+/** What callers without a valid token can make the operator pay, by the stages' rates. */
+
+import { type Route, routes } from '../../functions/routes.ts';
+import { rateClass, type StageName, type StageSettings, stages } from '../stages.ts';
+import { markdownTable } from './performance.ts';
+
+/** Calls of one kind, which anyone can make. */
+interface OpenCalls {
+  readonly what: string;
+  readonly perSecond: number;
+  readonly dollars: number;
+}
+
+/** Dollars, as in docs/deploying.md. API Gateway does not charge for refused tokens. */
+const prices = { call: 3.5e-6, logged: 0.5e-9, sent: 0.09e-9, readUnit: 0.125e-6 };
+/** The call, 1.3 KB of the function's log and Lambda's, a trace in twenty, 1 GB for its time. */
+const callOf = (milliseconds: number) =>
+  0.2e-6 + 1_300 * prices.logged + 0.05 * 5e-6 + (milliseconds / 1000) * 16.6667e-6;
+const functionCall = callOf(20);
+const authorizerCall = callOf(5);
+const accessLogLine = 700 * prices.logged;
+
+/** What an account and region takes unless AWS is asked for more. */
+const maxCallsPerSecond = 10_000;
+
+/** Bytes of the largest answers; of specifications, those of 10 devices with 8 KB each. */
+const sent: Readonly<Record<string, number>> = {
+  getDocs: 460_000,
+  getOpenApi: 190_000,
+  listPublicSpecifications: 80_000,
+};
+const plainBundle = 1_730_000;
+/** Read units of 10 devices with 8 KB each. */
+const readUnits: Readonly<Record<string, number>> = { listDevices: 10, listPublicSpecifications: 10 };
+
+/** With `oneRate` every method takes so many calls, and files go out plain. */
+function openCalls({ throttle }: Pick<StageSettings, 'throttle'>, oneRate?: number): OpenCalls[] {
+  const all = Object.entries<Route>(routes);
+  const paths = new Set(all.map(([, { path }]) => path)).size;
+  const others = oneRate ?? throttle.others;
+  const called = prices.call + accessLogLine;
+  const pages = all.flatMap(([name, route]) => {
+    if (route.public !== true) return [];
+    const bytes = name === 'getDocs' && oneRate !== undefined ? plainBundle : (sent[name] ?? 1_000);
+    const dollars = called + functionCall + bytes * prices.sent + (readUnits[name] ?? 0) * prices.readUnit;
+    return [{ what: `\`GET ${route.path}\``, perSecond: oneRate ?? throttle[rateClass(route)], dollars }];
+  });
+  const ofTokens = all.filter(([, route]) => route.public !== true);
+  const guesses = ofTokens.reduce((sum, [, route]) => sum + (oneRate ?? throttle[rateClass(route)]), 0);
+  return [
+    ...pages,
+    { what: 'unknown paths and methods', perSecond: (paths + 2) * others, dollars: called + functionCall },
+    { what: 'preflights', perSecond: paths * others, dollars: called },
+    { what: 'tokens that look like a JWT', perSecond: guesses, dollars: accessLogLine + authorizerCall },
+  ];
+}
+
+/** The most expensive calls first, until the account takes no more. */
+function worst(calls: readonly OpenCalls[]): OpenCalls[] {
+  let left = maxCallsPerSecond;
+  return calls
+    .toSorted((one, other) => other.dollars - one.dollars)
+    .map((each) => {
+      const perSecond = Math.min(each.perSecond, left);
+      left -= perSecond;
+      return { ...each, perSecond };
+    });
+}
+
+const hourly = (calls: readonly OpenCalls[]) =>
+  calls.reduce((sum, { perSecond, dollars }) => sum + perSecond * dollars * 3600, 0);
+const total = (calls: readonly OpenCalls[]) => calls.reduce((sum, { perSecond }) => sum + perSecond, 0);
+
+/** Calls a second and dollars an hour, of each kind and of all together. */
+export function openCallTable(): string {
+  const columns = (Object.keys(stages) as StageName[]).map((stage) => worst(openCalls(stages[stage])));
+  const rows = columns[0]!.map(({ what }) => [
+    what,
+    ...columns.flatMap((calls) => {
+      const each = calls.filter((one) => one.what === what);
+      return [total(each), hourly(each)];
+    }),
+  ]);
+  const headings = Object.keys(stages).flatMap((stage) => [`${stage}: calls a second`, '$ an hour']);
+  const all = ['all together', ...columns.flatMap((calls) => [total(calls), hourly(calls)])];
+  return markdownTable(['calls without a valid token', ...headings], [...rows, all]);
+}
+
+/** The same for one rate for all methods, and plain files: stage, dollars an hour. */
+export function oneRateTable(): string {
+  const rows = (Object.keys(stages) as StageName[]).map((stage) => {
+    const { throttle } = stages[stage];
+    const before = hourly(worst(openCalls({ throttle }, throttle.often)));
+    return [stage, throttle.often, before, hourly(worst(openCalls({ throttle })))];
+  });
+  return markdownTable(['stage', 'one rate for each method', '$ an hour with it', '$ an hour as it is'], rows);
+}
