@@ -1,0 +1,106 @@
+/**
+ * Deploys the whole service to an emulator of AWS that others have built, and examines it from
+ * outside. The emulator has no IAM, no throttling and no lag: those stay with other tests.
+ *
+ * usage: check-deployment.ts VENV FOLDER; the virtual environment has ministack and the AWS CLI.
+ */
+
+import { equal } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { clientToken } from '../../../infra/smoke/client-token.ts';
+import { startPassingServer } from '../../support/passing-server.ts';
+import { withAssembly } from '../../support/synthesize.ts';
+import { bootstrap, deploy, expectRefusals, outputsOf, stackName } from './deploy.ts';
+import { startEmulatedAws } from './emulated-aws.ts';
+import { runBatch } from './run-batch.ts';
+import { runSmoke } from './run-smoke.ts';
+
+type Outputs = Awaited<ReturnType<typeof outputsOf>>;
+
+const [venv, folder] = process.argv.slice(2) as [string, string];
+
+await using aws = await startEmulatedAws(venv, folder);
+// For the smoke test, which calls the AWS CLI.
+Object.assign(process.env, aws.environment);
+try {
+  await checkDeployment();
+} catch (error) {
+  console.error(error);
+  console.error(aws.log().slice(-20_000));
+  process.exitCode = 1;
+}
+
+async function checkDeployment() {
+  const assembly = withAssembly((_, directory) => directory);
+  await bootstrap(aws, assembly);
+  await expectRefusals(aws);
+  await using api = await startFront();
+  await deploy(aws, assembly, { action: 'create', apiUrl: api.url });
+  const outputs = await outputsOf(aws);
+  api.serve(outputs.RestApiId!);
+  await rotateKey();
+  report('deployed');
+
+  const token = await newToken(outputs, 'ada');
+  await runBatch({ apiUrl: api.url, token }, await machine(outputs));
+  report('a batch created, claimed, uploaded, reported, its webhook called');
+  await runSmoke(token);
+  report('the smoke test, by HTTP');
+}
+
+function report(what: string) {
+  console.log(`${process.uptime().toFixed(0).padStart(4)} s  ${what}`);
+}
+
+async function machine(outputs: Outputs) {
+  const ids = ['--user-pool-id', outputs.UserPoolId!, '--client-id', outputs.MachineClientId!];
+  const { UserPoolClient } = await aws.run('cognito-idp', 'describe-user-pool-client', ...ids);
+  const { ClientId, ClientSecret } = UserPoolClient;
+  return { apiUrl: outputs.ApiUrl!, token: await clientToken(outputs.TokenEndpoint!, ClientId, ClientSecret) };
+}
+
+async function newToken(outputs: Outputs, username: string) {
+  const pool = ['--user-pool-id', outputs.UserPoolId!, '--username', username];
+  await aws.run('cognito-idp', 'admin-create-user', ...pool);
+  await aws.run('cognito-idp', 'admin-set-user-password', ...pool, '--password', 'Emulated-12345', '--permanent');
+  const { AuthenticationResult } = await aws.run(
+    ...['cognito-idp', 'initiate-auth', '--client-id', outputs.UserPoolClientId!],
+    ...['--auth-flow', 'USER_PASSWORD_AUTH', '--auth-parameters', `USERNAME=${username},PASSWORD=Emulated-12345`],
+  );
+  return AuthenticationResult.AccessToken;
+}
+
+/** Calls the function in steps, as Secrets Manager does for a rotation: the emulator never does. */
+async function rotateKey() {
+  const { StackResources } = await aws.run('cloudformation', 'describe-stack-resources', '--stack-name', stackName);
+  const physicalId = (part: string, type: string) =>
+    StackResources.find(
+      (each: Record<string, string>) => each.ResourceType === type && each.LogicalResourceId!.includes(part),
+    ).PhysicalResourceId;
+  const SecretId = physicalId('WebhookKey', 'AWS::SecretsManager::Secret');
+  const name = physicalId('RotateWebhookKey', 'AWS::Lambda::Function');
+  const ClientRequestToken = crypto.randomUUID();
+  for (const Step of ['createSecret', 'setSecret', 'testSecret', 'finishSecret']) {
+    const payload = JSON.stringify({ SecretId, ClientRequestToken, Step });
+    const out = join(folder, 'rotation.json');
+    const { FunctionError } = await aws.run('lambda', 'invoke', '--function-name', name, '--payload', payload, out);
+    equal(FunctionError, undefined, readFileSync(out, 'utf8'));
+  }
+}
+
+/** The API at an address of its own: the emulator tells APIs apart by their host. */
+async function startFront() {
+  let id = '';
+  const server = await startPassingServer(aws.endpoint, async ({ headers }, pass, answer) => {
+    headers.host = `${id}.execute-api.localhost`;
+    answer(await pass());
+  });
+  return {
+    url: `${server.url}/core-fast`,
+    serve(restApiId: string) {
+      id = restApiId;
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}

@@ -1,0 +1,81 @@
+import { region, type Template } from './emulated-aws.ts';
+
+/** Types of resources that the emulator refuses. This list may only shrink. */
+export const unknownTypes = ['AWS::Logs::QueryDefinition', 'AWS::SecretsManager::RotationSchedule'];
+
+/** Of each kind that the emulator refuses, one. */
+export const refusedResources = [
+  ...unknownTypes.map((Type) => ({ Type, Properties: {} })),
+  {
+    Type: 'AWS::CloudWatch::Alarm',
+    Properties: {
+      ComparisonOperator: 'GreaterThanThreshold',
+      EvaluationPeriods: 1,
+      Threshold: 1,
+      Metrics: [{ Id: 'math', Expression: '1 + 1' }],
+    },
+  },
+];
+
+/** Stands in for metric math. */
+const simpleMetric = { Metrics: undefined, Namespace: 'Emulated', MetricName: 'Math', Statistic: 'Sum', Period: 60 };
+
+/**
+ * The template as the emulator can deploy it, which is changed in place: without what it refuses,
+ * and with addresses of this machine where AWS has hosts of its own. `apiUrl` is where the API is
+ * called.
+ */
+export function fitTemplate(template: Template, { endpoint, apiUrl }: { endpoint: string; apiUrl: string }): Template {
+  const { Resources, Outputs } = template;
+  for (const [id, { Type, Properties }] of Object.entries<Template>(Resources)) {
+    if (unknownTypes.includes(Type)) delete Resources[id];
+    if (Type === 'AWS::CloudWatch::Alarm' && Properties.Metrics !== undefined) Object.assign(Properties, simpleMetric);
+  }
+  const idOf = (type: string) => Object.keys(Resources).find((id) => Resources[id].Type === type)!;
+  const join = (...parts: unknown[]) => ({ 'Fn::Join': ['', parts] });
+  const pool = { Ref: idOf('AWS::Cognito::UserPool') };
+  const authorizer = Object.values<Template>(Resources).find(
+    ({ Properties }) => Properties?.Environment?.Variables?.JWKS_URI !== undefined,
+  );
+  Object.assign(authorizer.Properties.Environment.Variables, {
+    ISSUER: join(`https://cognito-idp.${region}.amazonaws.com/`, pool),
+    JWKS_URI: join(`${endpoint}/`, pool, '/.well-known/jwks.json'),
+  });
+  const api = idOf('AWS::ApiGateway::RestApi');
+  const answers = writeOut(api, Resources[api].Properties.Body);
+  Object.assign(Resources, answers);
+  Resources[idOf('AWS::ApiGateway::Deployment')].DependsOn = Object.keys(answers);
+  Object.assign(Outputs, {
+    RestApiId: { Value: { Ref: api } },
+    ApiUrl: { Value: apiUrl },
+    TokenEndpoint: { Value: `${endpoint}/oauth2/token` },
+  });
+  return template;
+}
+
+/**
+ * Writes out extensions that the emulator's import passes over: an operation for each method
+ * instead of one for any, and gateway responses, which are returned as resources.
+ */
+function writeOut(api: string, body: Template) {
+  for (const path of Object.values<Template>(body.paths)) {
+    const any = path['x-amazon-apigateway-any-method'];
+    for (const method of ['get', 'put', 'post', 'patch', 'delete']) path[method] ??= any;
+  }
+  const answers = Object.entries<Template>(body['x-amazon-apigateway-gateway-responses']);
+  return Object.fromEntries(
+    answers.map(([type, { statusCode, responseParameters, responseTemplates }]) => [
+      `GatewayResponse${type.replaceAll('_', '')}`,
+      {
+        Type: 'AWS::ApiGateway::GatewayResponse',
+        Properties: {
+          RestApiId: { Ref: api },
+          ResponseType: type,
+          StatusCode: String(statusCode),
+          ResponseParameters: responseParameters,
+          ResponseTemplates: responseTemplates,
+        },
+      },
+    ]),
+  );
+}
