@@ -9,6 +9,7 @@ import { clientToken } from './client-token.ts';
 import { type Deployment, type LifecycleEvent, type LogLine, NotHere, userOf } from './deployment.ts';
 import { eventually } from './eventually.ts';
 import { jobHistory } from './job-history.ts';
+import { stackConcurrency } from './stack-concurrency.ts';
 
 /** What is uploaded as the results of a job. */
 const resultsFile = join(import.meta.dirname, 'results.json');
@@ -54,6 +55,15 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
     accessLogLine: (requestId) => findLine(output('AccessLog'), `{ $.requestId = "${requestId}" }`),
     hasMetric: (name) => hasMetric(stack, name),
     runSavedQueries: () => runSavedQueries(stack),
+    async concurrency() {
+      const { AccountLimit: limit } = await aws('lambda', 'get-account-settings');
+      const { TemplateBody } = await aws('cloudformation', 'get-template', '--stack-name', stack);
+      return {
+        account: limit.ConcurrentExecutions,
+        unreserved: limit.UnreservedConcurrentExecutions,
+        stack: stackConcurrency(TemplateBody),
+      };
+    },
     raiseAlarm: () => raiseAlarm(stack, output('AlarmTopic')),
   };
 }

@@ -10,7 +10,10 @@ import type { Deployment } from './deployment.ts';
 import { eventually } from './eventually.ts';
 import { jobHistory } from './job-history.ts';
 
-/** Throws when the promise is not kept, NotHere where a deployment cannot keep it. */
+/**
+ * Throws when the promise is not kept, NotHere where a deployment cannot keep it. A text that it
+ * returns is printed.
+ */
 export type Check = (deployment: Deployment) => Promise<unknown>;
 
 /** What is checked, by what it promises. */
@@ -323,6 +326,12 @@ const operationChecks: Checks = {
   ),
   async 'every saved query runs'(deployment) {
     ok((await deployment.runSavedQueries()).length > 0);
+  },
+  async 'consumers of queues leave some of the account’s concurrency to others'(deployment) {
+    const { account, unreserved, stack } = await deployment.concurrency();
+    const facts = `The account has ${account}, ${unreserved} of them unreserved. Queues may take ${stack.queues}, each shard of ${stack.streams} streams one; ${stack.reserved} are reserved.`;
+    ok(stack.queues < unreserved, `${facts} Deploy with -c concurrency=small, or ask AWS for more.`);
+    return facts;
   },
   'an alarm reaches the topic': (deployment) => deployment.raiseAlarm(),
 };

@@ -1,3 +1,5 @@
+import type { stackConcurrency } from './stack-concurrency.ts';
+
 /** What a smoke test needs of a deployment, beside its HTTP API. */
 export interface Deployment {
   readonly name: string;
@@ -24,6 +26,8 @@ export interface Deployment {
   hasMetric(name: string): Promise<boolean>;
   /** Runs each saved query; returns their names. Throws where one does not run. */
   runSavedQueries(): Promise<string[]>;
+  /** What functions may run at once: the account's, those of them unreserved, the stack's. */
+  concurrency(): Promise<{ account: number; unreserved: number; stack: ReturnType<typeof stackConcurrency> }>;
   /** Makes an alarm go off. Resolves when the topic took its message. */
   raiseAlarm(): Promise<void>;
 }

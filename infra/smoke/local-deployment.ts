@@ -59,6 +59,9 @@ export function localDeployment(): Deployment {
     async runSavedQueries() {
       throw new NotHere('there is no Logs Insights');
     },
+    async concurrency() {
+      throw new NotHere('there is no account');
+    },
     async raiseAlarm() {
       throw new NotHere('there is no CloudWatch');
     },

@@ -60,8 +60,8 @@ interface Outcome {
 
 async function examine(check: Check, deployment: Deployment): Promise<Outcome> {
   try {
-    await check(deployment);
-    return { result: 'holds', detail: '' };
+    const facts = await check(deployment);
+    return { result: 'holds', detail: typeof facts === 'string' ? facts : '' };
   } catch (error) {
     const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
     return { result: error instanceof NotHere ? 'not here' : 'fails', detail };

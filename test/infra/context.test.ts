@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { queues } from '../../functions/queues.ts';
 import { type Route, routes } from '../../functions/routes.ts';
+import { type TableDescription, tables } from '../../functions/tables.ts';
+import { stackConcurrency } from '../../infra/smoke/stack-concurrency.ts';
 import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 
 const dev = synthesize();
@@ -212,6 +214,11 @@ describe('-c concurrency', () => {
         ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} 30`),
       ].sort(),
     );
+    const queuesTake = Object.values(queues).reduce((sum, { consumer }) => sum + consumer.concurrency, 0);
+    const streams = Object.values<TableDescription>(tables).filter(({ stream }) => stream !== undefined).length;
+    const concurrencyOf = ({ text }: Synthesis) => stackConcurrency(JSON.parse(text));
+    expect(concurrencyOf(dev)).toEqual({ queues: queuesTake, streams, reserved: 0 });
+    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 100 + 30 * (open.length + 1) });
     for (const stack of [dev, prod]) {
       expect(consumersIn(stack)).toEqual(Object.values(queues).map(({ consumer }) => consumer.concurrency));
     }
