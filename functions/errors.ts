@@ -122,6 +122,17 @@ export class TooBusy extends ServiceError {
   override readonly headers = { 'Retry-After': '1' };
 }
 
+/** There was no time for all transactions of a change: some of them were made. */
+export class Unfinished extends ServiceError {
+  override readonly name = 'Unfinished';
+  readonly reason = 'unfinished';
+  override readonly headers = { 'Retry-After': '5' };
+
+  constructor(options?: ErrorOptions) {
+    super('There was no time for all of it: repeat the request, with the same Idempotency-Key, to go on.', options);
+  }
+}
+
 /** The function's time is about to run out, or a dependency did not answer in time. */
 export class TimedOut extends ServiceError {
   override readonly name = 'TimedOut';

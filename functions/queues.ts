@@ -92,8 +92,8 @@ export const queues = {
     deadLetterVariable: 'RECOVERY_DEAD_LETTERS_URL',
     retentionDays: 4,
     // 12 hours: only an outage of a dependency makes a batch be looked at again.
-    maxDeliveries: 480,
-    visibilitySeconds: 90,
+    maxDeliveries: 60,
+    visibilitySeconds: 720,
     alarmSeconds: 1_800,
     consumer: { function: 'recoverBatches', batchSize: 1, concurrency: 2 },
   },

@@ -35,6 +35,11 @@ export const reasons = {
   invalid_input: { status: 422, meaning: 'The input is wrong: `detail` lists every fault.' },
   throttled: { status: 429, meaning: 'Too many requests came: wait as long as `Retry-After` says.' },
   busy: { status: 429, meaning: 'The database is busy: wait as long as `Retry-After` says.' },
+  unfinished: {
+    status: 429,
+    meaning:
+      'There was no time for all of the change: repeat the request, a creation with the same `Idempotency-Key`, and it goes on.',
+  },
   internal_error: { status: 500, meaning: 'The service failed: repeat the request.' },
   timeout: { status: 504, meaning: 'The service took too long. The change may have been made: repeat the request.' },
 } as const satisfies Readonly<Record<string, { readonly status: ErrorStatus; readonly meaning: string }>>;

@@ -6,14 +6,14 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const current = new AsyncLocalStorage<{ answered: boolean }>();
+const current = new AsyncLocalStorage<{ answered: boolean; readonly start: number }>();
 
 /**
  * Does the work of one request. Its result is the answer, whatever part of the work is still under
  * way.
  */
 export function withinRequest<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  const request = { answered: false };
+  const request = { answered: false, start: performance.now() };
   return current.run(request, async () => {
     try {
       return await work();
@@ -21,6 +21,12 @@ export function withinRequest<Answer>(work: () => Promise<Answer>): Promise<Answ
       request.answered = true;
     }
   });
+}
+
+/** How long ago the request began; undefined where this is no work of a request. */
+export function requestMilliseconds(): number | undefined {
+  const request = current.getStore();
+  return request && performance.now() - request.start;
 }
 
 /** Whether this is work of a request that has its answer already: it must change nothing more. */

@@ -443,6 +443,8 @@ export const otherFunctions = {
       DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
       'Recovery/dead_letters': ['SendMessage'],
     },
+    // 20,000 jobs take a minute at the pace of a call.
+    timeoutSeconds: 120,
   },
   /** Measures the queues of all devices, every minute, and puts back what lost its worker. */
   measureQueues: {

@@ -1,5 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { documentClient } from '../data/dynamodb/client.ts';
+import { WritePace } from '../data/dynamodb/write-pace.ts';
 import { messageSender } from '../data/message-sender.ts';
 import { recoverBatch } from '../data/recovery.ts';
 import { queueUrl, tableNames } from '../env.ts';
@@ -10,7 +11,9 @@ import { jsonBody } from '../schemas/json-body.ts';
 import { RecoveryRequest } from '../schemas/recovery-request.ts';
 import { consume, type Fault, isLastDelivery, readMessage, sendOn } from './consume.ts';
 
-const recover = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'));
+/** No gateway waits, and of the 120 s some are for what comes before and after. */
+const newPace = () => new WritePace({ secondsForAll: 90, maxSeconds: 105 });
+const recover = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), { newPace });
 const deadLetters = messageSender(queueUrl('Recovery/dead_letters'));
 
 const RecoveryBody = jsonBody(RecoveryRequest);

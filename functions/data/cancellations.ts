@@ -1,7 +1,7 @@
 /** What users cancel: batches with their jobs, or jobs. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { IllegalTransition, NotFound, requireFound } from '../errors.ts';
+import { IllegalTransition, NotFound, requireFound, Unfinished } from '../errors.ts';
 import type { Batch, BatchRow } from '../schemas/batch.ts';
 import type { Job, JobRow } from '../schemas/job.ts';
 import type { CancelJobsQuery } from '../schemas/job-selection.ts';
@@ -12,7 +12,7 @@ import { derivedUuid } from '../uuid.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { jobOf, listJobIds } from './jobs.ts';
 import { cancelBatchChanges, cancelJobChange, cancelJobsChanges, endedOtherwise } from './lifecycle/cancel.ts';
-import { OutOfTime } from './lifecycle/commit-changes.ts';
+import type { CommitContext } from './lifecycle/commit-changes.ts';
 import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { changesOfCall, endOfCall } from './lifecycle/pending-calls.ts';
 import type { LifecycleTables } from './lifecycle/transaction.ts';
@@ -22,10 +22,10 @@ import { selectJobs } from './selected-jobs.ts';
  * The function that cancels a batch and returns it: the batch is closed, then its unfinished jobs
  * and the batch itself become CANCELED. A batch that is canceled already stays as it is. If one
  * transaction does not hold it all, the first closes the batch and marks it `canceling`. If the
- * call dies on its way, or `hasTime` stops it between two transactions, the same call again
+ * call dies on its way, or its time is over between two transactions, the same call again
  * completes it.
  *
- * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; OutOfTime.
+ * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; Unfinished.
  *
  * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created
  * together.
@@ -34,13 +34,13 @@ export function cancelBatch(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
   options: LifecycleOptions = {},
-): (userId: string, batchId: string, hasTime?: () => boolean) => Promise<BatchRow> {
+): (userId: string, batchId: string, time?: Pick<CommitContext, 'pace' | 'hasTime'>) => Promise<BatchRow> {
   const context = writeContext(client, tables, options);
   const { lists, now } = context;
   const jobIdsOf = listJobIds(client, tables, lists);
-  return async (userId, batchId, hasTime) => {
+  return async (userId, batchId, time) => {
     const { batches } = await commitTask(
-      { ...context, userId, hasTime },
+      { ...context, ...time, userId },
       {
         changes: async () => {
           const jobIds = await jobIdsOf(userId, batchId);
@@ -97,16 +97,18 @@ export function cancelBatches(
   batchIds: readonly string[],
   hasTime?: () => boolean,
 ) => Promise<{ batches: Batch[]; errors: Reasons }> {
+  const { newPace } = writeContext(client, tables, options);
   const cancel = cancelBatch(client, tables, options);
   return async (userId, batchIds, hasTime = () => true) => {
+    const pace = newPace();
     const canceled = new Map<string, Batch>();
     const errors = new Map<string, string>();
     /** Returns whether the batch is to be gone on with. */
     const goesOn = async (id: string, hasTimeForIt: () => boolean): Promise<boolean> => {
       try {
-        canceled.set(id, batchOf(await cancel(userId, id, hasTimeForIt)));
+        canceled.set(id, batchOf(await cancel(userId, id, { pace, hasTime: hasTimeForIt })));
       } catch (error) {
-        if (error instanceof OutOfTime) return true;
+        if (error instanceof Unfinished) return true;
         if (!(error instanceof NotFound || error instanceof IllegalTransition)) throw error;
         errors.set(id, error.message);
       }

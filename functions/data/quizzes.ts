@@ -1,16 +1,20 @@
-import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { CorruptData } from '../errors.ts';
+import { CorruptData, PayloadTooLarge } from '../errors.ts';
 import { QuizRow, type QuizSubmission } from '../schemas/quiz.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
-import { isConflict, TransactionCanceled, translateErrors } from './dynamodb/aws-errors.ts';
+import { isConflict, Throttled, TransactionCanceled } from './dynamodb/aws-errors.ts';
+import { sendTransaction } from './dynamodb/optimistic-transaction.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { retry } from './dynamodb/retry.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import { maxUnitsPerSecond, unitsOnHottestKey } from './dynamodb/write-units.ts';
 
 const CreationTime = z.pick(QuizRow, { id: true, created_at: true });
+
+const tooLarge = 'The database cannot take so much of one user at once: send submissions in calls of 400 KB.';
 
 interface IdentifiedSubmission {
   readonly id: string;
@@ -24,7 +28,8 @@ interface IdentifiedSubmission {
  * milliseconds since 1970.
  *
  * It takes two calls. After contention it tries again with jitter, up to 15 times, and then throws
- * TooBusy.
+ * TooBusy. What DynamoDB throttles is sent five times. Then PayloadTooLarge is thrown where the
+ * submissions alone take more units than a user's key has in a second: no repetition would help.
  */
 export function submitQuizzes(
   client: DynamoDBDocumentClient,
@@ -54,7 +59,11 @@ export function submitQuizzes(
     const write = async () => {
       const time = fromMicroseconds(Math.max(now() * 1000, earliest));
       const TransactItems = submissions.map((submission) => planUpdate(userId, submission, time));
-      await translateErrors(client.send(new TransactWriteCommand({ TransactItems })));
+      await sendTransaction(client, { TransactItems }).catch((error: unknown) => {
+        throw error instanceof Throttled && unitsOnHottestKey(TransactItems) > maxUnitsPerSecond
+          ? new PayloadTooLarge(tooLarge, { cause: error })
+          : error;
+      });
       return time;
     };
     return retry(write, {
@@ -64,7 +73,6 @@ export function submitQuizzes(
       message: 'Too many submissions of these quizzes at once.',
       mayPass(error) {
         if (error instanceof TransactionCanceled) earliest = Math.max(earliest, latestStoredTime(error) + 1);
-        // A throttled call has been repeated by the SDK already, a canceled transaction has not.
         return isConflict(error);
       },
     });

@@ -74,12 +74,31 @@ describe('submitQuizzes', () => {
 
   it.each([
     ['a conflict', conflict],
-    ['a throttled part of a transaction', throttledPart],
     ['a transaction in progress', named('TransactionInProgressException')],
   ])('tries again after %s', async (_, error) => {
     const { calls, submit } = setUp(failing('TransactWriteCommand', 3, error));
     expect(await submit()).toHaveLength(2);
     expect(calls).toEqual([...Array(4).fill('TransactWriteCommand'), 'BatchGetCommand']);
+  });
+
+  it('sends again what is throttled, and says at last why it cannot be stored if it is too large for a second', async () => {
+    for (const error of [throttledPart, named('ThrottlingException')]) {
+      const { calls, submit } = setUp(failing('TransactWriteCommand', 1, error));
+      expect(await submit()).toHaveLength(2);
+      expect(calls).toEqual([...Array(2).fill('TransactWriteCommand'), 'BatchGetCommand']);
+    }
+    const always = failing('TransactWriteCommand', 99, throttledPart);
+    const withText = (bytes: number) => [{ cms_quiz_id: 'q', position: 0, data: JSON.stringify('x'.repeat(bytes)) }];
+    const parts = Array.from({ length: 2 }, (_, position) => ({ ...withText(300_000)[0]!, position }));
+    const thrown = (error: unknown) => error;
+    const [small, large] = await Promise.all([
+      setUp(always).submit(withText(300_000)).catch(thrown),
+      setUp(failing('TransactWriteCommand', 99, throttledPart))
+        .submit(parts)
+        .catch(thrown),
+    ]);
+    expect(small).toMatchObject({ status: 429, reason: 'busy' });
+    expect(large).toMatchObject({ status: 413, message: expect.stringContaining('calls of 400 KB') });
   });
 
   it('stores a record once when it sends it again because the answer was lost', async () => {
@@ -97,7 +116,6 @@ describe('submitQuizzes', () => {
 
   it.each([
     ['ValidationException', Error, 'from AWS'],
-    ['ThrottlingException', TooBusy, 'The database is busy, try again later.'],
     ['TimeoutError', TimedOut, 'The request took too long.'],
   ])('gives up at once after %s', async (name, type, message) => {
     const { calls, submit } = setUp(failing('TransactWriteCommand', 1, named(name)));

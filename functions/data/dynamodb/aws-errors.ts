@@ -8,7 +8,10 @@ import { DependencyFailed, TimedOut, TooBusy } from '../../errors.ts';
 /** DynamoDB could not serve a call now because of other calls. The same call may succeed later. */
 export class Contention extends TooBusy {}
 
-/** DynamoDB throttled a call. The SDK has already repeated it. */
+/**
+ * DynamoDB throttled a call, which the SDK has repeated, or a transaction alone for the throughput
+ * of its keys, which the SDK does not repeat. The last attempt was not made.
+ */
 export class Throttled extends Contention {}
 
 /**
@@ -51,10 +54,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof TooBusy || error instanceof TimedOut || error instanceof DependencyFailed;
 }
 
-/**
- * Whether other writers were at the same items, rather than too many calls at once: the SDK has not
- * repeated the call.
- */
+/** Whether other writers were at the same items, rather than too many calls at once. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Contention && !(error instanceof Throttled);
 }
@@ -103,5 +103,7 @@ function translateCancellation(error: Error): Error {
   const mayPass = reasons.every(
     ({ code }) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict' || throttling.has(code),
   );
+  if (reasons.length > 0 && reasons.every(({ code }) => throttling.has(code)))
+    return new Throttled(busy, { cause: error });
   return mayPass ? new TransactionCanceled(reasons, error) : error;
 }

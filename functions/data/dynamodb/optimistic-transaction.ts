@@ -7,6 +7,8 @@ import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
 import { isRequestOver } from '../../request-lifetime.ts';
 import { Contention, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
+import type { WritePace } from './write-pace.ts';
+import { unitsOnHottestKey } from './write-units.ts';
 
 /**
  * What was decided from reads: a result, and the transaction that makes it true (undefined: nothing
@@ -32,18 +34,27 @@ const maxFailures = 3;
 
 const maxAttempts = 12;
 
+/** So often a transaction is sent that DynamoDB throttles: this takes 2 to 5 s. */
+const maxThrottledAttempts = 5;
+/** The shortest pause before the second of these. It doubles for each further one up to a bound. */
+const minPauseMilliseconds = 150;
+const maxPauseMilliseconds = 1_200;
+
 /**
  * Reads, decides and writes as if no other writer could come between. `decide` reads and decides;
  * its transaction is conditional on everything it has read. After a conflict it reads and decides
  * again. Returns the result of the decision that was written.
  *
  * After the last attempt TooBusy is thrown. 12 attempts pause for about 2 s in all, each further
- * one for 0.25 s on average, with full jitter. The third throttled attempt throws at once: the SDK
- * has repeated each, so there is no time for more.
+ * one for 0.25 s on average, with full jitter. A throttled transaction is repeated as it is (see
+ * sendTransaction). Throttled reads are repeated twice: the SDK has repeated each.
  *
  * After a timeout or an internal error of DynamoDB nobody knows whether the transaction was made.
  * The very same transaction is then sent again: its token makes DynamoDB answer with success if it
  * was made the first time. The third such error is thrown.
+ *
+ * With a pace, transactions keep the distance that it demands, and nothing is tried again once it
+ * is over.
  *
  * Once the request has its answer, nothing is sent: a caller that got a 504 may have repeated
  * the request.
@@ -51,16 +62,20 @@ const maxAttempts = 12;
 export function optimisticTransaction<Result>(
   client: DynamoDBDocumentClient,
   decide: () => Promise<Decision<Result>>,
-  { lock }: { readonly lock?: WriterLock | undefined } = {},
+  { lock, pace }: { readonly lock?: WriterLock | undefined; readonly pace?: WritePace | undefined } = {},
 ): Promise<Result> {
   let decision: Decision<Result> | undefined;
   let failures = 0;
   const attempt = async () => {
-    if (decision === undefined) await lock?.acquire();
+    if (decision === undefined) {
+      await pace?.wait();
+      await lock?.acquire();
+      pace?.begin();
+    }
     decision ??= await decide();
     const { transaction, result } = decision;
-    if (isRequestOver()) throw new TimedOut('The request was answered before.');
-    if (transaction !== undefined) await translateErrors(client.send(new TransactWriteCommand(transaction)));
+    requireRequest();
+    if (transaction !== undefined) await sendTransaction(client, transaction, pace);
     return result;
   };
   const result = retry(attempt, {
@@ -73,11 +88,51 @@ export function optimisticTransaction<Result>(
         decision = undefined;
         lock?.contended();
       }
+      const isRepeated = error instanceof Throttled && decision !== undefined;
+      if (isRepeated || pace?.isOver()) return false;
       if (error instanceof Throttled || isUnclear(error)) return ++failures < maxFailures;
       return error instanceof Contention;
     },
   });
   return lock === undefined ? result : result.finally(() => lock.release());
+}
+
+/**
+ * Sends a transaction until DynamoDB does not throttle it: five times, or until the pace is over if
+ * it has made a transaction before. Pauses for 150 to 300 ms, then for twice as long each time, at
+ * most for 2.4 s. Other errors are thrown as translateErrors throws them.
+ *
+ * What was throttled was not made, so the very same transaction is sent. Its token stays: should an
+ * earlier attempt without an answer have been made, this one changes nothing. DynamoDB remembers
+ * the token of a call that succeeded, for 10 minutes after it has ended
+ * (docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html, "Idempotency"),
+ * far longer than a function runs.
+ */
+export async function sendTransaction(
+  client: DynamoDBDocumentClient,
+  transaction: TransactWriteCommandInput,
+  pace?: WritePace,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    requireRequest();
+    try {
+      await translateErrors(client.send(new TransactWriteCommand(transaction)));
+      pace?.made(unitsOnHottestKey(transaction.TransactItems ?? []));
+      return;
+    } catch (error) {
+      if (!(error instanceof Throttled)) throw error;
+      pace?.throttled();
+      const shortest = Math.min(maxPauseMilliseconds, minPauseMilliseconds * 2 ** (attempt - 1));
+      const pause = shortest * (1 + Math.random());
+      const isLast = attempt >= maxThrottledAttempts && !pace?.hasBegun;
+      if (isLast || pace?.isOver(pause)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+function requireRequest(): void {
+  if (isRequestOver()) throw new TimedOut('The request was answered before.');
 }
 
 /**

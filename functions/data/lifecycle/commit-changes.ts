@@ -1,9 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, OutdatedColumns } from '../../errors.ts';
+import { AlreadyExists, OutdatedColumns, TooBusy, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
+import type { WritePace } from '../dynamodb/write-pace.ts';
 import {
   blockKeys,
   type Change,
@@ -68,9 +69,11 @@ export interface CommitContext extends Owner {
   readonly now: () => number;
   /** For calls that many others of the same owner may contend with. */
   readonly lock?: WriterLock | undefined;
+  /** The distance between transactions, and the time for all of them. By default there is none. */
+  readonly pace?: WritePace | undefined;
   /**
-   * Asked before each transaction but the first. Once it is false, tasks that are left get
-   * OutOfTime.
+   * Asked before each transaction but the first, as is the pace. Once it is false, tasks that are
+   * left get Unfinished.
    */
   readonly hasTime?: (() => boolean) | undefined;
 }
@@ -95,9 +98,6 @@ export interface Committed {
   readonly last: Draft | undefined;
 }
 
-/** A task was stopped on its way, as the caller wanted: its changes until then are made. */
-export class OutOfTime extends Error {}
-
 /**
  * Commits tasks of one owner in their order.
  *
@@ -109,13 +109,16 @@ export class OutOfTime extends Error {}
  *   suffers for another's.
  * - When DynamoDB throttles or fails, this task and all after it get that error: later tasks must
  *   not overtake it.
+ * - When there is no time for all of them, those that are left get Unfinished: some of what they
+ *   change may be made.
  */
 export async function commitChanges(context: CommitContext, tasks: readonly PlannedTask[]): Promise<Committed> {
-  const { client } = context;
+  const { client, pace, hasTime } = context;
   const errors: (Error | undefined)[] = tasks.map(() => undefined);
   const batches = new Map<string, BatchRow>();
   const jobs = new Map<string, JobRow>();
   let last: Draft | undefined;
+  let made = 0;
   const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
@@ -139,10 +142,12 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
       last = progress.draft;
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
+      made += done;
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
-      if (left.length > 0 && context.hasTime?.() === false) for (const { task } of left) errors[task] = new OutOfTime();
+      const goesOn = hasTime?.() !== false && pace?.hasTimeFor({ left: left.length, made }) !== false;
+      if (!goesOn) for (const { task } of left) errors[task] = new Unfinished();
     } catch (error) {
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = failureOf(error, made > 0 && pace?.isOver() === true);
       if (stopsOwner(failure)) {
         for (const { task } of [...schedule.oneByOne, ...schedule.together]) errors[task] = failure;
       } else if (steps.length > 1) {
@@ -154,6 +159,12 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
     schedule = { oneByOne: schedule.oneByOne.filter(isGoingOn), together: schedule.together.filter(isGoingOn) };
   }
   return { errors, batches, jobs, last };
+}
+
+/** Why a transaction was not made; when the call's time is over, a busy database is no reason. */
+function failureOf(error: unknown, isOver: boolean): Error {
+  if (isOver && error instanceof TooBusy) return new Unfinished({ cause: error });
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** The steps for the next transaction, at least one. It may hold fewer of them. */
@@ -178,7 +189,7 @@ function withoutFirst({ oneByOne, together }: Schedule, done: number, replacedBy
  * what was asked for.
  */
 export function stopsOwner(error: Error): boolean {
-  return error instanceof OutdatedColumns || isUnavailable(error);
+  return error instanceof OutdatedColumns || error instanceof Unfinished || isUnavailable(error);
 }
 
 /** Decides as many of the steps as one transaction holds. */

@@ -4,6 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { TooBusy } from '../../errors.ts';
 import type { InterruptedCall } from '../../schemas/recovery-request.ts';
 import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { WritePace } from '../dynamodb/write-pace.ts';
 import { type CommitContext, type Committed, commitChanges, type PlannedTask } from './commit-changes.ts';
 import type { Change } from './draft.ts';
 import { JobsLeft } from './end-jobs.ts';
@@ -14,6 +15,8 @@ export interface LifecycleOptions {
   readonly now?: () => number;
   /** Tests write lists of other descriptions. */
   readonly lists?: OwnerLists | undefined;
+  /** Makes the pace of a call. By default, it is that of a request. */
+  readonly newPace?: () => WritePace;
   /**
    * Awaited before a change of a batch that may take several transactions, so that someone else can
    * complete what a crash leaves half-done. A call that does not change the batch as a whole names
@@ -26,9 +29,9 @@ export interface LifecycleOptions {
 export function writeContext(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, lists = ownerLists }: LifecycleOptions = {},
-): Omit<CommitContext, 'userId'> {
-  return { client, tables, lists, now };
+  { now = Date.now, lists = ownerLists, newPace = () => new WritePace() }: LifecycleOptions = {},
+): Omit<CommitContext, 'userId'> & { readonly newPace: () => WritePace } {
+  return { client, tables, lists, now, newPace };
 }
 
 /** Changes that follow each other; or a function that plans them from what is stored now. */
@@ -65,9 +68,12 @@ export async function commitTasks(context: CommitContext, tasks: readonly Task[]
   return { ...committed, errors: committed.errors.map((error) => (isLeft(error) ? busy : error)) };
 }
 
-/** As commitTasks, of one task. Throws what stopped it. */
-export async function commitTask(context: CommitContext, task: Task): Promise<Committed> {
-  const committed = await commitTasks(context, [task]);
+/** As commitTasks, of one task, at the pace of a call. Throws what stopped it. */
+export async function commitTask(
+  { newPace, ...context }: CommitContext & { readonly newPace: () => WritePace },
+  task: Task,
+): Promise<Committed> {
+  const committed = await commitTasks({ ...context, pace: context.pace ?? newPace() }, [task]);
   const [error] = committed.errors;
   if (error !== undefined) throw error;
   return committed;

@@ -41,7 +41,7 @@ const maxWaitMilliseconds = 14_000;
  * last write. Throws NotFound and IllegalTransition where jobs are for no batch of the user or for
  * one that is closed or has ended; AlreadyExists when the same request came with other content;
  * LimitExceeded when the user has more projects or device types than its lists can distinguish;
- * TooBusy.
+ * TooBusy; Unfinished, which the same request goes on from.
  *
  * Write units, for rows up to 1 KB: what `applyEvents` takes for a batch and its jobs; 2 for each
  * KB of a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
@@ -53,7 +53,7 @@ export function requestCreation(
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
   options: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
-  const context = writeContext(client, tables, options);
+  const { newPace, ...context } = writeContext(client, tables, options);
   const { lists, now } = context;
   return async (userId, { request, ...requested }) => {
     const { batchId } = requested;
@@ -62,8 +62,10 @@ export function requestCreation(
     const creation = { ...requested, callId, time };
     const job_ids = requested.jobs.map(({ id }) => id);
     const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
+    const pace = newPace();
+    const isOver = () => pace.isOver();
     const { errors, batches, jobs } = await commitTasks(
-      { ...context, userId, lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds }) },
+      { ...context, userId, pace, lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds, isOver }) },
       [
         {
           changes: creationChanges({ userId, lists }, creation, request && { ...request, time }),

@@ -27,14 +27,21 @@ const maxAttempts = 60;
 /** So many transactions acquire the lock after another writer was met. */
 const transactionsWithLock = 8;
 
+interface WriterLockOptions {
+  readonly userId: string;
+  readonly now: () => number;
+  readonly maxWaitMilliseconds: number;
+  readonly isOver?: () => boolean;
+}
+
 /**
- * The lock for one call. After `maxWaitMilliseconds` a transaction goes on without it. Acquiring
- * and releasing it costs a read unit for each look, and two write units.
+ * The lock for one call. After `maxWaitMilliseconds`, or once `isOver`, a transaction goes on
+ * without it. Acquiring and releasing it costs a read unit for each look, and two write units.
  */
 export function writerLock(
   client: DynamoDBDocumentClient,
   { Columns }: TableNames<'Columns'>,
-  { userId, now, maxWaitMilliseconds }: { userId: string; now: () => number; maxWaitMilliseconds: number },
+  { userId, now, maxWaitMilliseconds, isOver }: WriterLockOptions,
 ): WriterLock {
   const Key = { user_id: userId, key: 'turn' };
   const holder = randomUUID();
@@ -77,7 +84,7 @@ export function writerLock(
       const end = now() + maxWaitMilliseconds;
       for (;;) {
         isHolding = await tryToAcquire();
-        if (isHolding || now() > end) return;
+        if (isHolding || now() > end || isOver?.()) return;
         await delay(Math.random() * 2 * pauseMilliseconds);
       }
     },

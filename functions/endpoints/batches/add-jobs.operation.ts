@@ -14,7 +14,7 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
 - A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. A batch holds at most 20,000 jobs.
   The body may be gzipped; AWS refuses about
   4.4 MB and more once unzipped (413).
-- More than about 80 jobs take several transactions. If a call dies part-way, repeat it with the same \`Idempotency-Key\` to add the rest;
+- More than about 80 jobs take several transactions. If a call dies part-way or stops (429, \`unfinished\`), repeat it with the same \`Idempotency-Key\` to add the rest;
   without a key, a repeated call adds all jobs again. If it is not repeated, the jobs it had added are CANCELED after ten minutes, and their
   \`errors\` say why.
 - No device gets these jobs, or later ones of the batch, before the call is complete or its jobs are canceled.`,
@@ -32,5 +32,6 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
     'limit_exceeded',
     'idempotency_key_reused',
     'call_timed_out',
+    'unfinished',
   ],
 } satisfies Operation;

@@ -13,5 +13,5 @@ the call is refused (422).`,
   query: RebatchQuery,
   headers: IdempotencyKeyHeader,
   success: { status: 200, data: () => BatchWithJobs },
-  errors: ['project_not_allowed', 'not_found', 'batch_open', 'batch_ended', 'idempotency_key_reused'],
+  errors: ['project_not_allowed', 'not_found', 'batch_open', 'batch_ended', 'idempotency_key_reused', 'unfinished'],
 } satisfies Operation;

@@ -49,6 +49,7 @@ describe('translateErrors', () => {
     [['None', 'TransactionConflict']],
     [['ConditionalCheckFailed', 'None']],
     [['ThrottlingError', 'ProvisionedThroughputExceeded', 'ConditionalCheckFailed']],
+    [['ThrottlingError', 'TransactionConflict']],
     [[]],
   ])('makes a transaction canceled for %j TransactionCanceled', async (codes) => {
     const thrown = await thrownFor(canceled(...codes));
@@ -56,6 +57,16 @@ describe('translateErrors', () => {
     expect(thrown).not.toBeInstanceOf(Throttled);
     expect((thrown as TransactionCanceled).reasons.map(({ code }) => code)).toEqual(codes.filter((c) => c !== 'None'));
   });
+
+  it.each([[['None', 'ThrottlingError']], [['ProvisionedThroughputExceeded', 'None', 'ThrottlingError']]])(
+    'makes a transaction canceled for %j alone Throttled',
+    async (codes) => {
+      const error = canceled(...codes);
+      const thrown = await thrownFor(error);
+      expect(thrown).toBeInstanceOf(Throttled);
+      expect(thrown).toMatchObject({ status: 429, cause: error });
+    },
+  );
 
   it('keeps the items that stopped a transaction', async () => {
     const CancellationReasons = [{}, { Code: 'ConditionalCheckFailed', Item: { id: 'a' } }];

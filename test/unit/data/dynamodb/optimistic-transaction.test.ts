@@ -1,6 +1,8 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Throttled } from '../../../../functions/data/dynamodb/aws-errors.ts';
 import { optimisticTransaction } from '../../../../functions/data/dynamodb/optimistic-transaction.ts';
+import { WritePace } from '../../../../functions/data/dynamodb/write-pace.ts';
 import { CorruptData, DependencyFailed, NotFound, TimedOut, TooBusy } from '../../../../functions/errors.ts';
 import { withinRequest } from '../../../../functions/request-lifetime.ts';
 import { interceptedClient } from '../../../support/intercepted-client.ts';
@@ -11,15 +13,24 @@ const lostRace = awsError('TransactionCanceledException', {
   CancellationReasons: [{ Code: 'ConditionalCheckFailed' }],
 });
 const throttled = awsError('ThrottlingException');
+const throttledPart = awsError('TransactionCanceledException', {
+  CancellationReasons: [{ Code: 'None' }, { Code: 'ThrottlingError' }],
+});
 const timeout = awsError('TimeoutError');
 const internal = awsError('InternalServerError', { $fault: 'server' });
 
 /** Runs with a database that fails with these errors, one a call, and then succeeds. */
-async function run(errors: readonly Error[], decideOf?: (decisions: number) => TransactWriteCommandInput | undefined) {
+async function run(
+  errors: readonly Error[],
+  decideOf?: (decisions: number) => TransactWriteCommandInput | undefined,
+  options: Parameters<typeof optimisticTransaction>[2] = {},
+) {
   const tokens: unknown[] = [];
+  const starts: number[] = [];
   let decisions = 0;
   const client = interceptedClient(testClient('http://127.0.0.1:1'), async ({ input }) => {
     tokens.push(input.ClientRequestToken);
+    starts.push(performance.now());
     const error = errors[tokens.length - 1];
     if (error !== undefined) throw error;
     return {};
@@ -31,24 +42,33 @@ async function run(errors: readonly Error[], decideOf?: (decisions: number) => T
       : { ClientRequestToken: `token ${decisions}`, TransactItems: [] };
     return { transaction, result: `decision ${decisions}` };
   };
-  const outcome = await optimisticTransaction(client, decide).catch((error: unknown) => error);
-  return { outcome, tokens, decisions };
+  let isOver = false;
+  const ended = optimisticTransaction(client, decide, options)
+    .catch((error: unknown) => error)
+    .finally(() => {
+      isOver = true;
+    });
+  while (!isOver) await vi.advanceTimersByTimeAsync(50);
+  const pauses = starts.slice(1).map((start, at) => start - starts[at]!);
+  return { outcome: await ended, tokens, decisions, pauses };
 }
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
 describe('optimisticTransaction', () => {
   it('writes what was decided', async () => {
-    expect(await run([])).toEqual({ outcome: 'decision 1', tokens: ['token 1'], decisions: 1 });
+    expect(await run([])).toMatchObject({ outcome: 'decision 1', tokens: ['token 1'], decisions: 1 });
   });
 
   it('sends nothing when there is nothing to change', async () => {
-    expect(await run([], () => undefined)).toEqual({ outcome: 'decision 1', tokens: [], decisions: 1 });
+    expect(await run([], () => undefined)).toMatchObject({ outcome: 'decision 1', tokens: [], decisions: 1 });
   });
 
   it('sends nothing more once the request has its answer', async () => {
@@ -69,24 +89,69 @@ describe('optimisticTransaction', () => {
       await write('in time');
     });
     thaw();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(await late).toBeInstanceOf(TimedOut);
     expect(tokens).toEqual(['in time']);
   });
 
   it('decides again after a lost race', async () => {
     const expected = { outcome: 'decision 3', tokens: ['token 1', 'token 2', 'token 3'], decisions: 3 };
-    expect(await run([lostRace, lostRace])).toEqual(expected);
+    expect(await run([lostRace, lostRace])).toMatchObject(expected);
   });
 
-  it.each([throttled, timeout, internal])('sends the very same transaction again after $name', async (error) => {
-    const expected = { outcome: 'decision 1', tokens: ['token 1', 'token 1', 'token 1'], decisions: 1 };
-    expect(await run([error, error])).toEqual(expected);
+  it.each([throttled, throttledPart, timeout, internal])(
+    'sends the very same transaction again after %o',
+    async (error) => {
+      const expected = { outcome: 'decision 1', tokens: ['token 1', 'token 1', 'token 1'], decisions: 1 };
+      expect(await run([error, error])).toMatchObject(expected);
+    },
+  );
+
+  it('waits after a throttle for 150 ms and more, for twice as long each time, without asking for the lock', async () => {
+    const lock = { maxAttempts: 60, contended: vi.fn(), acquire: vi.fn(), release: vi.fn() };
+    const errors = Array(4).fill(throttledPart);
+    const { outcome, pauses, decisions } = await run(errors, undefined, { lock });
+    expect({ outcome, decisions }).toEqual({ outcome: 'decision 1', decisions: 1 });
+    expect(pauses).toEqual([150, 300, 600, 1_200]);
+    expect(lock.acquire).toHaveBeenCalledTimes(1);
+    expect(lock.contended).not.toHaveBeenCalled();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    expect((await run(errors)).pauses).toEqual([300, 600, 1_200, 2_400]);
+  });
+
+  it('decides again where a throttled transaction is refused for a lost race then', async () => {
+    const tokens = ['token 1', 'token 1', 'token 2'];
+    expect(await run([throttledPart, lostRace])).toMatchObject({ outcome: 'decision 2', tokens });
+  });
+
+  it.each([throttled, throttledPart])('throws the fifth %o', async (error) => {
+    const { outcome, tokens } = await run(Array(9).fill(error));
+    expect(outcome).toBeInstanceOf(Throttled);
+    expect(tokens).toHaveLength(5);
+  });
+
+  it('throws the third throttled read', async () => {
+    const reads = vi.fn(() => {
+      throw new Throttled('The database is busy.');
+    });
+    expect((await run([], reads)).outcome).toBeInstanceOf(Throttled);
+    expect(reads).toHaveBeenCalledTimes(3);
+  });
+
+  it('repeats what is throttled until the time of the pace is over, once that has made a transaction', async () => {
+    const pace = new WritePace({ maxSeconds: 60 });
+    expect((await run(Array(9).fill(throttled), undefined, { pace })).tokens).toHaveLength(5);
+    expect((await run([], undefined, { pace })).outcome).toBe('decision 1');
+    const { outcome, pauses } = await run(Array(999).fill(throttledPart), undefined, { pace });
+    expect(outcome).toBeInstanceOf(Throttled);
+    expect(pauses.length).toBeGreaterThan(20);
+    expect(performance.now()).toBeLessThan(60_000);
+    expect((await run([lostRace], undefined, { pace: new WritePace({ maxSeconds: -1 }) })).tokens).toHaveLength(1);
   });
 
   it.each([
     [timeout, TimedOut],
     [internal, DependencyFailed],
-    [throttled, TooBusy],
   ])('throws the third %o', async (error, type) => {
     const { outcome, tokens } = await run(Array(9).fill(error));
     expect(outcome).toBeInstanceOf(type);
@@ -103,7 +168,9 @@ describe('optimisticTransaction', () => {
     const lock = { maxAttempts: 4, contended: vi.fn(), acquire: vi.fn(), release: vi.fn() };
     const client = interceptedClient(testClient('http://127.0.0.1:1'), () => Promise.reject(lostRace));
     const decide = vi.fn(async () => ({ transaction: { TransactItems: [] }, result: undefined }));
-    await expect(optimisticTransaction(client, decide, { lock })).rejects.toThrow(TooBusy);
+    const ended = expect(optimisticTransaction(client, decide, { lock })).rejects.toThrow(TooBusy);
+    await vi.runAllTimersAsync();
+    await ended;
     for (const each of [decide, lock.contended, lock.acquire]) expect(each).toHaveBeenCalledTimes(4);
     expect(lock.release).toHaveBeenCalledTimes(1);
   });

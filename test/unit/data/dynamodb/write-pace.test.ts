@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type PaceLimits, WritePace } from '../../../../functions/data/dynamodb/write-pace.ts';
+import { withinRequest } from '../../../../functions/request-lifetime.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Makes a transaction of so many units that takes so long. Returns how long it waited before. */
+async function write(pace: WritePace, units: number, milliseconds = 70, throttles = 0): Promise<number> {
+  const before = performance.now();
+  const waited = pace.wait();
+  await vi.runAllTimersAsync();
+  await waited;
+  const wait = performance.now() - before;
+  pace.begin();
+  for (let throttle = 0; throttle < throttles; throttle++) pace.throttled();
+  vi.advanceTimersByTime(milliseconds);
+  pace.made(units);
+  return Math.round(wait);
+}
+
+const paceOf = (limits: PaceLimits = {}) => new WritePace({ unitsPerSecond: 800, ...limits });
+
+describe('WritePace', () => {
+  it('lets a transaction wait until the units of the one before have passed since that began', async () => {
+    const pace = paceOf();
+    expect(await write(pace, 154)).toBe(0);
+    expect(await write(pace, 8)).toBe(193 - 70);
+    expect(await write(pace, 8, 5)).toBe(0);
+    expect(await write(pace, 154)).toBe(5);
+  });
+
+  it('halves its rate at each throttle, down to 100 a second, and raises it by 40 at each transaction without', async () => {
+    const pace = paceOf();
+    await write(pace, 80, 0, 1);
+    expect(await write(pace, 80, 0)).toBe(200);
+    expect(await write(pace, 80, 0)).toBe(182);
+    expect(await write(pace, 80, 0, 9)).toBe(167);
+    expect(await write(pace, 80, 0)).toBe(800);
+    for (let transaction = 0; transaction < 17; transaction++) await write(pace, 80, 0);
+    expect(await write(pace, 80, 0)).toBe(100);
+    expect(await write(pace, 80, 0)).toBe(100);
+  });
+
+  it('has time for all until 20 s have passed, then only for what ends at its own rate within 26 s', async () => {
+    const pace = paceOf();
+    expect(pace.hasBegun).toBe(false);
+    pace.begin();
+    vi.advanceTimersByTime(19_900);
+    pace.made(40);
+    expect(pace.hasBegun).toBe(true);
+    expect(pace.hasTimeFor({ made: 20, left: 500 })).toBe(true);
+    vi.advanceTimersByTime(100);
+    expect([5, 6, 7].map((left) => pace.hasTimeFor({ made: 20, left }))).toEqual([true, false, false]);
+    vi.advanceTimersByTime(5_999);
+    expect([0, 1].map((left) => pace.hasTimeFor({ made: 20, left }))).toEqual([true, false]);
+    expect([pace.isOver(), pace.isOver(2)]).toEqual([false, true]);
+    vi.advanceTimersByTime(2);
+    expect([pace.isOver(), pace.hasTimeFor({ made: 20, left: 0 })]).toEqual([true, false]);
+  });
+
+  it('counts the wait that comes next as passed', async () => {
+    const pace = paceOf();
+    pace.begin();
+    vi.advanceTimersByTime(19_900);
+    pace.begin();
+    pace.made(160);
+    expect(pace.hasTimeFor({ made: 20, left: 500 })).toBe(false);
+  });
+
+  it('counts from the beginning of its request', async () => {
+    await withinRequest(async () => {
+      vi.advanceTimersByTime(26_001);
+      expect(paceOf().isOver()).toBe(true);
+    });
+    expect(paceOf().isOver()).toBe(false);
+  });
+});
