@@ -99,7 +99,8 @@ const answers: Alarms = {
     threshold: 1,
     unit: 'throttled calls',
     meaning: 'Functions of this account are throttled: requests get 500, events wait.',
-    remedy: 'Ask AWS for more concurrency, or find the function of the account that takes it.',
+    remedy:
+      'Ask AWS for more concurrency, or find the function of the account that takes it. If only pages, unknown paths or tokens get 500, callers without a token have used up what is reserved for them: the others go on.',
     queries: {
       gateway: `filter status like /^5/
 | stats count(*) as answers by bin(1m) as minute, route

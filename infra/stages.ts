@@ -20,8 +20,9 @@ export interface StageSettings {
   readonly throttle: Readonly<Record<RateClass, number>>;
   /**
    * Execution environments that are kept for each function that callers without a valid token can
-   * start; it takes no more. Undefined: it shares those of the account. Lambda refuses to leave
-   * fewer than 100 unreserved, so accounts of 10 can keep none.
+   * start; it takes no more. A burst of calls of one page finds enough. Undefined: it shares those
+   * of the account. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep
+   * none.
    */
   readonly reserved: { readonly authorizer: number; readonly openFunction: number } | undefined;
   /** Bounds the environments of each queue's consumer. SQS takes 2 or more. */
@@ -50,7 +51,7 @@ export const stages = {
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     logRetention: RetentionDays.THREE_MONTHS,
     throttle: { often: 500, seldom: 200, others: 20 },
-    reserved: { authorizer: 100, openFunction: 30 },
+    reserved: { authorizer: 100, openFunction: 40 },
     maxConsumers: 1_000,
   },
 } as const satisfies Record<string, StageSettings>;

@@ -210,15 +210,15 @@ describe('-c concurrency', () => {
     const open = Object.entries<Route>(routes).filter(([, route]) => route.public);
     expect(reservedIn(prod).sort()).toEqual(
       [
-        ...['Api/Authorizer 100', 'Api/MethodNotAllowed 30'],
-        ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} 30`),
+        ...['Api/Authorizer 100', 'Api/MethodNotAllowed 40'],
+        ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} 40`),
       ].sort(),
     );
     const queuesTake = Object.values(queues).reduce((sum, { consumer }) => sum + consumer.concurrency, 0);
     const streams = Object.values<TableDescription>(tables).filter(({ stream }) => stream !== undefined).length;
     const concurrencyOf = ({ text }: Synthesis) => stackConcurrency(JSON.parse(text));
     expect(concurrencyOf(dev)).toEqual({ queues: queuesTake, streams, reserved: 0 });
-    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 100 + 30 * (open.length + 1) });
+    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 100 + 40 * (open.length + 1) });
     for (const stack of [dev, prod]) {
       expect(consumersIn(stack)).toEqual(Object.values(queues).map(({ consumer }) => consumer.concurrency));
     }
