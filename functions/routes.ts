@@ -386,7 +386,7 @@ export const routes = {
     path: '/api/v1/webhooks/public-key',
     public: true,
     entry: 'endpoints/webhooks/get-webhook-public-key',
-    uses: { WebhookKey: ['GetSecretValue'] },
+    uses: { Devices: ['GetItem'] },
   },
   getOpenApi: { method: 'GET', path: '/openapi.json', public: true, entry: 'endpoints/service/get-open-api', uses: {} },
   getDocs: {
@@ -484,12 +484,15 @@ export const otherFunctions = {
     timeoutSeconds: 20,
   },
   /**
-   * Makes the key that webhooks are signed with: Secrets Manager calls it at the deployment, once a
-   * year, and when an operator asks.
+   * Changes the key that webhooks are signed with: Secrets Manager calls it once a year, and when
+   * an operator asks. Publishes the public keys: the clock calls it every minute.
    */
   rotateWebhookKey: {
     entry: 'rotate-webhook-key',
-    uses: { WebhookKey: ['DescribeSecret', 'GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'] },
+    uses: {
+      WebhookKey: ['DescribeSecret', 'GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'],
+      Devices: ['GetItem', 'PutItem'],
+    },
   },
 } as const satisfies Record<string, FunctionDescription> &
   Record<ConsumerName | StreamConsumerName, FunctionDescription>;

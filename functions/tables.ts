@@ -189,12 +189,12 @@ export const tables = {
   },
   /**
    * The devices that have announced themselves, with their specifications: few, so all of them are
-   * in one partition.
+   * in one partition. In another, the public keys of webhooks.
    */
   Devices: {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
-    writtenBy: ['announceDevice', 'removeDevice', 'claimBatch'],
+    writtenBy: ['announceDevice', 'removeDevice', 'claimBatch', 'rotateWebhookKey'],
     partitionKey: 'kind',
     sortKey: 'device_type',
     keyTypes: { kind: 'S', device_type: 'S' },

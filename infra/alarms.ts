@@ -25,6 +25,8 @@ export interface AlarmDescription {
   readonly unit: string;
   /** 1 unless given. */
   readonly periods?: number;
+  /** Goes off also in a period without any value. */
+  readonly isBreachingWithoutData?: true;
   readonly meaning: string;
   readonly remedy: string;
   /** What to ask in Logs Insights, by the log that is asked. */
@@ -182,9 +184,11 @@ const webhookKey: Alarms = {
     metric: ({ rotationErrors }) => rotationErrors,
     threshold: 1,
     unit: 'errors',
-    meaning: 'The key that webhooks are signed with could not be made or changed.',
+    isBreachingWithoutData: true,
+    meaning:
+      'The key that webhooks are signed with could not be changed, or its public key not be published; or the function for both, which the clock calls every minute, does not run.',
     remedy:
-      'The query `rotation` shows why. After the first deployment no webhook is sent until it succeeds: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`.',
+      'The query `rotation` shows why. Webhooks are signed with the present key meanwhile. After a rotation that failed: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`. Without any run: look at the rule `WebhookKeyEveryMinute…` (`aws events list-rules`) and at `LambdaThrottles`.',
     queries: {
       rotation: `fields @timestamp, errorType, errorMessage
 | filter ispresent(errorMessage)

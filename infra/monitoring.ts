@@ -76,13 +76,13 @@ interface AlarmProps {
 }
 
 function createAlarm(scope: Construct, name: string, { description, metrics }: AlarmProps): Alarm {
-  const { metric, threshold, periods = 1, meaning, remedy } = description;
+  const { metric, threshold, periods = 1, isBreachingWithoutData, meaning, remedy } = description;
   return new Alarm(scope, name, {
     metric: metric(metrics),
     threshold,
     evaluationPeriods: periods,
     comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    treatMissingData: TreatMissingData.NOT_BREACHING,
+    treatMissingData: isBreachingWithoutData ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     alarmDescription: `${meaning} ${remedy}`,
   });
 }

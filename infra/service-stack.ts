@@ -37,7 +37,7 @@ export class ServiceStack extends Stack {
       props.tokenIssuer === undefined ? new Identity(this, 'Identity', { settings, devices }) : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
     const queues = new Queues(this, 'Queues');
-    const webhookKey = new WebhookKey(this, 'WebhookKey', settings);
+    const webhookKey = new WebhookKey(this, 'WebhookKey', { settings, resources: storage.resources });
     const resources = { ...storage.resources, ...queues.resources, ...webhookKey.resources };
     const api = new Api(this, 'Api', { settings, resources, tokenIssuer });
     const consumers = new Consumers(this, 'Consumers', { storage, queues, settings, resources });

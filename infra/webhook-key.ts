@@ -1,4 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnRotationSchedule, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -12,20 +14,28 @@ import type { StageSettings } from './stages.ts';
  */
 const rotationInterval = Duration.days(365);
 
+interface WebhookKeyProps {
+  /** What the function uses besides the secret. */
+  readonly resources: UsableResources;
+  readonly settings: StageSettings;
+}
+
 /**
- * The secret that webhooks are signed with, and the function that makes its versions. Secrets
- * Manager rotates it for the first time when it is deployed: until then it holds a text that is no
- * key.
+ * The secret that webhooks are signed with, and the function that makes its later versions and
+ * publishes the public keys. A key follows from any random text, so the secret has one from its
+ * creation on, and a change of the rotation schedule need not rotate it.
  */
 export class WebhookKey extends Construct {
   readonly secret: Secret;
   readonly rotation: ServiceFunction;
   readonly resources: UsableResources;
 
-  constructor(scope: Construct, id: string, settings: StageSettings) {
+  constructor(scope: Construct, id: string, { resources, settings }: WebhookKeyProps) {
     super(scope, id);
     this.secret = new Secret(this, 'Secret', {
       description: 'The ed25519 key that webhooks are signed with.',
+      // Must not be altered: CloudFormation would make another text, and so another key.
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: settings.removalPolicy,
     });
     const { secretArn } = this.secret;
@@ -34,7 +44,7 @@ export class WebhookKey extends Construct {
     };
     this.rotation = new ServiceFunction(this, 'RotateWebhookKey', {
       function: otherFunctions.rotateWebhookKey,
-      resources: this.resources,
+      resources: { ...resources, ...this.resources },
       settings,
     });
     const invocation = this.rotation.grantInvoke(
@@ -46,10 +56,15 @@ export class WebhookKey extends Construct {
       secretId: secretArn,
       rotationLambdaArn: this.rotation.functionArn,
       rotationRules: { automaticallyAfterDays: rotationInterval.toDays() },
-      rotateImmediatelyOnUpdate: true,
+      rotateImmediatelyOnUpdate: false,
     });
     invocation.applyBefore(schedule);
-    // Its rights are needed at the first rotation.
+    // Secrets Manager tests the schedule: that needs its rights.
     schedule.node.addDependency(this.rotation.role!);
+    new Rule(this, 'EveryMinute', {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      // The next minute publishes again.
+      targets: [new LambdaFunction(this.rotation, { retryAttempts: 0 })],
+    });
   }
 }

@@ -1,47 +1,135 @@
 /**
- * The keys that webhooks are signed with: versions of one secret, each a secret key of the Standard
- * Webhooks specification.
+ * The keys that webhooks are signed with: versions of one secret, each a random text that a key
+ * follows from. Their public keys are in an item of the table Devices: the function that shows them
+ * may not read the secret.
+ *
+ * The item is at most one rotation behind the secret: a rotation begins with bringing it up to
+ * date, and stops where that fails. Each message is signed by the current key and the one before,
+ * so one of the published keys verifies it all the time.
  */
 
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod/mini';
 import { DependencyFailed } from '../errors.ts';
+import { WebhookPublicKey } from '../schemas/webhook.ts';
+import type { TableNames } from '../tables.ts';
 import { generateSecretKey, readSecretKey, type SigningKey, signatureHeaders } from '../webhooks/signing-key.ts';
+import { isConditionFailure, translateErrors } from './dynamodb/aws-errors.ts';
+import { getRow } from './dynamodb/reads.ts';
 import { type CallSecretsManager, SecretsManagerRefusal } from './secrets-manager.ts';
 
 /** How long keys are kept in memory: a rotation is noticed after this time. */
 const cacheMilliseconds = 60_000;
 
+type SigningKeys = readonly [SigningKey, ...SigningKey[]];
+
 /**
  * The function that reads the signing keys: the current one and, after a rotation, the one before.
  * Keys that were read serve for a minute, and for longer where Secrets Manager fails. Throws
- * DependencyFailed while there is no key: within seconds of the first deployment, the secret is
- * rotated for the first time and holds one.
+ * DependencyFailed when the secret holds no key: it was created with one.
  */
 export function getWebhookKeys(
   call: CallSecretsManager,
   secretId: string,
   now = () => Date.now(),
-): () => Promise<readonly [SigningKey, ...SigningKey[]]> {
-  let held: { readonly keys: readonly [SigningKey, ...SigningKey[]]; readonly until: number } | undefined;
+): () => Promise<SigningKeys> {
+  let held: { readonly keys: SigningKeys; readonly until: number } | undefined;
   return async () => {
     if (held !== undefined && now() < held.until) return held.keys;
     try {
-      const keys = await readKeys();
+      const keys = await readKeys(call, secretId);
       held = { keys, until: now() + cacheMilliseconds };
     } catch (error) {
       if (held === undefined) throw error;
     }
     return held.keys;
   };
+}
 
-  async function readKeys(): Promise<readonly [SigningKey, ...SigningKey[]]> {
-    const [current, previous] = await Promise.all(['AWSCURRENT', 'AWSPREVIOUS'].map((stage) => readStage(stage)));
-    if (current === undefined) throw new DependencyFailed('There is no key to sign webhooks with yet.');
-    return previous === undefined ? [current] : [current, previous];
-  }
+async function readKeys(call: CallSecretsManager, SecretId: string): Promise<SigningKeys> {
+  const [current, previous] = await Promise.all(
+    ['AWSCURRENT', 'AWSPREVIOUS'].map((VersionStage) => readKey(call, { SecretId, VersionStage })),
+  );
+  if (current === undefined) throw new DependencyFailed('There is no key to sign webhooks with.');
+  return previous === undefined ? [current] : [current, previous];
+}
 
-  async function readStage(stage: string): Promise<SigningKey | undefined> {
-    return readSecretKey((await readVersion(call, { SecretId: secretId, VersionStage: stage })) ?? '');
-  }
+const publishedKey = { kind: 'webhooks', device_type: 'public keys' };
+
+const PublishedKeys = z.object({
+  ...WebhookPublicKey.shape,
+  /** When they were read, and when the current one was made, in milliseconds since 1970. */
+  published_at: z.number(),
+  made_at: z.number(),
+});
+
+/**
+ * The function that reads the public keys of the current key and of the one before. Throws
+ * DependencyFailed until they are published: within a minute of the first deployment. 1 read unit.
+ */
+export function getPublicKeys(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): () => Promise<z.infer<typeof WebhookPublicKey>> {
+  return async () => {
+    const row = await getRow(client, { table: tables.Devices, key: publishedKey, schema: PublishedKeys });
+    if (row === undefined) throw new DependencyFailed('The public keys of webhooks are not published yet.');
+    return { public_key: row.public_key, previous_public_key: row.previous_public_key };
+  };
+}
+
+/** Keys that were published so long ago are read from the secret again. */
+const refreshMilliseconds = 3_600_000;
+
+/** A key is changed once a year: at this age its rotation has not run. */
+export const maxKeyAgeDays = 380;
+
+/**
+ * The function that publishes the public keys, unless that was done within the last hour: 1 read
+ * unit. Throws while the key is older than it may become.
+ */
+export function refreshPublicKeys(
+  call: CallSecretsManager,
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+  now = () => Date.now(),
+): (secretId: string) => Promise<void> {
+  const publish = publishPublicKeys(call, client, tables, now);
+  return async (SecretId) => {
+    const row = await getRow(client, { table: tables.Devices, key: publishedKey, schema: PublishedKeys });
+    if (row === undefined || now() - row.published_at >= refreshMilliseconds) await publish(SecretId);
+    if (row !== undefined && now() - row.made_at > maxKeyAgeDays * 86_400_000) {
+      throw new Error(`The key of webhooks is older than ${maxKeyAgeDays} days: its rotation does not run.`);
+    }
+  };
+}
+
+/** The function that publishes the public keys of the secret. 1 write unit. */
+function publishPublicKeys(
+  call: CallSecretsManager,
+  client: DynamoDBDocumentClient,
+  { Devices }: TableNames<'Devices'>,
+  now: () => number,
+) {
+  return async (SecretId: string): Promise<void> => {
+    const published_at = now();
+    const [[current, previous], { CreatedDate }] = await Promise.all([
+      readKeys(call, SecretId),
+      call('GetSecretValue', { SecretId }),
+    ]);
+    const made_at = Number(CreatedDate) * 1000;
+    const keys = { public_key: current.publicKey, previous_public_key: previous?.publicKey ?? null };
+    const command = new PutCommand({
+      TableName: Devices,
+      Item: { ...publishedKey, ...keys, published_at, made_at },
+      // What was read from the secret later stays.
+      ConditionExpression: 'attribute_not_exists(published_at) OR published_at <= :read',
+      ExpressionAttributeValues: { ':read': published_at },
+    });
+    await translateErrors(client.send(command)).catch((error: unknown) => {
+      if (!isConditionFailure(error)) throw error;
+    });
+  };
 }
 
 /** A step of a rotation, as Secrets Manager asks for it. */
@@ -53,14 +141,21 @@ export interface RotationStep {
 }
 
 /**
- * The function that carries out the steps of a rotation: it makes a new key, checks that it signs,
- * and makes it the current one. The key before stays, as AWSPREVIOUS, until the next rotation. Each
- * step can be repeated.
+ * The function that performs the steps of a rotation: it makes a new key, checks that it signs,
+ * makes it the current one and publishes it. The key before stays, as AWSPREVIOUS, until the next
+ * rotation. Each step can be repeated.
  */
-export function rotateWebhookKey(call: CallSecretsManager): (step: RotationStep) => Promise<void> {
+export function rotateWebhookKey(
+  call: CallSecretsManager,
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+  now = () => Date.now(),
+): (step: RotationStep) => Promise<void> {
+  const publish = publishPublicKeys(call, client, tables, now);
   return async ({ SecretId, ClientRequestToken, Step }) => {
     switch (Step) {
       case 'createSecret':
+        await publish(SecretId);
         return createKey(SecretId, ClientRequestToken);
       case 'setSecret':
         // Nobody needs a notice: receivers ask for the public key.
@@ -68,7 +163,8 @@ export function rotateWebhookKey(call: CallSecretsManager): (step: RotationStep)
       case 'testSecret':
         return testKey(SecretId, ClientRequestToken);
       case 'finishSecret':
-        return finishRotation(SecretId, ClientRequestToken);
+        await finishRotation(SecretId, ClientRequestToken);
+        return publish(SecretId);
       default:
         throw new Error(`Secrets Manager has no rotation step ${Step}.`);
     }
@@ -85,13 +181,22 @@ export function rotateWebhookKey(call: CallSecretsManager): (step: RotationStep)
     });
   }
 
-  async function testKey(SecretId: string, token: string): Promise<void> {
-    const key = readSecretKey((await readVersion(call, { SecretId, VersionId: token })) ?? '');
+  /**
+   * When its schedule changes, Secrets Manager asks for this step alone, with a version of its own.
+   * That holds the current text, or none: then there is nothing to test.
+   */
+  async function testKey(SecretId: string, VersionId: string): Promise<void> {
+    if ((await readVersion(call, { SecretId, VersionId })) !== undefined) await requireKey(SecretId, VersionId);
+  }
+
+  async function requireKey(SecretId: string, VersionId: string): Promise<void> {
+    const key = await readKey(call, { SecretId, VersionId });
     if (key === undefined) throw new Error('The new version of the secret is not a signing key.');
     signatureHeaders({ id: 'msg_test', timestamp: 0, body: '{}' }, [key]);
   }
 
   async function finishRotation(SecretId: string, token: string): Promise<void> {
+    await requireKey(SecretId, token);
     const { VersionIdsToStages = {} } = (await call('DescribeSecret', { SecretId })) as {
       VersionIdsToStages?: Readonly<Record<string, readonly string[]>>;
     };
@@ -104,6 +209,13 @@ export function rotateWebhookKey(call: CallSecretsManager): (step: RotationStep)
       ...(current !== undefined && { RemoveFromVersionId: current }),
     });
   }
+}
+
+async function readKey(
+  call: CallSecretsManager,
+  version: Readonly<Record<string, string>>,
+): Promise<SigningKey | undefined> {
+  return readSecretKey((await readVersion(call, version)) ?? '');
 }
 
 /** The text of a version; undefined when there is none. */

@@ -2,7 +2,7 @@
  * Keys and signatures of the Standard Webhooks specification (1.0.0), asymmetric: ed25519, `v1a`.
  */
 
-import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /**
  * A key pair; `publicKey` is what receivers verify with, in the specification's form: `whpk_` and
@@ -13,29 +13,28 @@ export interface SigningKey {
   readonly publicKey: string;
 }
 
-const secretPrefix = 'whsk_';
-const publicPrefix = 'whpk_';
-
-/**
- * A new secret key as text: `whsk_` and the base64 of the 32 bytes of the seed and the 32 of the
- * public key.
- */
+/** The random text of a new key. */
 export function generateSecretKey(): string {
-  const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  return secretPrefix + Buffer.concat([Buffer.from(d!, 'base64url'), Buffer.from(x!, 'base64url')]).toString('base64');
+  return randomBytes(48).toString('base64url');
 }
 
-/** The key pair of a text that generateSecretKey made; undefined for any other text. */
+/** What of a PKCS #8 document precedes the 32 bytes of an ed25519 key's seed (RFC 8410). */
+const documentStart = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/**
+ * The key pair of a random text of 64 characters or more, generateSecretKey's or Secrets Manager's:
+ * its seed is the text's SHA-256. Undefined for any other text.
+ */
 export function readSecretKey(text: string): SigningKey | undefined {
-  if (!text.startsWith(secretPrefix)) return undefined;
-  const bytes = Buffer.from(text.slice(secretPrefix.length), 'base64');
-  if (bytes.length !== 64) return undefined;
-  const [seed, publicBytes] = [bytes.subarray(0, 32), bytes.subarray(32)];
-  const jwk = { kty: 'OKP', crv: 'Ed25519', d: seed.toString('base64url'), x: publicBytes.toString('base64url') };
-  return {
-    privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
-    publicKey: publicPrefix + publicBytes.toString('base64'),
-  };
+  if (!/^[!-~]{64,}$/.test(text)) return undefined;
+  return keyOfSeed(createHash('sha256').update(text).digest());
+}
+
+/** The ed25519 key pair of a seed of 32 bytes. */
+export function keyOfSeed(seed: Buffer): SigningKey {
+  const privateKey = createPrivateKey({ key: Buffer.concat([documentStart, seed]), format: 'der', type: 'pkcs8' });
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, publicKey: `whpk_${Buffer.from(x!, 'base64url').toString('base64')}` };
 }
 
 /** What is signed. `timestamp` is that of the attempt, in seconds since 1970. */

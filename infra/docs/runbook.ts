@@ -48,7 +48,11 @@ function renderAlarms(named: readonly NamedAlarm[]): string {
   ].join('\n');
 }
 
-function describeThreshold({ threshold, unit, periods = 1 }: AlarmDescription): string {
+function describeThreshold(description: AlarmDescription): string {
+  return describeValue(description) + (description.isBreachingWithoutData ? ', or without any value in them' : '');
+}
+
+function describeValue({ threshold, unit, periods = 1 }: AlarmDescription): string {
   const span = `${period.toMinutes()} minutes`;
   const during = periods === 1 ? span : `each of ${periods} successive periods of ${span}`;
   const seconds = { seconds: threshold, milliseconds: threshold / 1000 }[unit];

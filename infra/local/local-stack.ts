@@ -99,7 +99,11 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const loaded = loadAll(functions);
   // It is reported where it is awaited.
   loaded.catch(() => undefined);
-  await rotateSecrets((arn) => services.secretStore.create(arn));
+  for (const { arn, rotationFunctionArn } of deployment.secrets) {
+    services.secretStore.create(arn);
+    // As the clock calls it: public keys are there from the start.
+    await functionOf(functions, rotationFunctionArn).invoke({});
+  }
   for (const source of deployment.eventSources) {
     const target = functionOf(functions, source.functionArn);
     parts.defer(startEventSource(source, queueService.find(source.queueArn), target));
@@ -117,7 +121,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   }
   const events = eventIntake(deployment, queueService);
   const gateway = createGateway(deployment.api, functions, account);
-  const localPaths = createLocalPaths(events, queueService.queues(), () => rotateSecrets(() => true));
+  const localPaths = createLocalPaths(events, queueService.queues(), rotateSecrets);
   front.open({ ...gateway, handle: frontHandle });
   return {
     baseUrl: front.url,
@@ -132,10 +136,9 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     stop: () => parts.disposeAsync(),
   };
 
-  /** A secret gets its first version by a rotation, as at its deployment. */
-  async function rotateSecrets(isDue: (arn: string) => boolean) {
+  async function rotateSecrets() {
     for (const { arn, rotationFunctionArn } of deployment.secrets) {
-      if (isDue(arn)) await services.secretStore.rotate(arn, functionOf(functions, rotationFunctionArn).invoke);
+      await services.secretStore.rotate(arn, functionOf(functions, rotationFunctionArn).invoke);
     }
   }
 

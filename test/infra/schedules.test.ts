@@ -1,17 +1,32 @@
 import { expect, it } from 'vitest';
+import { maxKeyAgeDays } from '../../functions/data/webhook-keys.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable } = synthesize();
 
-it('measures the queues every minute', () => {
-  const [rule, ...others] = ofType('AWS::Events::Rule');
-  expect(others).toEqual([]);
-  expect(rule!.properties).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' });
-  expect(rule!.properties.Targets).toMatchObject([{ RetryPolicy: { MaximumRetryAttempts: 0 } }]);
-  expect(readable(rule!.properties.Targets[0].Arn)).toBe('Schedules/MeasureQueues');
-  const permission = ofType('AWS::Lambda::Permission').find(
-    ({ properties }) => properties.Principal === 'events.amazonaws.com',
+it.each([
+  ['measures the queues', 'Schedules/MeasureQueues'],
+  ['publishes the keys of webhooks', 'WebhookKey/RotateWebhookKey'],
+])('%s every minute', (_, target) => {
+  const rules = ofType('AWS::Events::Rule');
+  expect(rules).toHaveLength(2);
+  const rule = rules.find(({ properties }) => readable(properties.Targets[0].Arn) === target)!;
+  expect(rule.properties).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' });
+  expect(rule.properties.Targets).toMatchObject([{ RetryPolicy: { MaximumRetryAttempts: 0 } }]);
+  const permissions = ofType('AWS::Lambda::Permission').filter(
+    ({ properties }) => properties.Principal === 'events.amazonaws.com' && readable(properties.FunctionName) === target,
   );
-  expect(readable(permission!.properties.SourceArn)).toBe(rule!.path);
-  expect(one('AWS::Lambda::Function', 'Schedules/MeasureQueues').properties.Timeout).toBe(15);
+  expect(permissions.map(({ properties }) => readable(properties.SourceArn))).toEqual([rule.path]);
+  expect(one('AWS::Lambda::Function', target).properties.Timeout).toBe(15);
+});
+
+it('makes a key of webhooks with the secret, and changes it once a year, not when the schedule changes', () => {
+  const [secret] = ofType('AWS::SecretsManager::Secret');
+  expect(secret!.properties.GenerateSecretString).toEqual({ PasswordLength: 64, ExcludePunctuation: true });
+  const [schedule] = ofType('AWS::SecretsManager::RotationSchedule');
+  expect(schedule!.properties).toMatchObject({
+    RotateImmediatelyOnUpdate: false,
+    RotationRules: { AutomaticallyAfterDays: 365 },
+  });
+  expect(maxKeyAgeDays).toBeGreaterThan(365 + 7);
 });

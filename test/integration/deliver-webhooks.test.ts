@@ -19,7 +19,7 @@ const { client, names } = await functionEnvironment();
 const [sink, results, secrets, receiver] = await Promise.all([
   startMessageSink(),
   startResultsStore(),
-  startSecrets(),
+  startSecrets(client, names),
   startWebhookReceiver(),
 ]);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
@@ -348,7 +348,7 @@ describe('deliverWebhooks', () => {
   it('signs with the new key and the one before after a rotation', async () => {
     const [before] = await publicKeys();
     await secrets.rotateKey();
-    // Keys are kept for a minute.
+    // Signing keys are kept for a minute.
     const later = Date.now() + 61_000;
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => later);
     try {

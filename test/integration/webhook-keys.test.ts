@@ -1,15 +1,20 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { secretsManager } from '../../functions/data/secrets-manager.ts';
-import { getWebhookKeys, rotateWebhookKey } from '../../functions/data/webhook-keys.ts';
+import {
+  getPublicKeys,
+  getWebhookKeys,
+  maxKeyAgeDays,
+  refreshPublicKeys,
+  rotateWebhookKey,
+} from '../../functions/data/webhook-keys.ts';
 import { DependencyFailed } from '../../functions/errors.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { startPassingServer } from '../support/passing-server.ts';
 import { startSecrets, webhookKeyArn } from '../support/secrets.ts';
 
-vi.stubEnv('AWS_REGION', 'eu-west-3');
-vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDTEST');
-vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a secret');
-vi.stubEnv('AWS_SESSION_TOKEN', 'a session');
-const secrets = await startSecrets();
+const { client, names } = await functionEnvironment();
+const secrets = await startSecrets(client, names);
 afterAll(secrets.stop);
 beforeEach(() => {
   secrets.calls.length = 0;
@@ -18,10 +23,13 @@ beforeEach(() => {
 const keysNow = () => getWebhookKeys(secretsManager(), webhookKeyArn)();
 
 describe('getWebhookKeys', () => {
-  it('throws while the secret holds no key', async () => {
+  it('reads a key of a secret that has just been created, and throws where there is none', async () => {
     const arn = `${webhookKeyArn}-new`;
     secrets.create(arn);
-    await expect(getWebhookKeys(secretsManager(), arn)()).rejects.toThrow('There is no key to sign webhooks with yet.');
+    expect(await getWebhookKeys(secretsManager(), arn)()).toHaveLength(1);
+    const short = { SecretId: arn, ClientRequestToken: 'short', SecretString: 'short', VersionStages: ['AWSCURRENT'] };
+    await secretsManager()('PutSecretValue', short);
+    await expect(getWebhookKeys(secretsManager(), arn)()).rejects.toThrow('There is no key to sign webhooks with.');
     await expect(getWebhookKeys(secretsManager(), 'arn:none')()).rejects.toBeInstanceOf(DependencyFailed);
   });
 
@@ -61,28 +69,133 @@ describe('getWebhookKeys', () => {
   });
 });
 
+const publicKeys = getPublicKeys(client, names);
+const publicKeysOf = async () => {
+  const { public_key, previous_public_key } = await publicKeys();
+  return [public_key, ...(previous_public_key === null ? [] : [previous_public_key])];
+};
+const signingKeys = async () => (await keysNow()).map(({ publicKey }) => publicKey);
+
+/** A client whose writes fail while `fails` says so. */
+const faults = { fails: false };
+const failing = interceptedClient(client, async ({ name, send }) => {
+  if (name === 'PutCommand' && faults.fails) throw new Error('DynamoDB fails.');
+  return send();
+});
+
 describe('rotateWebhookKey', () => {
-  const rotate = rotateWebhookKey(secretsManager());
+  const rotate = rotateWebhookKey(secretsManager(), failing, names);
   const step = (Step: string, ClientRequestToken: string) =>
     rotate({ SecretId: webhookKeyArn, ClientRequestToken, Step });
+  const steps = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'];
 
-  it('can repeat each step, and does not change the key before the last', async () => {
-    const [before] = await keysNow();
+  it('can repeat each step, does not change the key before the last, and publishes it', async () => {
+    const [before] = await signingKeys();
     const token = crypto.randomUUID();
     for (const each of ['createSecret', 'createSecret', 'setSecret', 'testSecret', 'testSecret'])
       await step(each, token);
-    expect((await keysNow())[0].publicKey).toBe(before.publicKey);
+    expect((await signingKeys())[0]).toBe(before);
+    expect((await publicKeysOf())[0]).toBe(before);
     await step('finishSecret', token);
-    const [after] = await keysNow();
-    expect(after.publicKey).not.toBe(before.publicKey);
+    const [after] = await signingKeys();
+    expect(after).not.toBe(before);
     for (const each of ['createSecret', 'testSecret', 'finishSecret']) await step(each, token);
-    expect((await keysNow()).map(({ publicKey }) => publicKey)).toEqual([after.publicKey, before.publicKey]);
+    expect(await signingKeys()).toEqual([after, before]);
+    expect(await publicKeysOf()).toEqual([after, before]);
+  });
+
+  it('leaves a published key that verifies, wherever it stops and however often', async () => {
+    for (let rotation = 0; rotation < 3; rotation++) {
+      for (const stopsAt of [...steps, 'never']) {
+        const token = crypto.randomUUID();
+        for (const each of steps) {
+          faults.fails = each === stopsAt;
+          const isDone = await step(each, token).then(
+            () => true,
+            () => false,
+          );
+          faults.fails = false;
+          expect(new Set(await publicKeysOf()).intersection(new Set(await signingKeys())).size).toBeGreaterThan(0);
+          if (!isDone) break;
+        }
+      }
+      expect(await publicKeysOf()).toEqual(await signingKeys());
+    }
+    // While nothing can be published, no key changes.
+    const before = await signingKeys();
+    faults.fails = true;
+    await expect(step('createSecret', crypto.randomUUID())).rejects.toThrow('DynamoDB fails.');
+    faults.fails = false;
+    expect(await signingKeys()).toEqual(before);
   });
 
   it('refuses a version that holds no key, and a step that it does not know', async () => {
     const token = crypto.randomUUID();
-    await expect(step('testSecret', token)).rejects.toThrow('not a signing key');
+    // The test of a schedule, for which Secrets Manager makes an empty version.
+    await step('testSecret', token);
+    await expect(step('finishSecret', token)).rejects.toThrow('not a signing key');
+    const short = { SecretId: webhookKeyArn, ClientRequestToken: token, SecretString: 'short', VersionStages: [] };
+    await secretsManager()('PutSecretValue', short);
+    for (const each of ['testSecret', 'finishSecret']) {
+      await expect(step(each, token)).rejects.toThrow('not a signing key');
+    }
     await expect(step('somethingElse', token)).rejects.toThrow('somethingElse');
+  });
+});
+
+describe('refreshPublicKeys', () => {
+  const day = 86_400_000;
+  const clock = { now: Date.now() };
+  const refresh = () => refreshPublicKeys(secretsManager(), failing, names, () => clock.now)(webhookKeyArn);
+
+  it('publishes keys that were never published, and again after an hour', async () => {
+    const other = await functionEnvironment();
+    const published = getPublicKeys(client, other.names);
+    await expect(published()).rejects.toThrow('not published yet');
+    await refreshPublicKeys(secretsManager(), client, other.names)(webhookKeyArn);
+    expect((await published()).public_key).toBe((await signingKeys())[0]);
+
+    clock.now = Date.now() + 3_500_000;
+    secrets.calls.length = 0;
+    await refresh();
+    expect(secrets.calls).toEqual([]);
+    clock.now = Date.now() + 3_700_000;
+    await refresh();
+    expect(secrets.calls).not.toEqual([]);
+  });
+
+  it('does not put back keys that were read before a rotation', async () => {
+    const read = Promise.withResolvers<void>();
+    const rotated = Promise.withResolvers<void>();
+    const slow = interceptedClient(client, async ({ name, send }) => {
+      if (name !== 'PutCommand') return send();
+      read.resolve();
+      await rotated.promise;
+      return send();
+    });
+    clock.now += 3_700_000;
+    const late = refreshPublicKeys(secretsManager(), slow, names, () => clock.now)(webhookKeyArn);
+    await read.promise;
+    await secrets.rotate(webhookKeyArn, (each) =>
+      rotateWebhookKey(secretsManager(), client, names, () => clock.now + 1)(each as never),
+    );
+    rotated.resolve();
+    await late;
+    expect(await publicKeysOf()).toEqual(await signingKeys());
+  });
+
+  it('fails each time while nothing can be published, or the key is too old', async () => {
+    clock.now += 3_700_000;
+    faults.fails = true;
+    await expect(refresh()).rejects.toThrow('DynamoDB fails.');
+    faults.fails = false;
+    clock.now = Date.now() + (maxKeyAgeDays - 1) * day;
+    await refresh();
+    clock.now = Date.now() + (maxKeyAgeDays + 1) * day;
+    for (let minute = 0; minute < 3; minute++) {
+      await expect(refresh()).rejects.toThrow('its rotation does not run');
+      clock.now += 60_000;
+    }
   });
 });
 

@@ -1,6 +1,8 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { vi } from 'vitest';
 import { secretsManager } from '../../functions/data/secrets-manager.ts';
-import { rotateWebhookKey } from '../../functions/data/webhook-keys.ts';
+import { refreshPublicKeys, rotateWebhookKey } from '../../functions/data/webhook-keys.ts';
+import type { TableNames } from '../../functions/tables.ts';
 import { type SecretStore, startSecretStore } from '../../infra/local/secrets/secret-store.ts';
 
 export const webhookKeyArn = 'arn:aws:secretsmanager:eu-west-3:123456789012:secret:webhooks';
@@ -15,10 +17,13 @@ export interface TestSecrets extends SecretStore {
 }
 
 /**
- * The local Secrets Manager with the secret of the webhooks, rotated once. Import endpoints after
- * this.
+ * The local Secrets Manager with the secret of the webhooks, whose public key is published in these
+ * tables. Import endpoints after this.
  */
-export async function startSecrets(): Promise<TestSecrets> {
+export async function startSecrets(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): Promise<TestSecrets> {
   const calls: string[] = [];
   const principal = {
     arn: 'arn:aws:sts::123456789012:assumed-role/role/function-under-test',
@@ -32,8 +37,9 @@ export async function startSecrets(): Promise<TestSecrets> {
   vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', store.url);
   vi.stubEnv('WEBHOOK_KEY_ARN', webhookKeyArn);
   store.create(webhookKeyArn);
-  const rotateKey = () => store.rotate(webhookKeyArn, (step) => rotateWebhookKey(secretsManager())(step as never));
-  await rotateKey();
+  const rotate = rotateWebhookKey(secretsManager(), client, tables);
+  const rotateKey = () => store.rotate(webhookKeyArn, (step) => rotate(step as never));
+  await refreshPublicKeys(secretsManager(), client, tables)(webhookKeyArn);
   calls.length = 0;
   return { ...store, calls, rotateKey };
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readJsonFile, writeJsonFile } from '../../json-file.ts';
 import type { HttpServer } from '../http-server.ts';
 import type { Principals } from '../iam/principals.ts';
@@ -7,11 +7,8 @@ import { Refusal } from '../refusal.ts';
 
 /** The local Secrets Manager: the part that reads and rotates secrets. */
 export interface SecretStore extends HttpServer {
-  /**
-   * Creates a secret with a text that is no key, as the template asks for, unless it is there.
-   * Returns whether it waits for its first rotation: an earlier start may have been interrupted.
-   */
-  create(arn: string): boolean;
+  /** Creates a secret with a random text, as the template asks for, unless it is there. */
+  create(arn: string): void;
   /**
    * Makes a new version: calls the function for each step, as Secrets Manager does. Throws what it
    * throws.
@@ -21,6 +18,8 @@ export interface SecretStore extends HttpServer {
 
 interface Version {
   readonly value: string;
+  /** Seconds since 1970. Files of earlier releases lack it. */
+  readonly created?: number;
   stages: string[];
 }
 
@@ -35,12 +34,10 @@ export async function startSecretStore(principals: Principals, file?: string): P
   const server = await startJsonService({ principals, maxRequestBytes, perform });
   return { ...server, create, rotate };
 
-  function create(arn: string): boolean {
-    if (secrets[arn] === undefined) {
-      secrets[arn] = { [randomUUID()]: { value: randomUUID(), stages: ['AWSCURRENT'] } };
-      save();
-    }
-    return !Object.values(secrets[arn]).some(({ stages }) => stages.includes('AWSPREVIOUS'));
+  function create(arn: string): void {
+    if (secrets[arn] !== undefined) return;
+    secrets[arn] = { [randomUUID()]: newVersion(randomBytes(32).toString('hex'), ['AWSCURRENT']) };
+    save();
   }
 
   async function rotate(SecretId: string, invoke: (event: unknown) => Promise<unknown>) {
@@ -87,13 +84,13 @@ const operations: Readonly<Record<string, (versions: Versions, input: Readonly<R
     if (found === undefined) {
       throw new Refusal('ResourceNotFoundException', "Secrets Manager can't find the specified secret value.");
     }
-    const [id, { value, stages }] = found;
-    return { VersionId: id, SecretString: value, VersionStages: stages };
+    const [id, { value, stages, created = Date.now() / 1000 }] = found;
+    return { VersionId: id, SecretString: value, VersionStages: stages, CreatedDate: created };
   },
   PutSecretValue(versions, { ClientRequestToken: id = randomUUID(), SecretString = '', VersionStages }) {
     const stages = VersionStages as unknown as string[];
     for (const stage of stages) takeAway(versions, stage);
-    versions[id] = { value: SecretString, stages };
+    versions[id] = newVersion(SecretString, stages);
     return { VersionId: id, VersionStages: stages };
   },
   UpdateSecretVersionStage(versions, { VersionStage = '', MoveToVersionId = '', RemoveFromVersionId }) {
@@ -114,6 +111,10 @@ const operations: Readonly<Record<string, (versions: Versions, input: Readonly<R
     return {};
   },
 };
+
+function newVersion(value: string, stages: string[]): Version {
+  return { value, created: Date.now() / 1000, stages };
+}
 
 /** A staging label is on one version at most. */
 function takeAway(versions: Readonly<Record<string, Version>>, stage: string) {

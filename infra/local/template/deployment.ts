@@ -89,7 +89,7 @@ export interface ScheduleDefinition {
 
 export interface SecretDefinition {
   readonly arn: string;
-  /** Makes its versions: for the first time when the secret is deployed. */
+  /** Makes its versions after the first. */
   readonly rotationFunctionArn: string;
 }
 
