@@ -78,12 +78,15 @@ export class WritePace {
     return this.#age() + milliseconds > 1_000 * this.#limits.maxSeconds;
   }
 
-  /** Whether a call that has made so many of its changes has time for those that are left. */
+  /**
+   * Whether a call that has made so many of its changes has time for those that are left. For its
+   * first transaction it always has.
+   */
   hasTimeFor({ left, made }: { readonly left: number; readonly made: number }): boolean {
     const { secondsForAll, maxSeconds } = this.#limits;
     const wait = this.#millisecondsToWait();
     const next = this.#age() + wait;
-    if (next < 1_000 * secondsForAll) return true;
+    if (!this.#hasBegun || next < 1_000 * secondsForAll) return true;
     const sinceFirst = performance.now() + wait - (this.#first ?? 0);
     return next + (left * sinceFirst) / made < 1_000 * maxSeconds;
   }

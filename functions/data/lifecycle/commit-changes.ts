@@ -142,9 +142,11 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
       last = progress.draft;
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
-      made += done;
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
-      const goesOn = hasTime?.() !== false && pace?.hasTimeFor({ left: left.length, made }) !== false;
+      // Where a change was split, nothing was sent.
+      const isMade = replacedBy.length === 0;
+      if (isMade) made += done;
+      const goesOn = !isMade || (hasTime?.() !== false && pace?.hasTimeFor({ left: left.length, made }) !== false);
       if (!goesOn) for (const { task } of left) errors[task] = new Unfinished();
     } catch (error) {
       const failure = failureOf(error, made > 0 && pace?.isOver() === true);

@@ -1,0 +1,157 @@
+/**
+ * Calls of many jobs at a DynamoDB that throttles each partition key, as AWS does. No key has saved
+ * units, so that the first transaction is refused on any machine.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { cancelBatch } from '../../functions/data/cancellations.ts';
+import { WritePace } from '../../functions/data/dynamodb/write-pace.ts';
+import { createBatch } from '../../functions/data/new-batches.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
+import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { Claims } from '../../functions/schemas/claims.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
+import { uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
+import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+import { smallLists } from '../support/small-lists.ts';
+import { testClient } from '../support/test-client.ts';
+import { startThrottlingProxy, type Throughput } from '../support/throttling-proxy.ts';
+
+/** So few that 20 jobs take some ten transactions. */
+const rowsPerBlock = 1;
+const lists = smallLists(rowsPerBlock);
+const { client, tables } = await ownTables();
+const body = (jobs: number) =>
+  CreateBatchRequest.parse({
+    project_id: uuid('c', 1),
+    device_type: 'FRESNEL',
+    sequence_builder: sequenceText(),
+    jobs: Array.from({ length: jobs }, () => ({ runs: 100 })),
+  });
+
+/** A key has 200 units in 100 ms; a transaction takes about 110 of Columns. */
+async function throttled({ onTestFinished }: TestContext, throughput: Throughput = {}) {
+  const now = () => 10 * performance.now();
+  const proxy = await startThrottlingProxy(dynamodbEndpoint, {
+    ...{ writeUnits: 200, readUnits: 1e9, savedUnits: 0, now },
+    ...throughput,
+  });
+  onTestFinished(() => proxy.stop());
+  const through = testClient(proxy.url);
+  const counts = () => proxy.counts.get('TransactWriteItems') ?? { calls: 0, refused: 0 };
+  return { proxy, through, counts };
+}
+
+const callsOf = (through: typeof client, pace: ConstructorParameters<typeof WritePace>[0] = {}) => {
+  const options = { lists, newPace: () => new WritePace({ unitsPerSecond: 1_000, ...pace }) };
+  const create = createBatch(through, tables, options);
+  return {
+    create: (userId: string, jobs: number, idempotencyKey?: string) =>
+      create({ userId, idempotencyKey }, body(jobs), Claims.parse({})),
+    cancel: cancelBatch(through, tables, options),
+    recover: recoverBatch(through, tables, options),
+  };
+};
+
+const newUser = () => `auth0|${randomUUID()}`;
+
+async function sound(userId: string) {
+  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+  const { batches, jobs } = await batchesAndJobs(client, tables, userId);
+  for (const { creating, canceling, pending_calls } of batches) {
+    expect([creating, canceling, pending_calls]).toEqual([undefined, undefined, undefined]);
+  }
+  return { batches, jobs: jobs.map(({ status }) => status) };
+}
+
+describe('calls of many jobs', { concurrent: true }, () => {
+  it.for(['none', 'half', 'all'] as const)(
+    'end where keys are throttled and a refused transaction uses up %s of what is left, without reading again',
+    async (refusalUses, context) => {
+      const free = await throttled(context, { writeUnits: 1e9, savedUnits: 1e9 });
+      const scarce = await throttled(context, { refusalUses });
+      for (const { through } of [free, scarce]) {
+        const userId = newUser();
+        const { create, cancel } = callsOf(through);
+        const { id } = await create(userId, 20);
+        expect((await cancel(userId, id)).jobs_count_per_status).toMatchObject({ CANCELED: 20, PENDING: 0 });
+        expect((await sound(userId)).jobs).toEqual(Array(20).fill('CANCELED'));
+      }
+      const { calls, refused } = scarce.counts();
+      expect(refused).toBeGreaterThan(0);
+      expect({ calls: calls - refused, refused: 0 }).toEqual(free.counts());
+      // No further reads, and no look at the writers' lock.
+      for (const operation of ['BatchGetItem', 'PutItem', 'Query']) {
+        expect(scarce.proxy.counts.get(operation), operation).toEqual(free.proxy.counts.get(operation));
+      }
+    },
+  );
+
+  it('both succeed when two of one user come at once', async (context) => {
+    const { through, counts } = await throttled(context);
+    const userId = newUser();
+    const { create, cancel } = callsOf(through);
+    const created = await Promise.all([create(userId, 15), create(userId, 15)]);
+    expect((await sound(userId)).jobs).toEqual(Array(30).fill('PENDING'));
+    await Promise.all(created.map(({ id }) => cancel(userId, id)));
+    expect((await sound(userId)).jobs).toEqual(Array(30).fill('CANCELED'));
+    expect(counts().refused).toBeGreaterThan(0);
+  });
+
+  it('stop when there is no time for all, and go on by the same key', async () => {
+    const userId = newUser();
+    const hurried = callsOf(client, { secondsForAll: 0, maxSeconds: 0 });
+    const begun = async () => (await batchesAndJobs(client, tables, userId)).jobs.length;
+    for (const stop of [1, 2]) {
+      const before = await begun();
+      await expect(hurried.create(userId, 20, 'key')).rejects.toMatchObject({
+        status: 429,
+        reason: 'unfinished',
+        headers: { 'Retry-After': '5' },
+        message: expect.stringContaining('Idempotency-Key'),
+      });
+      expect(await begun(), `stop ${stop}`).toBeGreaterThan(before);
+    }
+    const { id } = await callsOf(client).create(userId, 20, 'key');
+    expect((await callsOf(client).create(userId, 20, 'key')).id).toBe(id);
+    const { batches, jobs } = await sound(userId);
+    expect(batches).toMatchObject([{ id, status: 'PENDING', jobs_count: 20 }]);
+    expect(jobs).toHaveLength(20);
+
+    await expect(hurried.cancel(userId, id)).rejects.toMatchObject({ reason: 'unfinished' });
+    expect((await batchesAndJobs(client, tables, userId)).batches).toMatchObject([{ canceling: true, open: false }]);
+    expect(await callsOf(client).recover({ user_id: userId, batch_id: id })).toBe('canceled');
+    expect((await sound(userId)).jobs).toEqual(Array(20).fill('CANCELED'));
+  });
+
+  it('are given up in the background where they stopped without a key', async () => {
+    const userId = newUser();
+    await expect(callsOf(client, { secondsForAll: 0, maxSeconds: 0 }).create(userId, 20)).rejects.toMatchObject({
+      reason: 'unfinished',
+    });
+    const [begun] = (await batchesAndJobs(client, tables, userId)).batches;
+    expect(begun).toMatchObject({ creating: true });
+    expect(await callsOf(client).recover({ user_id: userId, batch_id: begun!.id })).toBe('canceled');
+    const { batches, jobs } = await sound(userId);
+    expect(batches).toMatchObject([{ status: 'CANCELED' }]);
+    expect(new Set(jobs)).toEqual(new Set(['CANCELED']));
+  });
+
+  it('stop where their key stays throttled until their time is over', async (context) => {
+    const userId = newUser();
+    const { through, counts } = await throttled(context, { savedUnits: 200, now: () => 0 });
+    const pace = new WritePace();
+    pace.isOver = () => counts().refused > 2;
+    const create = createBatch(through, tables, { lists, newPace: () => pace });
+    await expect(create({ userId, idempotencyKey: 'key' }, body(20), Claims.parse({}))).rejects.toMatchObject({
+      reason: 'unfinished',
+      cause: { reason: 'busy' },
+    });
+    expect(counts().refused).toBe(3);
+    await callsOf(client).create(userId, 20, 'key');
+    expect((await sound(userId)).jobs).toHaveLength(20);
+  });
+});
