@@ -16,7 +16,7 @@ const data = 'functions/data';
 const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   functions: {
     holds: 'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, and what all rooms share',
-    imports: [data, 'functions/identity', 'functions/webhooks'],
+    imports: [data, `${data}/dynamodb`, 'functions/identity', 'functions/webhooks'],
     packages: ['aws-lambda'],
   },
   'functions/endpoints': {
