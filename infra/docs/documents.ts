@@ -11,6 +11,7 @@ import {
   listProcessTable,
   listTable,
   markdownTable,
+  throttlingTable,
   writerTable,
 } from './performance.ts';
 import { readUnitsPlot } from './read-units-plot.ts';
@@ -49,6 +50,7 @@ export const documents: readonly GeneratedDocument[] = [
     devices: () => callTable('call', figures.devices ?? []),
     claims: () => claimTable(figures.claims ?? []),
     writers: () => writerTable(figures.writers ?? []),
+    throttling: () => throttlingTable(figures.throttling ?? []),
     bundles: () => bundleTable(figures.bundles ?? []),
   }),
   { file: 'docs/runbook.md', render: renderRunbook },

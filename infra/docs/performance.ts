@@ -33,6 +33,20 @@ export interface WriterFigure {
   readonly conflictsPerChange: number;
 }
 
+/** Of calls at once, and of a worker's reports beside them. */
+export interface ThrottlingFigure {
+  readonly name: string;
+  /** Until the last of them ended. */
+  readonly seconds: number;
+  /** Of calls that stopped, because they had no time. */
+  readonly repetitions: number;
+  /** Calls that DynamoDB refused. */
+  readonly refused: number;
+  readonly reports: number;
+  readonly failedReports: number;
+  readonly slowestReportSeconds: number;
+}
+
 export interface BundleFigure {
   readonly name: string;
   readonly kilobytes: number;
@@ -50,6 +64,7 @@ export interface Figures {
   readonly devices?: readonly CallFigure[];
   readonly claims?: readonly ClaimFigure[];
   readonly writers?: readonly WriterFigure[];
+  readonly throttling?: readonly ThrottlingFigure[];
   readonly bundles?: readonly BundleFigure[];
 }
 
@@ -112,6 +127,17 @@ export function writerTable(figures: readonly WriterFigure[]): string {
   return figureTable('writers of one user', figures, [
     ['changes a second', ({ changesPerSecond }) => changesPerSecond],
     ['conflicts for each change', ({ conflictsPerChange }) => conflictsPerChange],
+  ]);
+}
+
+export function throttlingTable(figures: readonly ThrottlingFigure[]): string {
+  return figureTable('calls of one user at once', figures, [
+    ['seconds', ({ seconds }) => seconds],
+    ['repeated', ({ repetitions }) => repetitions],
+    ['refused by DynamoDB', ({ refused }) => refused],
+    ["worker's reports", ({ reports }) => reports],
+    ['failed', ({ failedReports }) => failedReports],
+    ['slowest, s', ({ slowestReportSeconds }) => slowestReportSeconds],
   ]);
 }
 

@@ -24,20 +24,21 @@ import { measureClaims, measureDevices } from './measure-devices.ts';
 import { type EndpointBench, type Measured, measureEndpoints } from './measure-endpoints.ts';
 import { measureEvents } from './measure-events.ts';
 import { type ListBench, measureLists } from './measure-lists.ts';
+import { measureThrottling } from './measure-throttling.ts';
 import { measureWriters } from './measure-writers.ts';
 import { rowsOnPages } from './rows-on-pages.ts';
 
 const userId = 'auth0|6571f2d6c9a1b20012bench0';
 /** From so many batches on just the rows that pages need are written. */
 const minRowsOnPages = 500_000;
-const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'bundles'] as const;
+const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles'] as const;
 type Section = (typeof sections)[number];
 
 const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/performance.json] [--quick]
   --sizes  numbers of batches for the lists, each of a user of its own; 1000000 takes half an hour
   --only   some of ${sections.join(', ')}
   --json   the file that holds the figures; what is not measured stays as it is
-  --quick  sizes 100 and 10000, fewer rounds, no batch of 5,000 jobs`;
+  --quick  sizes 100 and 10000, fewer rounds, no batch of 5,000 jobs; throttling with 300 jobs a call`;
 
 let lastLine = 0;
 
@@ -90,6 +91,9 @@ async function measureSection(section: Section, { sizes, json, isQuick }: Effort
     const plain = documentClient(60_000);
     const claims = measureClaims(plain, await createTables(plain, 'claims-'), isQuick ? 100 : 400);
     show(json, { claims: await collected(claims, 'claims') });
+  } else if (section === 'throttling') {
+    const figures = measureThrottling(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), isQuick ? 300 : 5_000);
+    show(json, { throttling: await collected(figures, section) });
   } else if (section === 'writers') {
     const plain = documentClient(60_000);
     const writers = measureWriters(plain, await createTables(plain, 'writers-'));
