@@ -22,6 +22,7 @@ function createStack() {
   const tokenIssuer = tokenIssuerFromContext();
   const devices = devicesFromContext();
   const alarmEmail = textFromContext('alarmEmail');
+  const restoredTables = restoredTablesFromContext(stage);
   const deletionProtection = booleanFromContext('deletionProtection');
   const monthlyBudget = budgetFromContext();
   const concurrency = textFromContext('concurrency');
@@ -37,6 +38,7 @@ function createStack() {
     ...(devices !== undefined && { devices }),
     ...(tokenIssuer !== undefined && { tokenIssuer }),
     ...(alarmEmail !== undefined && { alarmEmail }),
+    ...(restoredTables !== undefined && { restoredTables }),
     ...(monthlyBudget !== undefined && { monthlyBudget }),
   });
 }
@@ -59,6 +61,16 @@ function tokenIssuerFromContext(): TokenIssuer | undefined {
   }
   for (const url of [issuer, jwksUri ?? issuer]) if (!URL.canParse(url)) throw new SetupProblem(`Not a URL: ${url}.`);
   return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
+}
+
+/** By stage: cdk.json keeps it, and the other stage has tables of its own. */
+function restoredTablesFromContext(stage: StageName): string | undefined {
+  const name = `tables-${stage}`;
+  const text = textFromContext(name);
+  if (text !== undefined && !/^\d{8}T\d{6}Z$/.test(text)) {
+    throw new SetupProblem(`-c ${name}=${text}: npm run restore prints it, such as 20261122T091500Z.`);
+  }
+  return text;
 }
 
 function devicesFromContext(): readonly string[] | undefined {

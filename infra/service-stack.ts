@@ -25,6 +25,8 @@ export interface ServiceStackProps extends StackProps {
   readonly alarmEmail?: string;
   /** In dollars: an alarm for what the whole account costs. */
   readonly monthlyBudget?: number;
+  /** Names the restored tables that replace the stack's own. */
+  readonly restoredTables?: string;
 }
 
 /** The whole service. */
@@ -32,7 +34,7 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     const { settings, devices = ['*'] } = props;
     super(scope, id, { ...props, terminationProtection: settings.deletionProtection });
-    const storage = new Storage(this, 'Storage', settings);
+    const storage = new Storage(this, 'Storage', settings, props.restoredTables);
     const identity =
       props.tokenIssuer === undefined ? new Identity(this, 'Identity', { settings, devices }) : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;

@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
@@ -14,6 +14,7 @@ import {
 import { Construct } from 'constructs';
 import { resultsPrefix } from '../functions/results-key.ts';
 import { type TableDescription, type TableName, tables } from '../functions/tables.ts';
+import { restoredName } from './restored-name.ts';
 import type { UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';
 
@@ -30,11 +31,12 @@ export class Storage extends Construct {
   /** Each table, each index and the results, as functions may use them. */
   readonly resources: UsableResources;
 
-  constructor(scope: Construct, id: string, settings: StageSettings) {
+  /** `restored` names tables that `npm run restore` made, which the stack takes over. */
+  constructor(scope: Construct, id: string, settings: StageSettings, restored?: string) {
     super(scope, id);
     const descriptions = Object.entries<TableDescription>(tables);
     this.tables = Object.fromEntries(
-      descriptions.map(([name, description]) => [name, createTable(this, { name, description, settings })]),
+      descriptions.map(([name, description]) => [name, createTable(this, { name, description, settings, restored })]),
     ) as Record<TableName, Table>;
     this.results = createResultsBucket(this, settings);
     this.resources = {
@@ -60,21 +62,27 @@ interface TableSettings {
   readonly name: string;
   readonly description: TableDescription;
   readonly settings: StageSettings;
+  readonly restored: string | undefined;
 }
 
 /**
  * A table encrypted with a key that AWS owns: no KMS calls, and no key policy that could lock the
  * data away.
  */
-function createTable(scope: Construct, { name, description, settings }: TableSettings): Table {
+function createTable(scope: Construct, { name, description, settings, restored }: TableSettings): Table {
   const attribute = (key: string): Attribute => ({ name: key, type: AttributeType[keyType(description, key)] });
-  const table = new Table(scope, name, {
+  const table = new Table(scope, restored === undefined ? name : `${name}-${restored}`, {
     partitionKey: attribute(description.partitionKey),
     sortKey: attribute(description.sortKey),
     billingMode: BillingMode.PAY_PER_REQUEST,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: settings.deletionProtection,
     removalPolicy: settings.removalPolicy,
+    // CloudFormation imports a table by its name, and only one that it will keep.
+    ...(restored !== undefined && {
+      tableName: restoredName(Stack.of(scope).stackName, name, restored),
+      removalPolicy: RemovalPolicy.RETAIN,
+    }),
     ...(description.timeToLive !== undefined && { timeToLiveAttribute: description.timeToLive }),
     ...(description.stream !== undefined && { stream: StreamViewType[description.stream.view] }),
   });

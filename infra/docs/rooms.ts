@@ -100,6 +100,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
       ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
     ],
   },
+  'infra/restore': { holds: '`npm run restore`', imports: ['infra', 'functions'] },
   'infra/openapi': {
     holds: '`npm run openapi`',
     imports: ['functions', 'functions/endpoints', 'functions/http', 'functions/schemas'],

@@ -19,7 +19,7 @@ import { type RepairResult, repairUser } from './repair-user.ts';
 import { scanUsers, type UserScan } from './scan-users.ts';
 import type { RepairedOwner } from './snapshot.ts';
 
-const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME]
+const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME [--tables TIME]]
 
 Recounts sequence numbers, counts, columns and sets from the rows, compares the devices' queues with the batches, and reports
 what differs.
@@ -28,6 +28,7 @@ what differs.
   --user ID     only this user
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
+  --tables TIME  those of its tables that npm run restore made
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
 BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and DEVICE_QUEUE_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
@@ -38,6 +39,7 @@ const options = {
   fix: { type: 'boolean', default: false },
   resume: { type: 'boolean', default: false },
   stack: { type: 'string' },
+  tables: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -73,13 +75,13 @@ try {
 }
 
 async function main(): Promise<number> {
-  const { user, fix, resume, stack, help } = readOptions(options, usage);
+  const { user, fix, resume, stack, tables: restored, help } = readOptions(options, usage);
   if (help) {
     console.log(usage);
     return 0;
   }
   const { client: plainClient, place } = connect(stack);
-  const names = await findTables(plainClient, stack);
+  const names = await findTables(plainClient, stack, restored);
   const client = DynamoDBDocumentClient.from(plainClient);
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
   if (user !== undefined) {
@@ -154,18 +156,27 @@ function tablesFromEnvironment(): RepairTables | undefined {
 
 /**
  * CloudFormation names a table after its stack and logical id:
- * `QuantumBatchApi-dev-StorageJobsD2C5A1F0-1ABC…`.
+ * `QuantumBatchApi-dev-StorageJobsD2C5A1F0-1ABC…`; a restored one is
+ * `QuantumBatchApi-dev-StorageJobs-20261122T091500Z`. Only the operator knows which of both are in
+ * use.
  */
-async function findTables(client: DynamoDBClient, stack: string | undefined): Promise<RepairTables> {
+async function findTables(
+  client: DynamoDBClient,
+  stack: string | undefined,
+  restored: string | undefined,
+): Promise<RepairTables> {
   const given = stack === undefined ? tablesFromEnvironment() : undefined;
   if (given !== undefined) return given;
   const byStack = new Map<string, Record<string, string>>();
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
-      const [, stackName, name] =
-        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue)(?:[0-9A-F]{8}(?:-.*)?)?$/.exec(tableName) ?? [];
+      const [, stackName, name, time] =
+        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(tableName) ??
+        [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
-      byStack.set(stackName, { ...byStack.get(stackName), [name]: tableName });
+      if (restored !== undefined && restored !== time) continue;
+      const of = time === undefined ? stackName : `${stackName} --tables ${time}`;
+      byStack.set(of, { ...byStack.get(of), [name]: tableName });
     }
   }
   const [found, ...others] = byStack.values();
@@ -175,7 +186,7 @@ async function findTables(client: DynamoDBClient, stack: string | undefined): Pr
     );
   }
   if (others.length > 0) {
-    throw new SetupProblem(`Several stacks are there: name one with --stack (${[...byStack.keys()].join(', ')}).`);
+    throw new SetupProblem(`Several are there: name one with --stack (${[...byStack.keys()].join(', ')}).`);
   }
   const missing = repaired.filter((name) => found[name] === undefined);
   if (missing.length > 0) throw new SetupProblem(`The tables ${missing.join(', ')} were not found there.`);

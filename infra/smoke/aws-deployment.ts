@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/results-key.ts';
+import { aws } from '../aws-cli.ts';
 import { eventMessage } from '../event-message.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { call } from './api-client.ts';
@@ -168,16 +168,5 @@ async function raiseAlarm(stack: string, topic: string) {
     const [summary] = AlarmHistoryItems.map(({ HistorySummary }: { HistorySummary: string }) => HistorySummary);
     if (summary?.startsWith('Failed')) throw new Error(summary);
     return summary;
-  });
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each command of the CLI has its own answer.
-function aws(...parameters: string[]): Promise<any> {
-  return new Promise((resolve, reject) => {
-    execFile('aws', [...parameters, '--output', 'json'], { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout.trim() === '' ? {} : JSON.parse(stdout));
-      const isMissing = error.code === 'ENOENT';
-      reject(new SetupProblem(isMissing ? 'The AWS CLI (aws) is needed.' : stderr.trim() || error.message));
-    });
   });
 }

@@ -284,6 +284,7 @@ describe('a context that makes no sense', () => {
       (monthlyBudget) =>
         [{ monthlyBudget }, `-c monthlyBudget=${monthlyBudget}: it is an amount of dollars, such as 50.`] as const,
     ),
+    [{ 'tables-dev': 'prod' }, '-c tables-dev=prod: npm run restore prints it, such as 20261122T091500Z.'],
     [{ issuer }, incomplete],
     [{ audience: 'quantum', jwksUri: issuer }, incomplete],
     [{ issuer: 'issuer.example.org', audience: 'quantum' }, 'Not a URL: issuer.example.org.'],
@@ -298,6 +299,24 @@ describe('a context that makes no sense', () => {
   it('is refused in one line', () => {
     expect(refusals(refused.map(([context]) => context))).toEqual(refused.map(([, message]) => message));
     expect(() => synthesize({ stage: 'staging' })).toThrow(new Error(`${refused[0]![1]}\n`));
+  });
+});
+
+describe('-c tables-dev', () => {
+  const restored = '20261122T091500Z';
+
+  it('takes over tables that npm run restore made, which CloudFormation keeps', () => {
+    const { ofType, outputs, readable } = synthesize({ 'tables-dev': restored, 'tables-prod': 'of the other stage' });
+    for (const name of Object.keys(tables)) {
+      const [table, ...others] = ofType('AWS::DynamoDB::Table').filter(
+        ({ properties }) => properties.TableName === `QuantumBatchApi-dev-Storage${name}-${restored}`,
+      );
+      expect(others).toEqual([]);
+      expect(table!.attributes).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+      expect(readable(outputs[`${name}Table`])).toBe(table!.path);
+      const plain = dev.one('AWS::DynamoDB::Table', `Storage/${name}`).properties;
+      expect(table!.properties).toEqual({ ...plain, TableName: table!.properties.TableName });
+    }
   });
 });
 

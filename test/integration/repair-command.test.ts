@@ -91,6 +91,16 @@ describe('npm run repair', () => {
     expect(output).toContain(`Comparing ${ofStack.Columns}`);
     expect(output).toContain('1 users, 0 with differences');
     expect(code).toBe(0);
+
+    // Restored tables lie beside the others: it takes none of both by itself.
+    const restored = '20261122T091500Z';
+    await createTables(client, `${stack}-Storage`, `-${restored}`);
+    const both = await runIn(credentials, '--stack', stack);
+    expect(both.output).toContain(`${stack}, ${stack} --tables ${restored}`);
+    expect(both.code).toBe(1);
+    const chosen = await runIn(credentials, '--stack', stack, '--tables', restored);
+    expect(chosen.output).toContain(`Comparing ${ofStack.Columns}-${restored}`);
+    expect(chosen.output).toContain('0 users, 0 with differences');
   });
 
   it('finds users who have rows but no columns', async () => {

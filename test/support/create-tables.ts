@@ -1,12 +1,13 @@
 import { CreateTableCommand, type CreateTableCommandInput, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type TableDescription, type TableName, type TableNames, tables } from '../../functions/tables.ts';
 
-/** Creates every table of tables.ts, named `prefix` and its name. Returns these names. */
-export async function createTables(client: DynamoDBClient, prefix: string): Promise<TableNames> {
+/** Creates every table of tables.ts, named `prefix`, its name and `suffix`. Returns these names. */
+export async function createTables(client: DynamoDBClient, prefix: string, suffix = ''): Promise<TableNames> {
   const names = await Promise.all(
     Object.entries<TableDescription>(tables).map(async ([name, table]) => {
-      await client.send(new CreateTableCommand(createTableInput(prefix + name, table)));
-      return [name, prefix + name] as const;
+      const physicalName = prefix + name + suffix;
+      await client.send(new CreateTableCommand(createTableInput(physicalName, table)));
+      return [name, physicalName] as const;
     }),
   );
   return Object.fromEntries(names) as Record<TableName, string>;

@@ -78,8 +78,11 @@ export function synthesize(context: Record<string, string> = {}, { withCheck = f
 }
 
 /** As `synthesize`, with bundles. `work` gets the directory of the assembly, to read only. */
-export function withAssembly<Result>(work: (synthesis: Synthesis, directory: string) => Result): Result {
-  const directory = assemblyOf({}, false);
+export function withAssembly<Result>(
+  work: (synthesis: Synthesis, directory: string) => Result,
+  context: Record<string, string> = {},
+): Result {
+  const directory = assemblyOf(context, false);
   return work(readSynthesis(directory), directory);
 }
 

@@ -13,6 +13,7 @@ import { startPassingServer } from '../../support/passing-server.ts';
 import { withAssembly } from '../../support/synthesize.ts';
 import { bootstrap, deploy, expectRefusals, outputsOf, stackName } from './deploy.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
+import { rehearseRestore } from './rehearse-restore.ts';
 import { runBatch } from './run-batch.ts';
 import { runSmoke } from './run-smoke.ts';
 
@@ -32,7 +33,7 @@ try {
 }
 
 async function checkDeployment() {
-  const assembly = withAssembly((_, directory) => directory);
+  const assembly = assemblyOf({});
   await bootstrap(aws, assembly);
   await expectRefusals(aws);
   await using api = await startFront();
@@ -43,10 +44,25 @@ async function checkDeployment() {
   report('deployed');
 
   const token = await newToken(outputs, 'ada');
-  await runBatch({ apiUrl: api.url, token }, await machine(outputs));
+  const user = { apiUrl: api.url, token };
+  await runBatch(user, await machine(outputs));
   report('a batch created, claimed, uploaded, reported, its webhook called');
-  await runSmoke(token);
+  if (process.env.QUICK === undefined) await runSmoke(token);
   report('the smoke test, by HTTP');
+
+  await rehearseRestore({
+    aws,
+    user,
+    folder,
+    assemblyOf: (restored) => assemblyOf({ 'tables-dev': restored }),
+  });
+  api.serve((await outputsOf(aws)).RestApiId!);
+  await runBatch(user, await machine(outputs));
+  report('all tables restored, and a batch from its creation to its webhook on these');
+}
+
+function assemblyOf(context: Record<string, string>): string {
+  return withAssembly((_, directory) => directory, context);
 }
 
 function report(what: string) {

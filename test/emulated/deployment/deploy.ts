@@ -57,9 +57,19 @@ async function startDeployment(aws: EmulatedAws, name: string, template: object,
   const Key = `${name}.json`;
   const Body = JSON.stringify(template);
   await objectStore(aws).send(new PutObjectCommand({ Bucket: assetBucket, Key, Body }));
-  const url = `${aws.endpoint}/${assetBucket}/${Key}`;
-  const of = ['--stack-name', name, '--template-url', url, '--capabilities', 'CAPABILITY_IAM'];
-  await aws.run('cloudformation', `${action}-stack`, ...of);
+  const of = ['--stack-name', name, '--template-url', `${aws.endpoint}/${assetBucket}/${Key}`];
+  const changeSet = ['--stack-name', name, '--change-set-name', `d${Date.now()}`];
+  const type = ['--change-set-type', action.toUpperCase(), '--capabilities', 'CAPABILITY_IAM'];
+  await aws.run(
+    'cloudformation',
+    'create-change-set',
+    ...changeSet.slice(2),
+    ...of,
+    ...type,
+    '--import-existing-resources',
+  );
+  await aws.run('cloudformation', 'wait', 'change-set-create-complete', ...changeSet);
+  await aws.run('cloudformation', 'execute-change-set', ...changeSet);
 }
 
 async function deploymentResult(aws: EmulatedAws, name: string): Promise<string> {

@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import { SetupProblem } from './setup-problem.ts';
+
+/** What a command of the AWS CLI answers. Throws SetupProblem with what it prints when it fails. */
+// biome-ignore lint/suspicious/noExplicitAny: each command of the CLI has its own answer.
+export function aws(...parameters: string[]): Promise<any> {
+  return new Promise((resolve, reject) => {
+    execFile('aws', [...parameters, '--output', 'json'], { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout.trim() === '' ? {} : JSON.parse(stdout));
+      const isMissing = error.code === 'ENOENT';
+      reject(new SetupProblem(isMissing ? 'The AWS CLI (aws) is needed.' : stderr.trim() || error.message));
+    });
+  });
+}
