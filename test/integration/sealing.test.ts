@@ -213,8 +213,8 @@ describe('sealing that fails', () => {
     });
     const first = await seal(userId, faulty).catch((error: Error) => error);
     expect(struck).toBeGreaterThan(0);
-    // A transaction that was canceled may have met another writer: nothing is wrong.
-    if (cancellations.includes(name)) expect(first).toBe(0);
+    // Another writer was met: nothing is wrong.
+    if (conflicts.includes(name)) expect(first).toBe(0);
     else expect(first).toBeInstanceOf(Error);
     expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
     await seal(userId);
@@ -224,9 +224,4 @@ describe('sealing that fails', () => {
   });
 });
 
-const cancellations = [
-  'a lost race',
-  'a conflicting transaction',
-  'a throttled item',
-  'an exceeded throughput of an item',
-];
+const conflicts = ['a lost race', 'a conflicting transaction'];
