@@ -3,16 +3,18 @@
  * units, so that the first transaction is refused on any machine.
  */
 
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { cancelBatch } from '../../functions/data/cancellations.ts';
 import { WritePace } from '../../functions/data/dynamodb/write-pace.ts';
+import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
-import { uuid } from '../support/new-batch.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
@@ -99,6 +101,21 @@ describe('calls of many jobs', { concurrent: true }, () => {
     await Promise.all(created.map(({ id }) => cancel(userId, id)));
     expect((await sound(userId)).jobs).toEqual(Array(30).fill('CANCELED'));
     expect(counts().refused).toBeGreaterThan(0);
+  });
+
+  it('take no more than a second’s units of a key in one transaction, however large sequences and variables are', async (context) => {
+    const { through, counts } = await throttled(context, { writeUnits: 1_000 });
+    const userId = newUser();
+    const { jobs: _, ...create } = newBatch(0);
+    const jobs = Array.from({ length: 20 }, (_, at) => newJob(at, { variables: { text: 'x'.repeat(31_000) } }));
+    const sequences = new Map([create.id, jobs[0]!.id, jobs[1]!.id].map((id) => [id, randomBytes(350 * 1_024)]));
+    const newPace = () => new WritePace({ unitsPerSecond: 10_000 });
+    await requestCreation(through, tables, { lists, newPace })(userId, { batchId: create.id, create, jobs, sequences });
+    expect((await sound(userId)).jobs).toHaveLength(20);
+    expect((await itemsOfOwner(client, tables.Sequences, userId)).map(({ id }) => id).sort()).toEqual(
+      [...sequences.keys()].sort(),
+    );
+    expect(counts().calls - counts().refused).toBeGreaterThan(3);
   });
 
   it('stop when there is no time for all, and go on by the same key', async () => {

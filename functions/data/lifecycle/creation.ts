@@ -132,7 +132,9 @@ function creationOperation(owner: Owner, part: CreationPart): Change {
         : continueBatch(owner, { draft, part, create, batch });
     },
     halves() {
-      if (jobs.length < 2) return undefined;
+      // The batch goes first, alone, where its sequence and that of its first job are too large.
+      const isSplit = jobs.length > 1 || (jobs.length === 1 && part.isFirst && create !== undefined);
+      if (!isSplit) return undefined;
       const middle = jobs.length >> 1;
       return [
         creationOperation(owner, { ...part, jobs: jobs.slice(0, middle), isLast: false, event: undefined }),

@@ -15,6 +15,8 @@ const editsOf = (blocks: number, summaries = 0) =>
     return { key: `block ${number}`, apply: () => undefined, ...(number < summaries && { summary: `of ${number}` }) };
   });
 const events = (count: number) => Array.from({ length: count }, (_, number) => ({ id: `${number}`, digest: '' }));
+const sequencesOf = (...bytes: readonly number[]) =>
+  new Map(bytes.map((length, number) => [`${number}`, new Uint8Array(length)]));
 
 describe('fits', () => {
   it.each<[string, Partial<Draft>, boolean]>([
@@ -24,9 +26,11 @@ describe('fits', () => {
     ['90 blocks and 9 events', { edits: editsOf(90), processedCalls: events(9) }, false],
     ['90 blocks and 8 summaries', { edits: editsOf(90, 8) }, true],
     ['90 blocks and 9 summaries', { edits: editsOf(90, 9) }, false],
-    ['rows of 3.5 MB', { bytes: 3_500_000 }, true],
-    ['a byte more', { bytes: 3_500_001 }, false],
-  ])('says of %s whether a transaction of 100 items and 4 MB holds it', (_, content, expected) => {
+    ['rows of 450 KB', { bytes: 450_000 }, true],
+    ['a byte more', { bytes: 450_001 }, false],
+    ['sequences of 450 KB beside them', { bytes: 450_000, sequences: sequencesOf(300_000, 150_000) }, true],
+    ['a byte more of sequences', { sequences: sequencesOf(300_000, 150_001) }, false],
+  ])('says of %s whether a transaction of 100 items and 1,000 units on each key holds it', (_, content, expected) => {
     expect(fits({ ...empty, ...content })).toBe(expected);
   });
 });
