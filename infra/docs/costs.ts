@@ -3,6 +3,7 @@
 import { type Route, routes } from '../../functions/routes.ts';
 import { rateClass, type StageName, type StageSettings, stages } from '../stages.ts';
 import { markdownTable } from './performance.ts';
+import { priceOf } from './usage-costs.ts';
 
 /** Calls of one kind, which anyone can make. */
 interface OpenCalls {
@@ -11,11 +12,19 @@ interface OpenCalls {
   readonly dollars: number;
 }
 
-/** Dollars, as in docs/deploying.md. API Gateway does not charge for refused tokens. */
-const prices = { call: 3.5e-6, logged: 0.5e-9, sent: 0.09e-9, readUnit: 0.125e-6 };
+/** Dollars. API Gateway does not charge for refused tokens. */
+const prices = {
+  call: priceOf('requests'),
+  logged: priceOf('logGigabytes') / 1e9,
+  sent: priceOf('sentGigabytes') / 1e9,
+  readUnit: priceOf('readUnits'),
+};
 /** The call, 1.3 KB of the function's log and Lambda's, a trace in twenty, 1 GB for its time. */
 const callOf = (milliseconds: number) =>
-  0.2e-6 + 1_300 * prices.logged + 0.05 * 5e-6 + (milliseconds / 1000) * 16.6667e-6;
+  priceOf('invocations') +
+  1_300 * prices.logged +
+  0.05 * priceOf('traces') +
+  (milliseconds / 1000) * priceOf('seconds');
 const functionCall = callOf(20);
 const authorizerCall = callOf(5);
 const accessLogLine = 700 * prices.logged;

@@ -17,6 +17,7 @@ import {
 import { readUnitsPlot } from './read-units-plot.ts';
 import { roomTable } from './rooms.ts';
 import { renderRunbook } from './runbook.ts';
+import { costLines, costTable, priceTable } from './usage-costs.ts';
 
 /** A document that a program writes. */
 export interface GeneratedDocument {
@@ -31,7 +32,7 @@ const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/performance.js
 
 /** `npm run docs` writes them; a test fails while a file differs from what its program renders. */
 export const documents: readonly GeneratedDocument[] = [
-  page('README.md', { overview }),
+  page('README.md', { overview, costs: () => costLines(figures) }),
   page('CONTRIBUTING.md', { rooms: roomTable }),
   page('docs/architecture.md', {
     calls,
@@ -40,6 +41,7 @@ export const documents: readonly GeneratedDocument[] = [
     'statuses of a batch': batchStates,
     'statuses of a job': jobStates,
   }),
+  page('docs/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
   page('docs/errors.md', { reasons: reasonTable }),
   page('docs/operating.md', { 'calls without a token': openCallTable, 'one rate': oneRateTable }),
   page('docs/performance.md', {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { otherFunctions } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
+import { countAlarmMetrics } from '../../infra/docs/usage-costs.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -95,6 +96,15 @@ describe('the alarms', () => {
       // What CloudWatch takes.
       expect(properties.AlarmDescription.length).toBeLessThanOrEqual(1024);
     }
+  });
+
+  it('watch as many metrics as the costs count', () => {
+    const watched = ofType('AWS::CloudWatch::Alarm').map(({ properties }) =>
+      properties.Metrics === undefined
+        ? 1
+        : properties.Metrics.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat !== undefined).length,
+    );
+    expect(countAlarmMetrics()).toBe(watched.reduce((sum, count) => sum + count, 0));
   });
 
   it('watch each queue, its dead letters and its consumer', () => {

@@ -645,9 +645,9 @@ describe('what a creation costs', () => {
     };
     const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => ({ runs: 5 })) });
     const writeUnits = async (content: Record<string, unknown>) => (await costOf(content)).writeUnits;
-    expect(await writeUnits({ ...jobs(0), open: true })).toBe(8);
-    expect(await writeUnits(jobs(1))).toBe(22);
-    expect(await writeUnits(jobs(4))).toBe(40);
-    expect(await writeUnits(jobs(50))).toBeLessThan(360);
+    expect(await writeUnits({ ...jobs(0), open: true })).toBe(7);
+    expect(await writeUnits(jobs(1))).toBe(19);
+    expect(await writeUnits(jobs(4))).toBe(31);
+    expect(await writeUnits(jobs(50))).toBeLessThan(259);
   });
 });

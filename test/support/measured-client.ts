@@ -35,7 +35,10 @@ export type Measure = <Value>(work: () => Promise<Value>) => Promise<{
 }>;
 
 type Input = Readonly<Record<string, unknown>> & { readonly TransactItems?: readonly unknown[] };
-type Capacity = { readonly CapacityUnits?: number };
+type Capacity = {
+  readonly CapacityUnits?: number;
+  readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
+};
 type Response = { readonly headers: Readonly<Record<string, string>> };
 
 /** Bytes that a read unit pays for. */
@@ -46,6 +49,9 @@ const pageBytes = 2 ** 20;
  * Makes every call of the client ask for its consumed capacity, and returns the function that
  * measures. Several requests can be measured at once: a call belongs to the asynchronous context in
  * which it is sent.
+ *
+ * Units are those that AWS bills: DynamoDB Local counts what a transaction writes to indexes twice,
+ * AWS once, because only the write to the table is prepared and committed.
  *
  * The items of a transaction are written one by one, each in a transaction of its own, and count as
  * one call. The reason: DynamoDB Local counts only one of several items in a transaction that take
@@ -60,16 +66,19 @@ export function measuredClient(client: DynamoDBDocumentClient): Measure {
       const depth = 1 + Math.max(0, ...(ended ?? []).map((call) => call.depth));
       const name = String(context.commandName).replace(/Command$/, '');
       const input = args.input as Input;
+      const isTransaction = name === 'TransactWriteItems';
       let units = 0;
       let bytes = 0;
       const send = async (part: Input) => {
         const answer = await next({ ...args, input: { ...part, ReturnConsumedCapacity: 'INDEXES' } });
         const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
-        units += [ConsumedCapacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+        for (const { CapacityUnits = 0, GlobalSecondaryIndexes = {} } of [ConsumedCapacity ?? []].flat()) {
+          const ofIndexes = Object.values(GlobalSecondaryIndexes).reduce((sum, each) => sum + each.CapacityUnits, 0);
+          units += CapacityUnits - (isTransaction ? ofIndexes / 2 : 0);
+        }
         bytes += Number((answer.response as Response).headers['content-length']);
         return answer;
       };
-      const isTransaction = name === 'TransactWriteItems';
       const { ClientRequestToken: _, TransactItems: [first, ...others] = [], ...rest } = input;
       const answer = await send(isTransaction ? { ...rest, TransactItems: [first] } : input);
       if (isTransaction) for (const item of others) await send({ ...rest, TransactItems: [item] });

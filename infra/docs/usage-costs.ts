@@ -1,0 +1,178 @@
+/** What the service costs in normal use: quantities of what AWS bills, at list prices. */
+
+import { queues } from '../../functions/queues.ts';
+import { type TableDescription, tables } from '../../functions/tables.ts';
+import { alarms } from '../alarms.ts';
+import { type CallFigure, type Figures, type ListFigure, markdownTable } from './performance.ts';
+
+type Part = 'database' | 'calls' | 'functions' | 'queues' | 'results' | 'logs, traces' | 'fixed';
+
+/** List prices of us-east-1 in November 2026, in dollars, without what is free. */
+const prices = {
+  writeUnits: { dollars: 0.625, per: 1e6, part: 'database', name: 'DynamoDB, write units', page: 'dynamodb' },
+  readUnits: { dollars: 0.125, per: 1e6, part: 'database', name: 'DynamoDB, read units', page: 'dynamodb' },
+  requests: { dollars: 3.5, per: 1e6, part: 'calls', name: 'REST API, requests', page: 'api-gateway' },
+  sentGigabytes: { dollars: 0.09, per: 1, part: 'calls', name: 'GB sent to the Internet', page: 'ec2' },
+  invocations: { dollars: 0.2, per: 1e6, part: 'functions', name: 'Lambda, calls', page: 'lambda' },
+  seconds: { dollars: 13.3334, per: 1e6, part: 'functions', name: 'Lambda, GB-seconds on arm64', page: 'lambda' },
+  messages: { dollars: 0.5, per: 1e6, part: 'queues', name: 'SQS, calls (FIFO)', page: 'sqs' },
+  uploads: { dollars: 5, per: 1e6, part: 'results', name: 'S3, PUT', page: 's3' },
+  downloads: { dollars: 0.4, per: 1e6, part: 'results', name: 'S3, GET', page: 's3' },
+  logGigabytes: { dollars: 0.5, per: 1, part: 'logs, traces', name: 'CloudWatch, GB of logs', page: 'cloudwatch' },
+  traces: { dollars: 5, per: 1e6, part: 'logs, traces', name: 'X-Ray, traces', page: 'xray' },
+  metrics: { dollars: 0.3, per: 1, part: 'fixed', name: 'a metric of our own, a month', page: 'cloudwatch' },
+  alarmMetrics: { dollars: 0.1, per: 1, part: 'fixed', name: 'a metric of an alarm, a month', page: 'cloudwatch' },
+  keys: { dollars: 1, per: 1, part: 'fixed', name: 'KMS, a key, a month', page: 'kms' },
+  secrets: { dollars: 0.4, per: 1, part: 'fixed', name: 'a secret, a month', page: 'secrets-manager' },
+  clients: { dollars: 6, per: 1, part: 'fixed', name: 'Cognito, a client for machines, a month', page: 'cognito' },
+  tokens: { dollars: 2.25, per: 1_000, part: 'fixed', name: 'Cognito, tokens for machines', page: 'cognito' },
+} as const satisfies Record<string, { dollars: number; per: number; part: Part; name: string; page: string }>;
+
+/** Dollars for one. */
+export function priceOf(name: keyof typeof prices): number {
+  return prices[name].dollars / prices[name].per;
+}
+
+type Quantities = Partial<Record<keyof typeof prices, number>>;
+type Units = Pick<CallFigure, 'readUnits' | 'writeUnits' | 'depth'>;
+
+const million = 1e6;
+const monthSeconds = 30 * 24 * 3600;
+
+/** A model: reads and writes one after the other take 10 ms each, the rest of a call 20 ms. */
+function functionSeconds({ depth }: Pick<Units, 'depth'>): number {
+  return (20 + 10 * depth) / 1000;
+}
+
+/** X-Ray records so much of the calls; function and gateway log 2 kB of each. */
+const tracedShare = 0.05;
+const logGigabytesOfCall = 2e-6;
+
+/** Of calls of one function. */
+function invocations(count: number, units: Units): Quantities {
+  return {
+    invocations: count,
+    seconds: count * functionSeconds(units),
+    readUnits: count * units.readUnits,
+    writeUnits: count * units.writeUnits,
+    traces: count * tracedShare,
+    logGigabytes: count * logGigabytesOfCall,
+  };
+}
+
+function calls(count: number, units: Units): Quantities {
+  return { ...invocations(count, units), requests: count, sentGigabytes: count * 2e-6 };
+}
+
+function add(...all: readonly Quantities[]): Quantities {
+  const sums: Quantities = {};
+  for (const each of all) {
+    for (const [name, count] of Object.entries(each) as [keyof Quantities, number][]) {
+      sums[name] = (sums[name] ?? 0) + count;
+    }
+  }
+  return sums;
+}
+
+/** Metrics that alarms watch: a sum over a table and its indexes has two for each of them. */
+export function countAlarmMetrics(): number {
+  const indexes = Object.values<TableDescription>(tables).map((table) => Object.keys(table.indexes).length);
+  const further = indexes.reduce((sum, count) => sum + 1 + 2 * count, 0) + Object.keys(queues).length;
+  return Object.keys(alarms).length + further;
+}
+
+/** Lambda asks each queue from five places, each time for 20 s. */
+const pollsAMonth = Object.keys(queues).length * 5 * (monthSeconds / 20);
+const minutesAMonth = monthSeconds / 60;
+const jobsOfBatch = 4;
+
+/** Quantities by what they are for, from the figures of docs/performance.json. */
+function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
+  const find = <Figure extends { readonly name: string }>(of: readonly Figure[] | undefined, name: string): Figure => {
+    const found = of?.find((figure) => figure.name === name);
+    if (found === undefined) throw new Error(`docs/performance.json has no figure "${name}".`);
+    return found;
+  };
+  const device = (name: string) => find(figures.devices, name);
+  const event = (name: string) => find(figures.events, name);
+  const endpoint = (name: string) => find(figures.endpoints, name);
+  const lists: readonly ListFigure[] = figures.lists?.['10000'] ?? [];
+  const listed = (units: ListFigure) => add(calls(million, { ...units, writeUnits: 0 }), { sentGigabytes: 10 });
+  const onePage = lists.filter(({ calls }) => calls < 100).sort((a, b) => a.readUnits - b.readUnits);
+  const idle = (pause: number) => calls(monthSeconds / pause, device('claim, nothing there'));
+  const events = (count: number, units: Units) => add(invocations(count, units), { messages: 3 * count });
+  const jobs = million * jobsOfBatch;
+  return {
+    'at rest, a month': add(
+      { clients: 1, tokens: 60, keys: 1, secrets: 1, metrics: 1, alarmMetrics: countAlarmMetrics() },
+      { messages: pollsAMonth },
+      invocations(2 * minutesAMonth, { readUnits: 1, writeUnits: 0, depth: 2 }),
+    ),
+    'a worker that waits, a month, asking every 20 s': idle(20),
+    'the same, asking every 3 s': idle(3),
+    'a million lists, the cheapest of 100 rows': listed(find(lists, 'unfiltered, first page')),
+    'a million lists, the most expensive': listed(onePage.at(-1)!),
+    'a million batches of 4 jobs, by events': add(
+      events(million, event('batch with 4 jobs')),
+      events(million, event('status and start of one of the newest 16 batch')),
+      events(2 * jobs, event('status and start of one of the newest 16 job')),
+    ),
+    'a million batches of 4 jobs, by users and machines': add(
+      calls(million, endpoint('createBatch, 4 jobs')),
+      calls(million, device('claim, 1 batch waits')),
+      calls(jobs, device('heartbeat')),
+      calls(jobs, device('link for an upload')),
+      calls(jobs - million, device('report, and the next job')),
+      calls(million, device('report of the last job')),
+      calls(million, endpoint('getFullResults, 3 jobs')),
+      { uploads: jobs, downloads: jobs },
+    ),
+    'a million webhooks, each alone in its call, answered within 200 ms': add(
+      // What was sent is counted for user and host, and shown to the user.
+      invocations(million, { readUnits: 1, writeUnits: 3, depth: 20 }),
+      invocations(million, { readUnits: 1, writeUnits: 0, depth: 1 }),
+      { messages: 3 * million, downloads: million },
+    ),
+  };
+}
+
+function dollarsOf(quantities: Quantities, part?: Part): number {
+  return Object.entries(quantities).reduce((sum, [name, count]) => {
+    const key = name as keyof Quantities;
+    return part === undefined || prices[key].part === part ? sum + count * priceOf(key) : sum;
+  }, 0);
+}
+
+const parts = [...new Set(Object.values(prices).map(({ part }) => part))];
+
+/** What each scenario costs, in whole and by what it is for. */
+export function costTable(figures: Figures): string {
+  const rows = Object.entries(scenarios(figures)).map(([name, quantities]) => [
+    name,
+    dollarsOf(quantities),
+    ...parts.map((part) => dollarsOf(quantities, part)),
+  ]);
+  return markdownTable(['$', 'in all', ...parts], rows);
+}
+
+/** The same in lines. */
+export function costLines(figures: Figures): string {
+  const dollars = (name: string) => Math.round(dollarsOf(scenarios(figures)[name]!));
+  return [
+    `- at rest ${dollars('at rest, a month')} a month, 6 of these for the machines' Cognito client; 1 more for each machine that waits;`,
+    `- a million lists ${dollars('a million lists, the cheapest of 100 rows')} to ${dollars('a million lists, the most expensive')};`,
+    `- a million batches of 4 jobs ${dollars('a million batches of 4 jobs, by events')} by events, ${dollars('a million batches of 4 jobs, by users and machines')} by users and machines;`,
+    `- a million webhooks at most ${dollars('a million webhooks, each alone in its call, answered within 200 ms')}.`,
+  ].join('\n');
+}
+
+/** The prices, and where they are from. */
+export function priceTable(): string {
+  const rows = Object.values(prices).map(({ name, dollars, per, page }) => [
+    name,
+    String(dollars),
+    per === 1 ? '' : `for ${per.toLocaleString('en')}`,
+    `aws.amazon.com/${page}/pricing`,
+  ]);
+  return markdownTable(['', '$', '', 'source'], rows);
+}
