@@ -67,7 +67,7 @@ export class Consumers extends Construct {
     id: string,
     queueArn: string,
     { consumer, visibilitySeconds }: QueueDescription,
-    { maxConsumers }: StageSettings,
+    { maxConsumers = consumer.concurrency }: StageSettings,
   ) {
     const target = this.functions[consumer.function as ConsumerName];
     if (visibilitySeconds < 6 * target.timeout!.toSeconds()) {

@@ -25,8 +25,8 @@ export interface StageSettings {
    * none.
    */
   readonly reserved: { readonly authorizer: number; readonly openFunction: number } | undefined;
-  /** Bounds the environments of each queue's consumer. SQS takes 2 or more. */
-  readonly maxConsumers: number;
+  /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
+  readonly maxConsumers?: number;
 }
 
 type RateClass = NonNullable<Route['rate']> | 'others';
@@ -43,7 +43,6 @@ export const stages = {
     logRetention: RetentionDays.ONE_WEEK,
     throttle: { often: 50, seldom: 20, others: 20 },
     reserved: undefined,
-    maxConsumers: 1_000,
   },
   prod: {
     deletionProtection: true,
@@ -52,7 +51,6 @@ export const stages = {
     logRetention: RetentionDays.THREE_MONTHS,
     throttle: { often: 500, seldom: 200, others: 20 },
     reserved: { authorizer: 100, openFunction: 40 },
-    maxConsumers: 1_000,
   },
 } as const satisfies Record<string, StageSettings>;
 

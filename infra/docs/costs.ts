@@ -38,28 +38,25 @@ const sent: Readonly<Record<string, number>> = {
   getOpenApi: 190_000,
   listPublicSpecifications: 80_000,
 };
-const plainBundle = 1_730_000;
 /** Read units of 10 devices with 8 KB each. */
 const readUnits: Readonly<Record<string, number>> = { listDevices: 10, listPublicSpecifications: 10 };
 
-/** With `oneRate` every method takes so many calls, and files go out plain. */
-function openCalls({ throttle }: Pick<StageSettings, 'throttle'>, oneRate?: number): OpenCalls[] {
+function openCalls({ throttle }: StageSettings): OpenCalls[] {
   const all = Object.entries<Route>(routes);
   const paths = new Set(all.map(([, { path }]) => path)).size;
-  const others = oneRate ?? throttle.others;
   const called = prices.call + accessLogLine;
   const pages = all.flatMap(([name, route]) => {
     if (route.public !== true) return [];
-    const bytes = name === 'getDocs' && oneRate !== undefined ? plainBundle : (sent[name] ?? 1_000);
-    const dollars = called + functionCall + bytes * prices.sent + (readUnits[name] ?? 0) * prices.readUnit;
-    return [{ what: `\`GET ${route.path}\``, perSecond: oneRate ?? throttle[rateClass(route)], dollars }];
+    const dollars =
+      called + functionCall + (sent[name] ?? 1_000) * prices.sent + (readUnits[name] ?? 0) * prices.readUnit;
+    return [{ what: `\`GET ${route.path}\``, perSecond: throttle[rateClass(route)], dollars }];
   });
   const ofTokens = all.filter(([, route]) => route.public !== true);
-  const guesses = ofTokens.reduce((sum, [, route]) => sum + (oneRate ?? throttle[rateClass(route)]), 0);
+  const guesses = ofTokens.reduce((sum, [, route]) => sum + throttle[rateClass(route)], 0);
   return [
     ...pages,
-    { what: 'unknown paths and methods', perSecond: (paths + 2) * others, dollars: called + functionCall },
-    { what: 'preflights', perSecond: paths * others, dollars: called },
+    { what: 'unknown paths and methods', perSecond: (paths + 2) * throttle.others, dollars: called + functionCall },
+    { what: 'preflights', perSecond: paths * throttle.others, dollars: called },
     { what: 'tokens that look like a JWT', perSecond: guesses, dollars: accessLogLine + authorizerCall },
   ];
 }
@@ -93,14 +90,4 @@ export function openCallTable(): string {
   const headings = Object.keys(stages).flatMap((stage) => [`${stage}: calls a second`, '$ an hour']);
   const all = ['all together', ...columns.flatMap((calls) => [total(calls), hourly(calls)])];
   return markdownTable(['calls without a valid token', ...headings], [...rows, all]);
-}
-
-/** The same for one rate for all methods, and plain files: stage, dollars an hour. */
-export function oneRateTable(): string {
-  const rows = (Object.keys(stages) as StageName[]).map((stage) => {
-    const { throttle } = stages[stage];
-    const before = hourly(worst(openCalls({ throttle }, throttle.often)));
-    return [stage, throttle.often, before, hourly(worst(openCalls({ throttle })))];
-  });
-  return markdownTable(['stage', 'one rate for each method', '$ an hour with it', '$ an hour as it is'], rows);
 }

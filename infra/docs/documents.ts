@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasons } from '../../functions/reasons.ts';
-import { oneRateTable, openCallTable } from './costs.ts';
+import { openCallTable } from './costs.ts';
 import { background, batchStates, calls, dataModel, jobStates, overview } from './drawings.ts';
 import {
   bundleTable,
@@ -43,7 +43,7 @@ export const documents: readonly GeneratedDocument[] = [
   }),
   page('docs/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
   page('docs/errors.md', { reasons: reasonTable }),
-  page('docs/operating.md', { 'calls without a token': openCallTable, 'one rate': oneRateTable }),
+  page('docs/operating.md', { 'calls without a token': openCallTable }),
   page('docs/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
     'CPU and memory of lists': () => listProcessTable(figures.lists ?? {}),
