@@ -100,9 +100,9 @@ const answers: Alarms = {
     metric: ({ lambdaThrottles }) => lambdaThrottles,
     threshold: 1,
     unit: 'throttled calls',
-    meaning: 'Functions of this account are throttled: requests get 500, events wait.',
-    remedy:
-      'Ask AWS for more concurrency, or find the function of the account that takes it. If only pages, unknown paths or tokens get 500, callers without a token have used up what is reserved for them: the others go on.',
+    meaning:
+      'Functions of this account are throttled: requests get 500, events wait. Functions that callers without a token can start do not count.',
+    remedy: 'Ask AWS for more concurrency, or find the function of the account that takes it.',
     queries: {
       gateway: `filter status like /^5/
 | stats count(*) as answers by bin(1m) as minute, route
@@ -188,7 +188,7 @@ const webhookKey: Alarms = {
     meaning:
       'The key that webhooks are signed with could not be changed, or its public key not be published; or the function for both, which the clock calls every minute, does not run.',
     remedy:
-      'The query `rotation` shows why. Webhooks are signed with the present key meanwhile. After a rotation that failed: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`. Without any run: look at the rule `WebhookKeyEveryMinute…` (`aws events list-rules`) and at `LambdaThrottles`.',
+      'It may go off once in the first minutes of the first deployment, before the clock has called. The query `rotation` shows why. Webhooks are signed with the present key meanwhile. After a rotation that failed: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`. Without any run: look at the rule `WebhookKeyEveryMinute…` (`aws events list-rules`) and at `LambdaThrottles`.',
     queries: {
       rotation: `fields @timestamp, errorType, errorMessage
 | filter ispresent(errorMessage)

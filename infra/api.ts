@@ -18,7 +18,7 @@ import { type FunctionDescription, otherFunctions, type Route, type RouteName, r
 import { apiBody } from './api-body.ts';
 import type { TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
-import { rateClass, type StageSettings } from './stages.ts';
+import { burstOf, rateClass, type StageSettings } from './stages.ts';
 
 interface ApiProps {
   readonly settings: StageSettings;
@@ -84,11 +84,11 @@ export class Api extends Construct {
   }
 }
 
-/** Callers without a valid token can start the authorizer, too: by anything that looks like one. */
-function reservedFor(name: FunctionName, { reserved }: StageSettings): number | undefined {
-  if (name === 'authorizer') return reserved?.authorizer;
+function reservedFor(name: FunctionName, settings: StageSettings): number | undefined {
+  if (name === 'authorizer') return settings.reserved?.authorizer;
   const route: Route | undefined = name === 'methodNotAllowed' ? undefined : routes[name];
-  return route === undefined || route.public === true ? reserved?.openFunction : undefined;
+  const isOpen = route === undefined || route.public === true;
+  return isOpen && settings.reserved !== undefined ? burstOf(route, settings) : undefined;
 }
 
 function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
@@ -115,7 +115,7 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
     deployOptions: {
       stageName,
       tracingEnabled: true,
-      ...methodSettings(settings.throttle.others),
+      ...methodSettings(settings),
       methodOptions: ratesOfRoutes(settings),
       accessLogDestination: new LogGroupLogDestination(api.accessLog),
       accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogEntry)),
@@ -131,8 +131,8 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
   return restApi;
 }
 
-/** What holds for methods that take so many requests per second. */
-function methodSettings(rate: number): MethodDeploymentOptions {
+/** What holds for the methods of a route, or of all that have no settings of their own. */
+function methodSettings(settings: StageSettings, route?: Route): MethodDeploymentOptions {
   return {
     // Detailed metrics would cost 0.30 $ a month for each of five metrics of each method; nothing
     // reads them.
@@ -140,17 +140,17 @@ function methodSettings(rate: number): MethodDeploymentOptions {
     // Errors only, never data. Nothing else records why an authorizer or an integration failed.
     loggingLevel: MethodLoggingLevel.ERROR,
     dataTraceEnabled: false,
-    throttlingRateLimit: rate,
-    throttlingBurstLimit: 2 * rate,
+    throttlingRateLimit: settings.throttle[route === undefined ? 'others' : rateClass(route)],
+    throttlingBurstLimit: burstOf(route, settings),
   };
 }
 
 /** A method with settings of its own takes none from the stage, so each has them all. */
-function ratesOfRoutes({ throttle }: StageSettings): Record<string, MethodDeploymentOptions> {
+function ratesOfRoutes(settings: StageSettings): Record<string, MethodDeploymentOptions> {
   return Object.fromEntries(
     Object.values<Route>(routes)
       .filter((route) => rateClass(route) !== 'others')
-      .map((route) => [`${route.path}/${route.method}`, methodSettings(throttle[rateClass(route)])]),
+      .map((route) => [`${route.path}/${route.method}`, methodSettings(settings, route)]),
   );
 }
 

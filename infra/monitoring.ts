@@ -127,7 +127,7 @@ function widgets({ storage }: WatchedParts, metrics: WatchedMetrics, created: Al
       graph('Throttled requests, authorizer failures', [metrics.throttled, metrics.authorizerFailures]),
     ],
     [
-      graph('Errors and throttles of all functions of the account', [metrics.lambdaErrors, metrics.lambdaThrottles]),
+      graph('Errors and throttles of all functions of the account', [metrics.lambdaErrors, metrics.allLambdaThrottles]),
       graph(
         'Capacity read, capacity written',
         ofBusyTables((table) => table.metricConsumedReadCapacityUnits({ period })),

@@ -13,18 +13,18 @@ export interface StageSettings {
   readonly removalPolicy: RemovalPolicy;
   readonly logRetention: RetentionDays;
   /**
-   * Requests per second that each method serves, from all callers together; a burst has twice as
-   * many. Beyond them the answer is 429. `others` are methods that anyone can call without a token
-   * and few need: pages, preflights, unknown paths and methods.
+   * Requests per second that each method serves, from all callers together; `burstOf` says how
+   * many at once. Beyond them the answer is 429. `others` are methods that anyone can call without
+   * a token and few need: pages, preflights, unknown paths and methods.
    */
   readonly throttle: Readonly<Record<RateClass, number>>;
   /**
-   * Execution environments that are kept for each function that callers without a valid token can
-   * start; it takes no more. A burst of calls of one page finds enough. Undefined: it shares those
-   * of the account. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep
-   * none.
+   * Execution environments that are kept for the authorizer, which anything that looks like a token
+   * can start; it takes no more. Where it is set, each function that callers without a token can
+   * start has as many as a burst of its calls, and no more. Undefined: they share those of the
+   * account. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep none.
    */
-  readonly reserved: { readonly authorizer: number; readonly openFunction: number } | undefined;
+  readonly reserved: { readonly authorizer: number } | undefined;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
   readonly maxConsumers?: number;
 }
@@ -34,6 +34,16 @@ type RateClass = NonNullable<Route['rate']> | 'others';
 /** Which of the stage's rates a route has. */
 export function rateClass(route: Route): RateClass {
   return route.rate ?? (route.public === true ? 'others' : 'often');
+}
+
+/** What environments are kept for: a greater burst would take too many of an account's 1,000. */
+const maxOpenBurst = 100;
+
+/** Calls that a route, or any other path, takes at once. */
+export function burstOf(route: Route | undefined, { throttle }: Pick<StageSettings, 'throttle'>): number {
+  const isOpen = route === undefined || route.public === true;
+  const burst = 2 * throttle[route === undefined ? 'others' : rateClass(route)];
+  return isOpen ? Math.min(burst, maxOpenBurst) : burst;
 }
 
 export const stages = {
@@ -50,7 +60,7 @@ export const stages = {
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     logRetention: RetentionDays.THREE_MONTHS,
     throttle: { often: 500, seldom: 200, others: 20 },
-    reserved: { authorizer: 100, openFunction: 40 },
+    reserved: { authorizer: 100 },
   },
 } as const satisfies Record<string, StageSettings>;
 

@@ -3,6 +3,7 @@ import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-clo
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type QueueName, queues as queueDescriptions } from '../functions/queues.ts';
+import { type Route, type RouteName, routes } from '../functions/routes.ts';
 import { type StreamConsumerName, type TableDescription, tables as tableDescriptions } from '../functions/tables.ts';
 import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
@@ -35,6 +36,30 @@ const sum = { statistic: Stats.SUM, period };
 const maximum = { statistic: Stats.MAXIMUM, period };
 
 /**
+ * Functions that callers without a valid token can start: they alone are throttled at what is
+ * reserved for them.
+ */
+export const openFunctions = [
+  'authorizer',
+  'methodNotAllowed',
+  ...Object.entries<Route>(routes).flatMap(([name, route]) => (route.public === true ? [name as RouteName] : [])),
+] as const;
+
+const allLambdaThrottles = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum });
+
+/** Otherwise anyone could make the alarm go off, and keep it there. */
+function withoutOpenFunctions(all: Metric, { functions }: Api): IMetric {
+  const ofOpen = openFunctions.map((name, at) => [`open${at}`, functions[name].metricThrottles(sum)] as const);
+  const filled = ofOpen.map(([name]) => `FILL(${name}, 0)`);
+  return new MathExpression({
+    label: 'throttled',
+    expression: `all - ${filled.join(' - ')}`,
+    usingMetrics: { all, ...Object.fromEntries(ofOpen) },
+    period,
+  });
+}
+
+/**
  * The metrics that alarms and the dashboard read. Where AWS measures nothing, metric filters take
  * them from the logs, into a namespace named after the stack. Such a metric costs 0.30 $ a month,
  * so each of them is read by an alarm or a graph.
@@ -57,7 +82,8 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
         readField({ log: logGroup, name: `ReadUnits-${label}`, field: 'ReadUnits' }).with({ label }),
     ),
     // Of the whole account and region: all functions share its concurrency.
-    lambdaThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum }),
+    allLambdaThrottles,
+    lambdaThrottles: withoutOpenFunctions(allLambdaThrottles, api),
     lambdaErrors: new Metric({ namespace: 'AWS/Lambda', metricName: 'Errors', ...sum }),
     devices: watchDevices(api, schedules),
     scheduleErrors: mapValues(schedules.functions, (each) => each.metricErrors(sum)),

@@ -3,6 +3,7 @@
 import { queues } from '../../functions/queues.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { alarms } from '../alarms.ts';
+import { openFunctions } from '../watched-metrics.ts';
 import { type CallFigure, type Figures, type ListFigure, markdownTable } from './performance.ts';
 
 type Part = 'database' | 'calls' | 'functions' | 'queues' | 'results' | 'logs, traces' | 'fixed';
@@ -74,11 +75,14 @@ function add(...all: readonly Quantities[]): Quantities {
   return sums;
 }
 
-/** Metrics that alarms watch: a sum over a table and its indexes has two for each of them. */
+/**
+ * Metrics that alarms watch: a sum over a table and its indexes has two for each of them, that of
+ * throttles one for each open function.
+ */
 export function countAlarmMetrics(): number {
   const indexes = Object.values<TableDescription>(tables).map((table) => Object.keys(table.indexes).length);
   const further = indexes.reduce((sum, count) => sum + 1 + 2 * count, 0) + Object.keys(queues).length;
-  return Object.keys(alarms).length + further;
+  return Object.keys(alarms).length + further + openFunctions.length;
 }
 
 /** Lambda asks each queue from five places, each time for 20 s. */

@@ -211,14 +211,21 @@ describe('-c concurrency', () => {
     expect(reservedIn(prod).sort()).toEqual(
       [
         ...['Api/Authorizer 100', 'Api/MethodNotAllowed 40'],
-        ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} 40`),
+        ...open.map(([name]) => `Api/${name[0]!.toUpperCase()}${name.slice(1)} ${name === 'listDevices' ? 100 : 40}`),
       ].sort(),
     );
     const queuesTake = Object.values(queues).reduce((sum, { consumer }) => sum + consumer.concurrency, 0);
     const streams = Object.values<TableDescription>(tables).filter(({ stream }) => stream !== undefined).length;
     const concurrencyOf = ({ text }: Synthesis) => stackConcurrency(JSON.parse(text));
     expect(concurrencyOf(dev)).toEqual({ queues: queuesTake, streams, reserved: 0 });
-    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 100 + 40 * (open.length + 1) });
+    expect(concurrencyOf(prod)).toEqual({ queues: queuesTake, streams, reserved: 200 + 40 * open.length });
+    // A burst finds an environment for each call.
+    const [stage] = prod.ofType('AWS::ApiGateway::Stage');
+    const ofDevices = stage!.properties.MethodSettings.find(
+      ({ ResourcePath, HttpMethod }: Record<string, string>) =>
+        ResourcePath?.endsWith('~1devices') && HttpMethod === 'GET',
+    );
+    expect(ofDevices).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 100 });
     for (const stack of [dev, prod]) {
       expect(consumersIn(stack)).toEqual(Object.values(queues).map(({ consumer }) => consumer.concurrency));
     }

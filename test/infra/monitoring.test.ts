@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type QueueDescription, queues } from '../../functions/queues.ts';
-import { otherFunctions } from '../../functions/routes.ts';
+import { otherFunctions, type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { countAlarmMetrics } from '../../infra/docs/usage-costs.ts';
 import { queryFields } from '../support/query-fields.ts';
@@ -11,6 +11,15 @@ const alarm = (name: string) => one('AWS::CloudWatch::Alarm', `Monitoring/${name
 
 type Row = readonly [name: string, metric: string, threshold: number, periods: number];
 
+/** Functions that callers without a valid token can start. */
+const open = [
+  'Authorizer',
+  'MethodNotAllowed',
+  ...Object.entries<Route>(routes).flatMap(([name, route]) =>
+    route.public === true ? [`${name[0]!.toUpperCase()}${name.slice(1)}`] : [],
+  ),
+];
+
 /** Name, metric, threshold, and periods of five minutes. */
 const alarms: readonly Row[] = [
   ['ServerErrors', 'Sum of AWS/ApiGateway 5XXError', 5, 1],
@@ -18,7 +27,12 @@ const alarms: readonly Row[] = [
   ['Throttles', 'Sum of QuantumBatchApi-dev Throttled', 20, 1],
   ['AuthorizerErrors', 'Sum of QuantumBatchApi-dev AuthorizerFailures', 1, 1],
   ['JwksAge', 'Maximum of QuantumBatchApi-dev JwksAge', 1_800, 2],
-  ['LambdaThrottles', 'Sum of AWS/Lambda Throttles', 1, 1],
+  [
+    'LambdaThrottles',
+    `all${open.map((_, at) => ` - FILL(open${at}, 0)`).join('')}: ${['all', ...open].map(() => 'Sum of AWS/Lambda Throttles').join(', ')}`,
+    1,
+    1,
+  ],
   ['UnclaimedWork', 'Minimum of QuantumBatchApi-dev UnclaimedDevices', 1, 3],
   ['LeasesLost', 'Sum of QuantumBatchApi-dev AllLeasesLost', 2, 2],
   ['MeasureQueuesErrors', 'Sum of AWS/Lambda Errors', 3, 1],
@@ -129,8 +143,14 @@ describe('the alarms', () => {
     expect(readable(alarm('WebhookKeyErrors').Dimensions[0].Value)).toBe('WebhookKey/RotateWebhookKey');
   });
 
-  it('on Lambda watch the whole account, whose concurrency all functions share', () => {
-    expect(alarm('LambdaThrottles').Dimensions).toBeUndefined();
+  it('on Lambda watch the whole account, whose concurrency all functions share, but not what anyone can start', () => {
+    const watched = alarm('LambdaThrottles').Metrics.flatMap(
+      ({ Id, MetricStat }: { Id: string; MetricStat?: { Metric: { Dimensions?: { Value: unknown }[] } } }) =>
+        MetricStat === undefined ? [] : [[Id, MetricStat.Metric.Dimensions?.map(({ Value }) => readable(Value))]],
+    );
+    expect(watched).toEqual([['all', undefined], ...open.map((name, at) => [`open${at}`, [`Api/${name}`]])]);
+    // What an alarm's expression may have.
+    expect(watched.length).toBeLessThanOrEqual(10);
   });
 });
 
