@@ -16,16 +16,15 @@ beforeEach(() => {
 });
 
 /** A writer whose clock goes on by 100 ms with every look. `calls` counts its calls of DynamoDB. */
-function writer(maxWaitMilliseconds = Number.POSITIVE_INFINITY) {
+function writer(maxWaitMilliseconds = Number.POSITIVE_INFINITY, isOver = () => false) {
   const count = { calls: 0 };
   const counting = interceptedClient(client, (call) => {
     count.calls += 1;
     time += 100;
     return call.send();
   });
-  return Object.assign(writerLock(counting, tables, { userId, now: () => time, maxWaitMilliseconds }), {
-    callsOf: () => count.calls,
-  });
+  const lock = writerLock(counting, tables, { userId, now: () => time, maxWaitMilliseconds, isOver });
+  return Object.assign(lock, { callsOf: () => count.calls });
 }
 
 describe('turns', () => {
@@ -70,6 +69,15 @@ describe('turns', () => {
     last.contended();
     await last.acquire();
     expect(last.callsOf()).toBeGreaterThan(2);
+  });
+
+  it('are not waited for once the time of the call is over', async () => {
+    const [one, hurried] = [writer(), writer(Number.POSITIVE_INFINITY, () => true)];
+    for (const each of [one, hurried]) each.contended();
+    await one.acquire();
+    await hurried.acquire();
+    expect(hurried.callsOf()).toBe(1);
+    await one.release();
   });
 
   it('end quietly where they cannot be passed', async () => {
