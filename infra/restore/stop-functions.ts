@@ -56,7 +56,7 @@ async function resourcesOf(stack: string) {
         each.ResourceType === type && logicalId.test(each.LogicalResourceId),
     ).map(({ PhysicalResourceId }: { PhysicalResourceId: string }) => PhysicalResourceId);
   return {
-    functions: idsOf('AWS::Lambda::Function', /^(ApiAuthorizer|Schedules)/),
+    functions: idsOf('AWS::Lambda::Function', /^(ApiAuthorizer|Schedules|WebhookKey)/),
     eventSources: idsOf('AWS::Lambda::EventSourceMapping', /./),
   };
 }

@@ -29,6 +29,13 @@ export function fitTemplate(template: Template, { endpoint, apiUrl }: { endpoint
   const { Resources, Outputs } = template;
   for (const [id, { Type, Properties }] of Object.entries<Template>(Resources)) {
     if (unknownTypes.includes(Type)) delete Resources[id];
+    // The emulator has no TLS.
+    if (/^AWS::(S3::Bucket|SQS::Queue)Policy$/.test(Type)) {
+      const { Statement } = Properties.PolicyDocument;
+      Properties.PolicyDocument.Statement = Statement.filter(
+        (each: object) => !/SecureTransport|TlsVersion/.test(JSON.stringify(each)),
+      );
+    }
     if (Type === 'AWS::CloudWatch::Alarm' && Properties.Metrics !== undefined) Object.assign(Properties, simpleMetric);
   }
   const idOf = (type: string) => Object.keys(Resources).find((id) => Resources[id].Type === type)!;
@@ -41,6 +48,7 @@ export function fitTemplate(template: Template, { endpoint, apiUrl }: { endpoint
     ISSUER: join(`https://cognito-idp.${region}.amazonaws.com/`, pool),
     JWKS_URI: join(`${endpoint}/`, pool, '/.well-known/jwks.json'),
   });
+  nameSecretInRoles(Resources, idOf('AWS::SecretsManager::Secret'));
   const api = idOf('AWS::ApiGateway::RestApi');
   const answers = writeOut(api, Resources[api].Properties.Body);
   Object.assign(Resources, answers);
@@ -51,6 +59,17 @@ export function fitTemplate(template: Template, { endpoint, apiUrl }: { endpoint
     TokenEndpoint: { Value: `${endpoint}/oauth2/token` },
   });
   return template;
+}
+
+/** Policies need a secret's ARN. That is what a reference to it is on AWS; here it is its name. */
+function nameSecretInRoles(resources: Template, secret: string) {
+  const arn = ['arn:aws:secretsmanager:*:*:secret:', { Ref: secret }, '-??????'];
+  for (const role of Object.values<Template>(resources).filter(({ Type }) => Type === 'AWS::IAM::Role')) {
+    const text = JSON.stringify(role.Properties);
+    role.Properties = JSON.parse(
+      text.replaceAll(JSON.stringify({ Ref: secret }), JSON.stringify({ 'Fn::Join': ['', arn] })),
+    );
+  }
 }
 
 /**
