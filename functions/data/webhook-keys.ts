@@ -155,7 +155,8 @@ export function rotateWebhookKey(
   return async ({ SecretId, ClientRequestToken, Step }) => {
     switch (Step) {
       case 'createSecret':
-        await publish(SecretId);
+        // A secret that somebody gave another text than a key gets one by a rotation.
+        if ((await readKey(call, { SecretId, VersionStage: 'AWSCURRENT' })) !== undefined) await publish(SecretId);
         return createKey(SecretId, ClientRequestToken);
       case 'setSecret':
         // Nobody needs a notice: receivers ask for the public key.

@@ -129,6 +129,22 @@ describe('rotateWebhookKey', () => {
     expect(await signingKeys()).toEqual(before);
   });
 
+  it('makes a key for a secret that holds none', async () => {
+    const SecretId = `${webhookKeyArn}-without`;
+    secrets.create(SecretId);
+    const wrong = { SecretId, ClientRequestToken: 'wrong', SecretString: 'wrong', VersionStages: ['AWSCURRENT'] };
+    await secretsManager()('PutSecretValue', wrong);
+    const other = await functionEnvironment();
+    const ofOther = rotateWebhookKey(secretsManager(), client, other.names);
+    await secrets.rotate(SecretId, (each) => ofOther(each as never));
+    const [key, ...none] = await getWebhookKeys(secretsManager(), SecretId)();
+    expect(none).toEqual([]);
+    expect(await getPublicKeys(client, other.names)()).toEqual({
+      public_key: key.publicKey,
+      previous_public_key: null,
+    });
+  });
+
   it('refuses a version that holds no key, and a step that it does not know', async () => {
     const token = crypto.randomUUID();
     // The test of a schedule, for which Secrets Manager makes an empty version.
