@@ -10,11 +10,10 @@ import { sendTransaction } from './dynamodb/optimistic-transaction.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { retry } from './dynamodb/retry.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
-import { maxUnitsPerSecond, unitsOnHottestKey } from './dynamodb/write-units.ts';
 
 const CreationTime = z.pick(QuizRow, { id: true, created_at: true });
 
-const tooLarge = 'The database cannot take so much of one user at once: send submissions in calls of 400 KB.';
+const tooMuch = 'The database cannot take so much of one user at once: send fewer submissions in a call, up to 400 KB.';
 
 interface IdentifiedSubmission {
   readonly id: string;
@@ -28,8 +27,9 @@ interface IdentifiedSubmission {
  * milliseconds since 1970.
  *
  * It takes two calls. After contention it tries again with jitter, up to 15 times, and then throws
- * TooBusy. What DynamoDB throttles is sent five times. Then PayloadTooLarge is thrown where the
- * submissions alone take more units than a user's key has in a second: no repetition would help.
+ * TooBusy. What DynamoDB throttles is sent five times. Then PayloadTooLarge is thrown for several
+ * submissions: AWS charges the larger of the old and the new record, so they may take more units
+ * than a user's key has in a second, and no repetition would help.
  */
 export function submitQuizzes(
   client: DynamoDBDocumentClient,
@@ -60,8 +60,8 @@ export function submitQuizzes(
       const time = fromMicroseconds(Math.max(now() * 1000, earliest));
       const TransactItems = submissions.map((submission) => planUpdate(userId, submission, time));
       await sendTransaction(client, { TransactItems }).catch((error: unknown) => {
-        throw error instanceof Throttled && unitsOnHottestKey(TransactItems) > maxUnitsPerSecond
-          ? new PayloadTooLarge(tooLarge, { cause: error })
+        throw error instanceof Throttled && submissions.length > 1
+          ? new PayloadTooLarge(tooMuch, { cause: error })
           : error;
       });
       return time;

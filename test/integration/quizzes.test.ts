@@ -81,7 +81,7 @@ describe('submitQuizzes', () => {
     expect(calls).toEqual([...Array(4).fill('TransactWriteCommand'), 'BatchGetCommand']);
   });
 
-  it('sends again what is throttled, and says at last why it cannot be stored if it is too large for a second', async () => {
+  it('sends again what is throttled, and asks at last for fewer submissions in a call', async () => {
     for (const error of [throttledPart, named('ThrottlingException')]) {
       const { calls, submit } = setUp(failing('TransactWriteCommand', 1, error));
       expect(await submit()).toHaveLength(2);
@@ -89,16 +89,16 @@ describe('submitQuizzes', () => {
     }
     const always = failing('TransactWriteCommand', 99, throttledPart);
     const withText = (bytes: number) => [{ cms_quiz_id: 'q', position: 0, data: JSON.stringify('x'.repeat(bytes)) }];
-    const parts = Array.from({ length: 2 }, (_, position) => ({ ...withText(300_000)[0]!, position }));
+    const parts = Array.from({ length: 2 }, (_, position) => ({ ...withText(3_000)[0]!, position }));
     const thrown = (error: unknown) => error;
     const [small, large] = await Promise.all([
-      setUp(always).submit(withText(300_000)).catch(thrown),
+      setUp(always).submit(withText(3_000)).catch(thrown),
       setUp(failing('TransactWriteCommand', 99, throttledPart))
         .submit(parts)
         .catch(thrown),
     ]);
     expect(small).toMatchObject({ status: 429, reason: 'busy' });
-    expect(large).toMatchObject({ status: 413, message: expect.stringContaining('calls of 400 KB') });
+    expect(large).toMatchObject({ status: 413, message: expect.stringContaining('fewer submissions') });
   });
 
   it('stores a record once when it sends it again because the answer was lost', async () => {

@@ -71,6 +71,19 @@ describe('turns', () => {
     expect(last.callsOf()).toBeGreaterThan(2);
   });
 
+  it('are acquired anew where they have ended', async () => {
+    const one = writer();
+    one.contended();
+    await one.acquire();
+    const calls = one.callsOf();
+    await one.acquire();
+    expect(one.callsOf()).toBe(calls);
+    time += 2_000;
+    await one.acquire();
+    expect(one.callsOf()).toBe(calls + 2);
+    await one.release();
+  });
+
   it('are not waited for once the time of the call is over', async () => {
     const [one, hurried] = [writer(), writer(Number.POSITIVE_INFINITY, () => true)];
     for (const each of [one, hurried]) each.contended();

@@ -54,6 +54,12 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof TooBusy || error instanceof TimedOut || error instanceof DependencyFailed;
 }
 
+/** Whether a call, or a part of a transaction, was throttled, whatever else stopped it. */
+export function isThrottled(error: unknown): boolean {
+  if (error instanceof TransactionCanceled) return error.reasons.some(({ code }) => throttling.has(code));
+  return error instanceof Throttled;
+}
+
 /** Whether other writers were at the same items, rather than too many calls at once. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Contention && !(error instanceof Throttled);

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
 import { isRequestOver } from '../../request-lifetime.ts';
-import { Contention, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
+import { Contention, isThrottled, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
 import type { WritePace } from './write-pace.ts';
 import { unitsOnHottestKey } from './write-units.ts';
@@ -120,8 +120,8 @@ export async function sendTransaction(
       pace?.made(unitsOnHottestKey(transaction.TransactItems ?? []));
       return;
     } catch (error) {
+      if (isThrottled(error)) pace?.throttled();
       if (!(error instanceof Throttled)) throw error;
-      pace?.throttled();
       const shortest = Math.min(maxPauseMilliseconds, minPauseMilliseconds * 2 ** (attempt - 1));
       const pause = shortest * (1 + Math.random());
       const isLast = attempt >= maxThrottledAttempts && !pace?.hasBegun;

@@ -30,8 +30,7 @@ export class WritePace {
   /** On the clock of `performance.now()`. */
   readonly #start = performance.now() - (requestMilliseconds() ?? 0);
   #unitsPerSecond: number;
-  /** When the first transaction was begun, and the last one. */
-  #first: number | undefined;
+  /** When the last transaction was begun. */
   #last = 0;
   #pauseMilliseconds = 0;
   #wasThrottled = false;
@@ -51,7 +50,6 @@ export class WritePace {
   /** A transaction is begun: what it is decided from is read next. */
   begin(): void {
     this.#last = performance.now();
-    this.#first ??= this.#last;
   }
 
   /** The transaction was made, and took so many units on one key. */
@@ -79,16 +77,15 @@ export class WritePace {
   }
 
   /**
-   * Whether a call that has made so many of its changes has time for those that are left. For its
-   * first transaction it always has.
+   * Whether there is time for so many changes, at the present rate, where the last transaction made
+   * `made` of them. What comes between transactions may take longer: then the call stops when its
+   * time is over.
    */
   hasTimeFor({ left, made }: { readonly left: number; readonly made: number }): boolean {
     const { secondsForAll, maxSeconds } = this.#limits;
-    const wait = this.#millisecondsToWait();
-    const next = this.#age() + wait;
+    const next = this.#age() + this.#millisecondsToWait();
     if (!this.#hasBegun || next < 1_000 * secondsForAll) return true;
-    const sinceFirst = performance.now() + wait - (this.#first ?? 0);
-    return next + (left * sinceFirst) / made < 1_000 * maxSeconds;
+    return next + (left / made) * this.#pauseMilliseconds < 1_000 * maxSeconds;
   }
 
   #millisecondsToWait(): number {

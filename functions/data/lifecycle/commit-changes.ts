@@ -118,7 +118,7 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
   const batches = new Map<string, BatchRow>();
   const jobs = new Map<string, JobRow>();
   let last: Draft | undefined;
-  let made = 0;
+  let hasBegun = false;
   const memory: Memory = { readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
@@ -144,12 +144,12 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
       schedule = withoutFirst(schedule, done, replacedBy);
       const left = [...schedule.oneByOne, ...schedule.together].filter(isGoingOn);
       // Where a change was split, nothing was sent.
-      const isMade = replacedBy.length === 0;
-      if (isMade) made += done;
-      const goesOn = !isMade || (hasTime?.() !== false && pace?.hasTimeFor({ left: left.length, made }) !== false);
+      if (replacedBy.length === 0) hasBegun = true;
+      const isInTime = () => hasTime?.() !== false && pace?.hasTimeFor({ left: left.length, made: done }) !== false;
+      const goesOn = replacedBy.length > 0 || isInTime();
       if (!goesOn) for (const { task } of left) errors[task] = new Unfinished();
     } catch (error) {
-      const failure = failureOf(error, made > 0 && pace?.isOver() === true);
+      const failure = failureOf(error, hasBegun && pace?.isOver() === true);
       if (stopsOwner(failure)) {
         for (const { task } of [...schedule.oneByOne, ...schedule.together]) errors[task] = failure;
       } else if (steps.length > 1) {

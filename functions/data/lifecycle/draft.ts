@@ -263,9 +263,9 @@ const maxItems = 100;
 /**
  * Of rows, and of sequences, which another table holds. A transaction takes 2 write units for each
  * started KB, and one that takes more than 1,000 on one key would never be made (write-units.ts):
- * 450 KB in 80 rows take at most 960. Blocks are small.
+ * 400 KB in 80 rows take at most 860. Blocks are small.
  */
-const maxBytes = 450_000;
+const maxBytes = 400_000;
 
 /** The keys of the blocks that change. */
 export function blockKeys({ edits }: Draft): ReadonlySet<string> {

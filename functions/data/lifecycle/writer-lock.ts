@@ -13,7 +13,10 @@ import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
 import type { WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import { batchGet } from '../dynamodb/reads.ts';
 
-/** Longer than a transaction takes with what is read for it. */
+/**
+ * Longer than a transaction takes with what is read for it. One that is throttled may take longer:
+ * then another writer may go first, and this one acquires the lock anew.
+ */
 const maxHeldMilliseconds = 2_000;
 
 /**
@@ -46,7 +49,8 @@ export function writerLock(
   const Key = { user_id: userId, key: 'turn' };
   const holder = randomUUID();
   let transactionsLeft = 0;
-  let isHolding = false;
+  /** Until then this writer holds the lock; 0 where it does not. */
+  let heldUntil = 0;
 
   async function tryToAcquire(): Promise<boolean> {
     const [held] = await batchGet(client, { table: Columns, keys: [Key], consistent: true });
@@ -54,7 +58,10 @@ export function writerLock(
       transactionsLeft = transactionsWithLock;
       return false;
     }
-    return put(now() + maxHeldMilliseconds, held?.holder);
+    const until = now() + maxHeldMilliseconds;
+    const isHolding = await put(until, held?.holder);
+    if (isHolding) heldUntil = until;
+    return isHolding;
   }
 
   /** Returns whether nobody else has had the lock since it was read. */
@@ -79,18 +86,17 @@ export function writerLock(
       transactionsLeft = transactionsWithLock;
     },
     async acquire() {
-      if (transactionsLeft === 0 || isHolding) return;
+      if (transactionsLeft === 0 || now() < heldUntil) return;
       transactionsLeft -= 1;
       const end = now() + maxWaitMilliseconds;
       for (;;) {
-        isHolding = await tryToAcquire();
-        if (isHolding || now() > end || isOver?.()) return;
+        if ((await tryToAcquire()) || now() > end || isOver?.()) return;
         await delay(Math.random() * 2 * pauseMilliseconds);
       }
     },
     async release() {
-      if (!isHolding) return;
-      isHolding = false;
+      if (heldUntil === 0) return;
+      heldUntil = 0;
       // What was written stays written, and the lock ends by itself.
       await put(0, holder).catch(() => false);
     },

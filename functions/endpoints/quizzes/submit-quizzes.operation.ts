@@ -8,7 +8,8 @@ export const operation = {
   description: `Stores one record for each submission, all or none, and answers with the records in the order of the body. A submission is known
 by its user, quiz and place in the array: sent again, it updates its record, which keeps \`id\` and \`created_at\`. So a repeated call stores
 nothing twice. \`data\` comes back byte for byte, numbers and order of keys included. A call takes at most 100 submissions and 3 MB.
-More than 400 KB may be refused (413) at any time, because the database takes about 500 KB a second of one user: send it in several calls.`,
+More than 400 KB may be refused (413) at any time, counting what they replace, because the database takes about 500 KB a second of one user:
+send them in several calls.`,
   body: QuizSubmissions,
   bodySchema: () => {
     const Submission = z.record(z.string(), z.unknown()).register(z.globalRegistry, { id: 'ConsumedQuiz' });

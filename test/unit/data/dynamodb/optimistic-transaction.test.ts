@@ -124,6 +124,16 @@ describe('optimisticTransaction', () => {
     expect(await run([throttledPart, lostRace])).toMatchObject({ outcome: 'decision 2', tokens });
   });
 
+  it('slows the pace where throttles and lost races stop a transaction together', async () => {
+    const both = awsError('TransactionCanceledException', {
+      CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'TransactionConflict' }],
+    });
+    const pace = new WritePace();
+    const slow = vi.spyOn(pace, 'throttled');
+    expect(await run([both], undefined, { pace })).toMatchObject({ tokens: ['token 1', 'token 2'] });
+    expect(slow).toHaveBeenCalledTimes(1);
+  });
+
   it.each([throttled, throttledPart])('throws the fifth %o', async (error) => {
     const { outcome, tokens } = await run(Array(9).fill(error));
     expect(outcome).toBeInstanceOf(Throttled);

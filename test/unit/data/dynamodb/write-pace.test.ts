@@ -46,21 +46,28 @@ describe('WritePace', () => {
     expect(await write(pace, 80, 0)).toBe(100);
   });
 
-  it('has time for all until 20 s have passed, then only for what ends at its own rate within 26 s', async () => {
+  it('has time for all until 20 s have passed, then only for what ends at its present rate within 26 s', async () => {
     const pace = paceOf();
     expect(pace.hasBegun).toBe(false);
-    pace.begin();
+    vi.advanceTimersByTime(30_000);
+    expect(pace.hasTimeFor({ made: 10, left: 500 })).toBe(true);
+    const begun = paceOf();
+    begun.begin();
     vi.advanceTimersByTime(19_900);
-    pace.made(40);
-    expect(pace.hasBegun).toBe(true);
-    expect(pace.hasTimeFor({ made: 20, left: 500 })).toBe(true);
+    begun.made(160);
+    expect(begun.hasBegun).toBe(true);
+    expect(begun.hasTimeFor({ made: 8, left: 5_000 })).toBe(true);
     vi.advanceTimersByTime(100);
-    expect([5, 6, 7].map((left) => pace.hasTimeFor({ made: 20, left }))).toEqual([true, false, false]);
+    // 30 transactions of 200 ms.
+    expect([239, 240].map((left) => begun.hasTimeFor({ made: 8, left }))).toEqual([true, false]);
+    begun.throttled();
+    begun.made(160);
+    expect([119, 120].map((left) => begun.hasTimeFor({ made: 8, left }))).toEqual([true, false]);
     vi.advanceTimersByTime(5_999);
-    expect([0, 1].map((left) => pace.hasTimeFor({ made: 20, left }))).toEqual([true, false]);
-    expect([pace.isOver(), pace.isOver(2)]).toEqual([false, true]);
+    expect([0, 1].map((left) => begun.hasTimeFor({ made: 8, left }))).toEqual([true, false]);
+    expect([begun.isOver(), begun.isOver(2)]).toEqual([false, true]);
     vi.advanceTimersByTime(2);
-    expect([pace.isOver(), pace.hasTimeFor({ made: 20, left: 0 })]).toEqual([true, false]);
+    expect([begun.isOver(), begun.hasTimeFor({ made: 8, left: 0 })]).toEqual([true, false]);
   });
 
   it('counts the wait that comes next as passed', async () => {
@@ -69,7 +76,7 @@ describe('WritePace', () => {
     vi.advanceTimersByTime(19_900);
     pace.begin();
     pace.made(160);
-    expect(pace.hasTimeFor({ made: 20, left: 500 })).toBe(false);
+    expect(pace.hasTimeFor({ made: 20, left: 600 })).toBe(false);
   });
 
   it('counts from the beginning of its request', async () => {

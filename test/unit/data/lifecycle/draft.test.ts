@@ -26,10 +26,10 @@ describe('fits', () => {
     ['90 blocks and 9 events', { edits: editsOf(90), processedCalls: events(9) }, false],
     ['90 blocks and 8 summaries', { edits: editsOf(90, 8) }, true],
     ['90 blocks and 9 summaries', { edits: editsOf(90, 9) }, false],
-    ['rows of 450 KB', { bytes: 450_000 }, true],
-    ['a byte more', { bytes: 450_001 }, false],
-    ['sequences of 450 KB beside them', { bytes: 450_000, sequences: sequencesOf(300_000, 150_000) }, true],
-    ['a byte more of sequences', { sequences: sequencesOf(300_000, 150_001) }, false],
+    ['rows of 400 KB', { bytes: 400_000 }, true],
+    ['a byte more', { bytes: 400_001 }, false],
+    ['sequences of 400 KB beside them', { bytes: 400_000, sequences: sequencesOf(300_000, 100_000) }, true],
+    ['a byte more of sequences', { sequences: sequencesOf(300_000, 100_001) }, false],
   ])('says of %s whether a transaction of 100 items and 1,000 units on each key holds it', (_, content, expected) => {
     expect(fits({ ...empty, ...content })).toBe(expected);
   });
