@@ -76,11 +76,6 @@ export function cancelJob(
 /** Why batches or jobs were not canceled, by their ids. */
 type Reasons = Readonly<Record<string, string>>;
 
-export interface BatchesCancellationOptions extends LifecycleOptions {
-  /** Leaves a batch that is being canceled to someone else, who goes on at once. */
-  readonly handOver?: (userId: string, batchId: string) => Promise<void>;
-}
-
 /**
  * The function that cancels batches, each as cancelBatch does: first all as far as one transaction
  * goes, so that each is closed and small ones are canceled; then it completes the others, one after
@@ -91,7 +86,7 @@ export interface BatchesCancellationOptions extends LifecycleOptions {
 export function cancelBatches(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue'>,
-  { handOver, ...options }: BatchesCancellationOptions = {},
+  { handOver, ...options }: LifecycleOptions = {},
 ): (
   userId: string,
   batchIds: readonly string[],

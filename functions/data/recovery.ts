@@ -36,6 +36,11 @@ export function scheduleRecovery(
   };
 }
 
+/** What a call that may take several transactions does for its recovery. */
+export function recoveryBy(sender: MessageSender) {
+  return { beforeMultiTransaction: scheduleRecovery(sender), handOver: scheduleRecovery(sender, 0) };
+}
+
 /**
  * The function that finishes what was announced, unless that was done since, or it was never begun.
  * It

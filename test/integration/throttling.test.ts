@@ -7,11 +7,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { cancelBatch } from '../../functions/data/cancellations.ts';
 import { WritePace } from '../../functions/data/dynamodb/write-pace.ts';
+import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
-import { createBatch } from '../../functions/data/new-batches.ts';
+import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
+import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
@@ -144,17 +146,31 @@ describe('calls of many jobs', { concurrent: true }, () => {
     expect((await sound(userId)).jobs).toEqual(Array(20).fill('CANCELED'));
   });
 
-  it('are given up in the background where they stopped without a key', async () => {
+  it('are refused and given up at once where they stopped without a key', async () => {
     const userId = newUser();
-    await expect(callsOf(client, { secondsForAll: 0, maxSeconds: 0 }).create(userId, 20)).rejects.toMatchObject({
-      reason: 'unfinished',
-    });
+    const handed: RecoveryRequest[] = [];
+    const newPace = () => new WritePace({ secondsForAll: 0, maxSeconds: 0 });
+    const handOver: LifecycleOptions['handOver'] = async (user_id, batch_id, call) => {
+      handed.push({ user_id, batch_id, ...(call && { call }) });
+      throw new Error('The queue does not answer.');
+    };
+    const options = { lists, newPace, handOver };
+    const tooMany = { status: 413, reason: 'payload_too_large', message: expect.stringContaining('fewer') };
+    const create = createBatch(client, tables, options);
+    await expect(create({ userId }, body(20), Claims.parse({}))).rejects.toMatchObject(tooMany);
     const [begun] = (await batchesAndJobs(client, tables, userId)).batches;
     expect(begun).toMatchObject({ creating: true });
-    expect(await callsOf(client).recover({ user_id: userId, batch_id: begun!.id })).toBe('canceled');
+    const open = await createBatch(client, tables, { lists })({ userId }, { ...body(1), open: true }, Claims.parse({}));
+    const add = addJobs(client, tables, options);
+    await expect(add({ userId }, open.id, body(20).jobs, Claims.parse({}))).rejects.toMatchObject(tooMany);
+    expect(handed).toMatchObject([
+      { batch_id: begun!.id },
+      { batch_id: open.id, call: { job_ids: expect.anything() } },
+    ]);
+    for (const request of handed) expect(await callsOf(client).recover(request)).toBe('canceled');
     const { batches, jobs } = await sound(userId);
-    expect(batches).toMatchObject([{ status: 'CANCELED' }]);
-    expect(new Set(jobs)).toEqual(new Set(['CANCELED']));
+    expect(batches.map(({ status }) => status).sort()).toEqual(['CANCELED', 'PENDING']);
+    expect(jobs.filter((status) => status !== 'CANCELED')).toEqual(['PENDING']);
   });
 
   it('stop where their key stays throttled until their time is over', async (context) => {

@@ -23,6 +23,8 @@ export interface LifecycleOptions {
    * the jobs that it changes.
    */
   readonly beforeMultiTransaction?: (userId: string, batchId: string, call?: InterruptedCall) => Promise<void>;
+  /** Leaves a change that stopped part-way to someone else, who completes or undoes it at once. */
+  readonly handOver?: (userId: string, batchId: string, call?: InterruptedCall) => Promise<void>;
 }
 
 /** What every write needs, with the defaults of production. */

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, CorruptData } from '../../errors.ts';
+import { AlreadyExists, CorruptData, PayloadTooLarge, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
@@ -20,6 +20,9 @@ export const keyUsedBefore = 'The idempotency key was used before, with another 
 
 /** What jobs say that were canceled because the call that added them did not add all. */
 const givenUp = ['The call that added this job did not come to its end.'];
+
+const tooManyJobs =
+  'There was no time for all jobs, and those that were added are being canceled: send fewer in a call, or send an Idempotency-Key, so that a repetition goes on.';
 
 /** What a call asks for: a new batch (`create`) with its jobs, or further jobs for a batch. */
 export interface RequestedCreation extends Omit<Creation, 'time' | 'callId'> {
@@ -41,7 +44,8 @@ const maxWaitMilliseconds = 14_000;
  * last write. Throws NotFound and IllegalTransition where jobs are for no batch of the user or for
  * one that is closed or has ended; AlreadyExists when the same request came with other content;
  * LimitExceeded when the user has more projects or device types than its lists can distinguish;
- * TooBusy; Unfinished, which the same request goes on from.
+ * TooBusy; Unfinished, which the same request goes on from. Without a request nobody could go on:
+ * then what was begun is handed over, to be canceled, and PayloadTooLarge is thrown.
  *
  * Write units, for rows up to 1 KB: what `applyEvents` takes for a batch and its jobs; 2 for each
  * KB of a sequence; 2 for the memory of a request, 4 where it takes several transactions. Where one
@@ -76,6 +80,11 @@ export function requestCreation(
     const [error] = errors;
     if (error instanceof AlreadyExists)
       throw new AlreadyExists('idempotency_key_reused', keyUsedBefore, { cause: error });
+    if (error instanceof Unfinished && request === undefined) {
+      // If this fails, what was sent before the first transaction comes ten minutes after that.
+      await options.handOver?.(userId, batchId, call).catch(() => {});
+      throw new PayloadTooLarge(tooManyJobs, { cause: error });
+    }
     if (error !== undefined) throw error;
     const batch = batches.get(batchId);
     const rows = job_ids.flatMap((id) => jobs.get(id) ?? []);

@@ -16,7 +16,7 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
   4.4 MB and more once unzipped (413).
 - More than about 80 jobs take several transactions. If a call dies part-way or stops (429, \`unfinished\`), repeat it with the same \`Idempotency-Key\` to add the rest;
   without a key, a repeated call adds all jobs again. If it is not repeated, the jobs it had added are CANCELED after ten minutes, and their
-  \`errors\` say why.
+  \`errors\` say why. A call without a key stops with 413, and its jobs are CANCELED at once.
 - No device gets these jobs, or later ones of the batch, before the call is complete or its jobs are canceled.`,
   path: BatchPath,
   headers: IdempotencyKeyHeader,

@@ -1,7 +1,7 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
 import { addJobs } from '../../data/new-batches.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
+import { recoveryBy } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
@@ -9,9 +9,11 @@ import { routes } from '../../routes.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './add-jobs.operation.ts';
 
-const add = addJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue'), {
-  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-});
+const add = addJobs(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue'),
+  recoveryBy(messageSender(queueUrl('Recovery'))),
+);
 
 export const handler = endpoint(routes.addJobs, operation, async ({ userId, path, headers, body, event }) => {
   const call = { userId, idempotencyKey: headers['idempotency-key'] };

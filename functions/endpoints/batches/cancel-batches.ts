@@ -1,18 +1,18 @@
 import { cancelBatches } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
+import { recoveryBy } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batches.operation.ts';
 
-const unfinished = messageSender(queueUrl('Recovery'));
-const cancel = cancelBatches(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
-  beforeMultiTransaction: scheduleRecovery(unfinished),
-  handOver: scheduleRecovery(unfinished, 0),
-});
+const cancel = cancelBatches(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'),
+  recoveryBy(messageSender(queueUrl('Recovery'))),
+);
 
 /** Enough for a transaction that has to wait for others, with what comes before and after it. */
 const reservedSeconds = 6;

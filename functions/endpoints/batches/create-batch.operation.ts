@@ -21,7 +21,7 @@ Unknown members are ignored, and what may be left out may be null.
   4.4 MB and more once unzipped (413).
 - More than about 80 jobs take several transactions; 5,000 of up to 1 KB take 13 s, longer while other calls of the user write. At 20 s a call that would
   not end in time stops (429, \`unfinished\`). If it does, or dies part-way, repeat it with the same \`Idempotency-Key\` to go on; otherwise the
-  batch and its jobs are CANCELED after ten minutes. No device gets the batch before it is complete.`,
+  batch and its jobs are CANCELED after ten minutes. A call without a key stops with 413, and its batch is CANCELED at once. No device gets the batch before it is complete.`,
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),
   bodySchema: () => CreateBatchRequest,

@@ -1,7 +1,7 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
 import { createBatch } from '../../data/new-batches.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
+import { recoveryBy } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
@@ -12,9 +12,7 @@ import { operation } from './create-batch.operation.ts';
 const create = createBatch(
   documentClient(),
   tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Devices'),
-  {
-    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-  },
+  recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 
 export const handler = endpoint(routes.createBatch, operation, async ({ userId, headers, body, event }) => {
