@@ -1,6 +1,7 @@
 /**
  * Deploys the whole service to an emulator of AWS that others have built, and examines it from
- * outside. The emulator has no IAM, no throttling and no lag: those stay with other tests.
+ * outside. Its IAM judges every call of a function by the function's role. It has no throttling and
+ * no lag: those stay with other tests.
  *
  * usage: check-deployment.ts VENV FOLDER; the virtual environment has ministack and the AWS CLI.
  */
@@ -8,6 +9,7 @@
 import { equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { call } from '../../../infra/smoke/api-client.ts';
 import { clientToken } from '../../../infra/smoke/client-token.ts';
 import { startPassingServer } from '../../support/passing-server.ts';
 import { withAssembly } from '../../support/synthesize.ts';
@@ -50,6 +52,7 @@ async function checkDeployment() {
   const user = { apiUrl: api.url, token };
   await runBatch(user, await machine(outputs));
   report('a batch created, claimed, uploaded, reported, its webhook called');
+  await expectRefusal(user);
   await runSmoke(token);
   report('the smoke test, by HTTP');
 
@@ -123,4 +126,19 @@ async function startFront() {
     },
     [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+/** Takes the tables from a function's role: the emulator must refuse its calls then. */
+async function expectRefusal(user: { readonly apiUrl: string; readonly token: string }) {
+  const { Roles } = await aws.run('iam', 'list-roles');
+  const { RoleName } = Roles.find((role: { RoleName: string }) => role.RoleName.includes('ApiListBatchesRole'));
+  const policy = ['--role-name', RoleName, '--policy-name', 'FunctionPolicy'];
+  const { PolicyDocument } = await aws.run('iam', 'get-role-policy', ...policy);
+  const others = PolicyDocument.Statement.filter((each: object) => !JSON.stringify(each).includes('dynamodb:'));
+  const put = (document: object) =>
+    aws.run('iam', 'put-role-policy', ...policy, '--policy-document', JSON.stringify(document));
+  await put({ ...PolicyDocument, Statement: others });
+  equal((await call(user, '/api/v1/batches')).status, 500);
+  await put(PolicyDocument);
+  equal((await call(user, '/api/v1/batches')).status, 200);
 }

@@ -50,6 +50,7 @@ export async function startEmulatedAws(venv: string, folder: string): Promise<Em
       GATEWAY_PORT: String(port),
       MINISTACK_ACCOUNT_ID: account,
       STATE_DIR: folder,
+      AUTH: 'true',
       // Otherwise it listens for the Internet of Things, on all interfaces.
       IOT_MTLS_ENABLED: '0',
       PYTHONDONTWRITEBYTECODE: '1',
