@@ -441,6 +441,7 @@ export const otherFunctions = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+      Recovery: ['SendMessage'],
       'Recovery/dead_letters': ['SendMessage'],
     },
     // 20,000 jobs take a minute at the pace of a call.

@@ -14,17 +14,27 @@ import { consume, type Fault, isLastDelivery, readMessage, sendOn } from './cons
 /** No gateway waits, and of the 120 s some are for what comes before and after. */
 const newPace = () => new WritePace({ secondsForAll: 90, maxSeconds: 105 });
 const recover = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), { newPace });
+const again = messageSender(queueUrl('Recovery'));
 const deadLetters = messageSender(queueUrl('Recovery/dead_letters'));
+
+/** The queue itself would deliver a message again after 12 minutes: no user waits for so long. */
+const againSeconds = 60;
+const maxHours = 12;
 
 const RecoveryBody = jsonBody(RecoveryRequest);
 
 /**
  * Completes changes of batches that were announced and did not come to their end. A message that
- * fails is delivered again. A message that cannot be read, or that fails at its last delivery, goes
- * to the dead letters with the reason.
+ * fails is sent again, to arrive a minute later. A message that cannot be read, or still fails
+ * after 12 hours, goes to the dead letters with the reason.
  */
 export function handler({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-  return consume(context, Records, recoverOne, { parallel: 1 });
+  return consume(context, Records, recoverOne, { parallel: 1, sentAt: firstSentAt });
+}
+
+/** When the message was sent that this one repeats. */
+function firstSentAt({ attributes, messageAttributes }: SQSRecord): string {
+  return messageAttributes.sent_at?.stringValue ?? attributes.SentTimestamp;
 }
 
 async function recoverOne(record: SQSRecord): Promise<Fault | undefined> {
@@ -36,8 +46,11 @@ async function recoverOne(record: SQSRecord): Promise<Fault | undefined> {
     addToRequestLog({ user_id, batch_id: request.batch_id, outcome: await recover(request) });
     return undefined;
   } catch (error) {
-    if (!(error instanceof InvalidInput || isLastDelivery(record, queues.Recovery))) {
-      return { user_id, disposition: 'delivered again', error };
+    const sent_at = firstSentAt(record);
+    const isLast = isLastDelivery(record, queues.Recovery) || Date.now() - Number(sent_at) > maxHours * 3_600_000;
+    if (!(error instanceof InvalidInput || isLast)) {
+      const message = { body, attributes: { sent_at }, delaySeconds: againSeconds };
+      return { user_id, disposition: await sendOn(again, message, 'put aside'), error };
     }
     const attributes = { reason: String(error), message_id };
     return { user_id, disposition: await sendOn(deadLetters, { body, attributes }, 'dead letter'), error };

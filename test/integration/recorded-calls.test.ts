@@ -528,8 +528,7 @@ describe('recoverBatches', () => {
     ];
     for (const Item of marked) await client.send(new PutCommand({ TableName: names.Batches, Item }));
     await makeOld(user_id);
-    calls.clear();
-    const attributes = { ApproximateReceiveCount: '1', SentTimestamp: '1795230000000' };
+    const attributes = { ApproximateReceiveCount: '1' };
     const call = { id: 'call', job_ids: [newJob(2).id], errors: null };
     const addition = { id: 'addition', job_ids: [newJob(3).id], errors: null };
     const bodies = [
@@ -537,11 +536,19 @@ describe('recoverBatches', () => {
       { user_id, batch_id: inQueue!.id, call },
       { user_id, batch_id: added!.id, call: addition },
       'unreadable',
+      { user_id, batch_id: uuid('b', 4) },
     ];
-    const Records = bodies.map((body) => ({ messageId: 'message', body: JSON.stringify(body), attributes }));
+    // Its row is corrupt: it is tried again later.
+    await client.send(new PutCommand({ TableName: names.Batches, Item: { user_id, id: uuid('b', 4) } }));
+    const Records = bodies.map((body) => ({
+      ...{ messageId: 'message', body: JSON.stringify(body) },
+      ...{ attributes: { ...attributes, SentTimestamp: String(Date.now()) }, messageAttributes: {} },
+    }));
+    calls.clear();
     const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
     expect(batchItemFailures).toEqual([]);
-    if (sink.messages.length > 0) calls.add('Recovery/dead_letters SendMessage');
+    const queueOf = { unfinished: 'Recovery', 'dead-letters': 'Recovery/dead_letters' } as Record<string, string>;
+    for (const { queue } of sink.messages) calls.add(`${queueOf[queue]} SendMessage`);
     expect([...calls].sort()).toEqual(listDeclared(otherFunctions.recoverBatches.uses).sort());
   });
 });

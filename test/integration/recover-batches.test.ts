@@ -28,6 +28,7 @@ const sink = await startMessageSink();
 const proxy = await startFaultProxy(dynamodbEndpoint);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', proxy.url);
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/recovery`);
 vi.stubEnv('RECOVERY_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`);
 vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
 afterAll(() => Promise.all([sink.stop(), proxy.stop()]));
@@ -51,12 +52,21 @@ const count = (rows: readonly { status: string }[], status: string) =>
   rows.filter((row) => row.status === status).length;
 
 /** Delivers a message. Returns the log's line, and whether the message is to be delivered again. */
-async function deliver(content: unknown, receiveCount = 1) {
+async function deliver(content: unknown, receiveCount = 1, sentAt?: number) {
   const lines: string[] = [];
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
   const body = typeof content === 'string' ? content : JSON.stringify(content);
   const attributes = { ApproximateReceiveCount: String(receiveCount), SentTimestamp: String(Date.now()) };
-  const Records = [{ messageId: 'a message', body, attributes, messageAttributes: {} }];
+  const Records = [
+    {
+      messageId: 'a message',
+      body,
+      attributes,
+      messageAttributes: {
+        ...(sentAt !== undefined && { sent_at: { stringValue: String(sentAt), dataType: 'String' } }),
+      },
+    },
+  ];
   const { batchItemFailures } = await handler({ Records } as unknown as SQSEvent, lambdaContext());
   write.mockRestore();
   return { log: JSON.parse(lines[0]!), again: batchItemFailures.length > 0 };
@@ -91,18 +101,34 @@ describe('recoverBatches', () => {
     expect(await deliver(body)).toMatchObject({ again: true, log: { send_fault: expect.anything() } });
   });
 
-  it('gives back a message that fails, and sends it to the dead letters at its last delivery', async () => {
+  it('sends a message that fails again, with its first time, and after 12 hours to the dead letters', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: jobs(150) }));
     await expect(cancelBatch(dyingClient(client, 1).client, names)(user, batch_id)).rejects.toThrow('killed');
     const strike = failures['an internal error']!;
     proxy.plan(user, { strike, from: 1, times: Number.POSITIVE_INFINITY });
     const message = { user_id: user, batch_id };
-    const faults = [{ user_id: user, disposition: 'delivered again', error: { name: 'DependencyFailed' } }];
-    expect(await deliver(message)).toMatchObject({ again: true, log: { level: 'ERROR', failed: 1, faults } });
-    expect(sink.messages).toEqual([]);
-    const last = await deliver(message, queues.Recovery.maxDeliveries);
-    expect(last).toMatchObject({ again: false, log: { faults: [{ user_id: user, disposition: 'dead letter' }] } });
-    expect(sink.messages[0]!.attributes.reason).toMatch(/^DependencyFailed: ./);
+    const faults = [{ user_id: user, disposition: 'put aside', error: { name: 'DependencyFailed' } }];
+    const hours = (count: number) => Date.now() - count * 3_600_000;
+    const sentAt = hours(11);
+    const log = { level: 'ERROR', failed: 0, faults, EventAge: expect.closeTo(11 * 3_600, -3) };
+    expect(await deliver(message, 1, sentAt)).toMatchObject({ again: false, log });
+    const attributes = { sent_at: String(sentAt) };
+    const body = JSON.stringify(message);
+    expect(sink.messages).toMatchObject([{ queue: 'recovery', body, attributes, delaySeconds: 60 }]);
+    sink.refusing = true;
+    expect(await deliver(message)).toMatchObject({ again: true, log: { failed: 1 } });
+    sink.refusing = false;
+    for (const [deliveries, firstSentAt] of [
+      [1, hours(13)],
+      [queues.Recovery.maxDeliveries, Date.now()],
+    ] as const) {
+      sink.messages.length = 0;
+      const last = await deliver(message, deliveries, firstSentAt);
+      expect(last).toMatchObject({ again: false, log: { faults: [{ user_id: user, disposition: 'dead letter' }] } });
+      expect(sink.messages).toMatchObject([
+        { queue: 'dead-letters', attributes: { reason: expect.stringMatching(/^DependencyFailed: ./) } },
+      ]);
+    }
     proxy.plan(user);
     expect((await deliver(message)).log.outcome).toBe('canceled');
     expect(count((await sound()).jobs, 'CANCELED')).toBe(150);

@@ -9,7 +9,10 @@ import { delayFactor, type QueueService, startQueueService } from '../../../../i
 describe('delayFactor', () => {
   it('lets the announcement of an unfinished batch come later than any function runs that sends one', () => {
     const functions: FunctionDescription[] = [...Object.values(routes), ...Object.values(otherFunctions)];
-    const announcing = functions.filter(({ uses }) => uses.Recovery?.includes('SendMessage'));
+    // Recovery itself sends again what was announced, and begins nothing.
+    const announcing = functions.filter(
+      ({ uses, entry }) => uses.Recovery?.includes('SendMessage') && entry !== otherFunctions.recoverBatches.entry,
+    );
     expect(announcing.length).toBeGreaterThan(5);
     const longest = Math.max(...announcing.map(({ timeoutSeconds }) => timeoutSeconds ?? 15));
     expect(recoveryDelaySeconds / delayFactor).toBeGreaterThan(longest);
