@@ -5,7 +5,7 @@ import { QuizRow, type QuizSubmission } from '../schemas/quiz.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMicroseconds, toMicroseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
-import { isConflict, Throttled, TransactionCanceled } from './dynamodb/aws-errors.ts';
+import { isConflict, KeysThrottled, TransactionCanceled } from './dynamodb/aws-errors.ts';
 import { sendTransaction } from './dynamodb/optimistic-transaction.ts';
 import { batchGet } from './dynamodb/reads.ts';
 import { retry } from './dynamodb/retry.ts';
@@ -27,9 +27,9 @@ interface IdentifiedSubmission {
  * milliseconds since 1970.
  *
  * It takes two calls. After contention it tries again with jitter, up to 15 times, and then throws
- * TooBusy. What DynamoDB throttles is sent five times. Then PayloadTooLarge is thrown for several
- * submissions: AWS charges the larger of the old and the new record, so they may take more units
- * than a user's key has in a second, and no repetition would help.
+ * TooBusy. What DynamoDB throttles is sent five times. Where their key was throttled, several
+ * submissions then throw PayloadTooLarge: AWS charges the larger of the old and the new record, so
+ * they may take more units than a key has in a second, and no repetition would help.
  */
 export function submitQuizzes(
   client: DynamoDBDocumentClient,
@@ -60,7 +60,7 @@ export function submitQuizzes(
       const time = fromMicroseconds(Math.max(now() * 1000, earliest));
       const TransactItems = submissions.map((submission) => planUpdate(userId, submission, time));
       await sendTransaction(client, { TransactItems }).catch((error: unknown) => {
-        throw error instanceof Throttled && submissions.length > 1
+        throw error instanceof KeysThrottled && submissions.length > 1
           ? new PayloadTooLarge(tooMuch, { cause: error })
           : error;
       });

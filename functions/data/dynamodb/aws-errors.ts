@@ -14,6 +14,9 @@ export class Contention extends TooBusy {}
  */
 export class Throttled extends Contention {}
 
+/** A transaction alone was throttled, for the throughput of its keys. */
+export class KeysThrottled extends Throttled {}
+
 /**
  * Why a part of a transaction stopped it: a code of DynamoDB, and the stored item where the request
  * asked for it.
@@ -110,6 +113,6 @@ function translateCancellation(error: Error): Error {
     ({ code }) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict' || throttling.has(code),
   );
   if (reasons.length > 0 && reasons.every(({ code }) => throttling.has(code)))
-    return new Throttled(busy, { cause: error });
+    return new KeysThrottled(busy, { cause: error });
   return mayPass ? new TransactionCanceled(reasons, error) : error;
 }

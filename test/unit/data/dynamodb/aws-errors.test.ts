@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   Contention,
   isUnavailable,
+  KeysThrottled,
   Throttled,
   TransactionCanceled,
   translateErrors,
@@ -35,6 +36,7 @@ describe('translateErrors', () => {
     const thrown = await thrownFor(error);
     expect(thrown).toBeInstanceOf(Throttled);
     expect(thrown).toBeInstanceOf(TooBusy);
+    expect(thrown).not.toBeInstanceOf(KeysThrottled);
     expect(thrown).toMatchObject({ name: 'TooBusy', status: 429, cause: error });
   });
 
@@ -63,6 +65,7 @@ describe('translateErrors', () => {
     async (codes) => {
       const error = canceled(...codes);
       const thrown = await thrownFor(error);
+      expect(thrown).toBeInstanceOf(KeysThrottled);
       expect(thrown).toBeInstanceOf(Throttled);
       expect(thrown).toMatchObject({ status: 429, cause: error });
     },
