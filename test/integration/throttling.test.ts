@@ -23,6 +23,7 @@ import { sequenceText } from '../support/sequence-text.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { startThrottlingProxy, type Throughput } from '../support/throttling-proxy.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 /** So few that 20 jobs take some ten transactions. */
 const rowsPerBlock = 1;
@@ -103,6 +104,26 @@ describe('calls of many jobs', { concurrent: true }, () => {
     await Promise.all(created.map(({ id }) => cancel(userId, id)));
     expect((await sound(userId)).jobs).toEqual(Array(30).fill('CANCELED'));
     expect(counts().refused).toBeGreaterThan(0);
+  });
+
+  it('leave room for a worker who runs jobs of the same user', async (context) => {
+    const { through, counts } = await throttled(context);
+    const { device, user } = newNames();
+    const clock = { now: Date.now() };
+    const stack = workerStack(through, tables, clock);
+    await workerStack(client, tables, clock).create(user, { device_type: device, jobs: 6 });
+    const creation = stack.create(user, { device_type: device, jobs: 300 });
+    const claim = (await stack.claim(device, 'worker'))!;
+    const reported: string[] = [];
+    for (let job: { readonly id: string } | null = claim.job; job !== null; ) {
+      reported.push(job.id);
+      ({ job } = await stack.report(leaseFrom(claim), job.id));
+    }
+    expect(reported).toHaveLength(6);
+    expect((await creation).jobs_count).toBe(300);
+    expect(counts().refused).toBeGreaterThan(0);
+    const { jobs } = await batchesAndJobs(client, tables, user);
+    expect(jobs.map(({ status }) => status).filter((status) => status === 'DONE')).toHaveLength(6);
   });
 
   it('take no more than a second’s units of a key in one transaction, however large sequences and variables are', async (context) => {
