@@ -9,7 +9,7 @@ import { derivedUuid } from '../uuid.ts';
 import { translateErrors } from './dynamodb/aws-errors.ts';
 
 /** Calls of one host in a minute, at most: those about one user's batches, and all. */
-export const maxCallsPerMinute = { ofUser: 300, ofAll: 600 } as const;
+export const maxCallsPerMinute: Readonly<Record<'ofUser' | 'ofAll', number>> = { ofUser: 300, ofAll: 600 };
 
 /** A message that must wait asks again after so many seconds, at the latest. */
 export const maxHostWaitSeconds = 900;
@@ -26,7 +26,7 @@ const keptSeconds = 3_600;
 export function countHostCall(
   client: DynamoDBDocumentClient,
   tables: TableNames<'WebhookAttempts'>,
-  { now = () => Date.now(), max = maxCallsPerMinute as Readonly<Record<'ofUser' | 'ofAll', number>> } = {},
+  { now = () => Date.now(), max = maxCallsPerMinute } = {},
 ): (userId: string, host: string) => Promise<number> {
   return async (userId, host) => {
     const minute = Math.floor(now() / minuteMilliseconds);

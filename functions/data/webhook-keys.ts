@@ -21,7 +21,12 @@ import { type CallSecretsManager, SecretsManagerRefusal } from './secrets-manage
 /** How long keys are kept in memory: a rotation is noticed after this time. */
 const cacheMilliseconds = 60_000;
 
-type SigningKeys = readonly [SigningKey, ...SigningKey[]];
+interface StoredKey extends SigningKey {
+  /** Milliseconds since 1970. */
+  readonly madeAt: number;
+}
+
+type StoredKeys = readonly [StoredKey, ...StoredKey[]];
 
 /**
  * The function that reads the signing keys: the current one and, after a rotation, the one before.
@@ -32,8 +37,8 @@ export function getWebhookKeys(
   call: CallSecretsManager,
   secretId: string,
   now = () => Date.now(),
-): () => Promise<SigningKeys> {
-  let held: { readonly keys: SigningKeys; readonly until: number } | undefined;
+): () => Promise<StoredKeys> {
+  let held: { readonly keys: StoredKeys; readonly until: number } | undefined;
   return async () => {
     if (held !== undefined && now() < held.until) return held.keys;
     try {
@@ -46,7 +51,7 @@ export function getWebhookKeys(
   };
 }
 
-async function readKeys(call: CallSecretsManager, SecretId: string): Promise<SigningKeys> {
+async function readKeys(call: CallSecretsManager, SecretId: string): Promise<StoredKeys> {
   const [current, previous] = await Promise.all(
     ['AWSCURRENT', 'AWSPREVIOUS'].map((VersionStage) => readKey(call, { SecretId, VersionStage })),
   );
@@ -113,15 +118,11 @@ function publishPublicKeys(
 ) {
   return async (SecretId: string): Promise<void> => {
     const published_at = now();
-    const [[current, previous], { CreatedDate }] = await Promise.all([
-      readKeys(call, SecretId),
-      call('GetSecretValue', { SecretId }),
-    ]);
-    const made_at = Number(CreatedDate) * 1000;
+    const [current, previous] = await readKeys(call, SecretId);
     const keys = { public_key: current.publicKey, previous_public_key: previous?.publicKey ?? null };
     const command = new PutCommand({
       TableName: Devices,
-      Item: { ...publishedKey, ...keys, published_at, made_at },
+      Item: { ...publishedKey, ...keys, published_at, made_at: current.madeAt },
       // What was read from the secret later stays.
       ConditionExpression: 'attribute_not_exists(published_at) OR published_at <= :read',
       ExpressionAttributeValues: { ':read': published_at },
@@ -215,18 +216,20 @@ export function rotateWebhookKey(
 async function readKey(
   call: CallSecretsManager,
   version: Readonly<Record<string, string>>,
-): Promise<SigningKey | undefined> {
-  return readSecretKey((await readVersion(call, version)) ?? '');
+): Promise<StoredKey | undefined> {
+  const stored = await readVersion(call, version);
+  const key = readSecretKey(stored?.text ?? '');
+  return stored && key && { ...key, madeAt: stored.madeAt };
 }
 
-/** The text of a version; undefined when there is none. */
+/** The text of a version, and when it was made; undefined when there is none. */
 async function readVersion(
   call: CallSecretsManager,
   version: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
+): Promise<{ readonly text: string; readonly madeAt: number } | undefined> {
   try {
-    const { SecretString } = await call('GetSecretValue', version);
-    return typeof SecretString === 'string' ? SecretString : undefined;
+    const { SecretString: text, CreatedDate } = await call('GetSecretValue', version);
+    return typeof text === 'string' ? { text, madeAt: Number(CreatedDate) * 1000 } : undefined;
   } catch (error) {
     if (error instanceof SecretsManagerRefusal && error.code === 'ResourceNotFoundException') return undefined;
     throw error;
