@@ -18,7 +18,7 @@ import { type FunctionDescription, otherFunctions, type Route, type RouteName, r
 import { apiBody } from './api-body.ts';
 import type { TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
-import { burstOf, rateClass, type StageSettings } from './stages.ts';
+import { burstOf, openFunctions, rateClass, type StageSettings } from './stages.ts';
 
 interface ApiProps {
   readonly settings: StageSettings;
@@ -85,10 +85,9 @@ export class Api extends Construct {
 }
 
 function reservedFor(name: FunctionName, settings: StageSettings): number | undefined {
-  if (name === 'authorizer') return settings.reserved?.authorizer;
-  const route: Route | undefined = name === 'methodNotAllowed' ? undefined : routes[name];
-  const isOpen = route === undefined || route.public === true;
-  return isOpen && settings.reserved !== undefined ? burstOf(route, settings) : undefined;
+  if (settings.reserved === undefined || !openFunctions.includes(name)) return undefined;
+  if (name === 'authorizer') return settings.reserved.authorizer;
+  return burstOf(name === 'methodNotAllowed' ? undefined : routes[name], settings);
 }
 
 function createRestApi(api: Api, settings: StageSettings): SpecRestApi {

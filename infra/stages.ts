@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Route } from '../functions/routes.ts';
+import { type Route, type RouteName, routes } from '../functions/routes.ts';
 
 /** How the stages differ. Nothing else in the stack asks which stage it is. */
 export interface StageSettings {
@@ -35,6 +35,16 @@ type RateClass = NonNullable<Route['rate']> | 'others';
 export function rateClass(route: Route): RateClass {
   return route.rate ?? (route.public === true ? 'others' : 'often');
 }
+
+/**
+ * Functions that callers without a valid token can start: they alone are throttled at what is
+ * reserved for them.
+ */
+export const openFunctions: readonly ('authorizer' | 'methodNotAllowed' | RouteName)[] = [
+  'authorizer',
+  'methodNotAllowed',
+  ...Object.entries<Route>(routes).flatMap(([name, route]) => (route.public === true ? [name as RouteName] : [])),
+];
 
 /** What environments are kept for: a greater burst would take too many of an account's 1,000. */
 const maxOpenBurst = 100;

@@ -3,12 +3,12 @@ import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-clo
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type QueueName, queues as queueDescriptions } from '../functions/queues.ts';
-import { type Route, type RouteName, routes } from '../functions/routes.ts';
 import { type StreamConsumerName, type TableDescription, tables as tableDescriptions } from '../functions/tables.ts';
 import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
 import type { Queues } from './queues.ts';
 import type { Schedules } from './schedules.ts';
+import { openFunctions } from './stages.ts';
 import type { Storage } from './storage.ts';
 import type { WebhookKey } from './webhook-key.ts';
 
@@ -34,16 +34,6 @@ export const period = Duration.minutes(5);
 
 const sum = { statistic: Stats.SUM, period };
 const maximum = { statistic: Stats.MAXIMUM, period };
-
-/**
- * Functions that callers without a valid token can start: they alone are throttled at what is
- * reserved for them.
- */
-export const openFunctions = [
-  'authorizer',
-  'methodNotAllowed',
-  ...Object.entries<Route>(routes).flatMap(([name, route]) => (route.public === true ? [name as RouteName] : [])),
-] as const;
 
 const allLambdaThrottles = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...sum });
 

@@ -3,7 +3,7 @@
 import { queues } from '../../functions/queues.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { alarms } from '../alarms.ts';
-import { openFunctions } from '../watched-metrics.ts';
+import { openFunctions } from '../stages.ts';
 import { type CallFigure, type Figures, type ListFigure, markdownTable } from './performance.ts';
 
 type Part = 'database' | 'calls' | 'functions' | 'queues' | 'results' | 'logs, traces' | 'fixed';
