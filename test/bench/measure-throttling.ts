@@ -3,12 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import { ServiceError, Unfinished } from '../../functions/errors.ts';
-import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { ThrottlingFigure } from '../../infra/docs/performance.ts';
 import { createTables } from '../support/create-tables.ts';
-import { uuid } from '../support/new-batch.ts';
-import { sequenceText } from '../support/sequence-text.ts';
+import { newBatchRequest } from '../support/new-batch.ts';
 import { startThrottlingProxy, type Throughput } from '../support/throttling-proxy.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 import type { Measured } from './measure-endpoints.ts';
@@ -18,13 +16,6 @@ const presentTime = {
     return Date.now();
   },
 };
-const body = (jobs: number) =>
-  CreateBatchRequest.parse({
-    project_id: uuid('c', 1),
-    device_type: 'FRESNEL',
-    sequence_builder: sequenceText(),
-    jobs: Array.from({ length: jobs }, () => ({ runs: 100 })),
-  });
 
 /**
  * Measures how long calls of one user take that create this many jobs each, at once, and their
@@ -75,7 +66,7 @@ export async function* measureThrottling(
       };
       const ids: string[] = [];
       yield await measured('creation', async (call) => {
-        const { id } = await create({ userId, idempotencyKey: String(call) }, body(jobs), Claims.parse({}));
+        const { id } = await create({ userId, idempotencyKey: String(call) }, newBatchRequest(jobs), Claims.parse({}));
         ids[call] = id;
       });
       yield await measured('cancellation', (call) => stack.cancel(userId, ids[call]!));

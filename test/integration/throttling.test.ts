@@ -11,15 +11,13 @@ import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tas
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
-import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
-import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { newBatch, newBatchRequest, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
-import { sequenceText } from '../support/sequence-text.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { startThrottlingProxy, type Throughput } from '../support/throttling-proxy.ts';
@@ -29,13 +27,6 @@ import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 const rowsPerBlock = 1;
 const lists = smallLists(rowsPerBlock);
 const { client, tables } = await ownTables();
-const body = (jobs: number) =>
-  CreateBatchRequest.parse({
-    project_id: uuid('c', 1),
-    device_type: 'FRESNEL',
-    sequence_builder: sequenceText(),
-    jobs: Array.from({ length: jobs }, () => ({ runs: 100 })),
-  });
 
 /** A key has 200 units in 100 ms; a transaction takes about 110 of Columns. */
 async function throttled({ onTestFinished }: TestContext, throughput: Throughput = {}) {
@@ -55,7 +46,7 @@ const callsOf = (through: typeof client, pace: ConstructorParameters<typeof Writ
   const create = createBatch(through, tables, options);
   return {
     create: (userId: string, jobs: number, idempotencyKey?: string) =>
-      create({ userId, idempotencyKey }, body(jobs), Claims.parse({})),
+      create({ userId, idempotencyKey }, newBatchRequest(jobs), Claims.parse({})),
     cancel: cancelBatch(through, tables, options),
     recover: recoverBatch(through, tables, options),
   };
@@ -178,12 +169,16 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const options = { lists, newPace, handOver };
     const tooMany = { status: 413, reason: 'payload_too_large', message: expect.stringContaining('fewer') };
     const create = createBatch(client, tables, options);
-    await expect(create({ userId }, body(20), Claims.parse({}))).rejects.toMatchObject(tooMany);
+    await expect(create({ userId }, newBatchRequest(20), Claims.parse({}))).rejects.toMatchObject(tooMany);
     const [begun] = (await batchesAndJobs(client, tables, userId)).batches;
     expect(begun).toMatchObject({ creating: true });
-    const open = await createBatch(client, tables, { lists })({ userId }, { ...body(1), open: true }, Claims.parse({}));
+    const open = await createBatch(client, tables, { lists })(
+      { userId },
+      { ...newBatchRequest(1), open: true },
+      Claims.parse({}),
+    );
     const add = addJobs(client, tables, options);
-    await expect(add({ userId }, open.id, body(20).jobs, Claims.parse({}))).rejects.toMatchObject(tooMany);
+    await expect(add({ userId }, open.id, newBatchRequest(20).jobs, Claims.parse({}))).rejects.toMatchObject(tooMany);
     expect(handed).toMatchObject([
       { batch_id: begun!.id },
       { batch_id: open.id, call: { job_ids: expect.anything() } },
@@ -200,7 +195,9 @@ describe('calls of many jobs', { concurrent: true }, () => {
     const pace = new WritePace();
     pace.isOver = () => counts().refused > 2;
     const create = createBatch(through, tables, { lists, newPace: () => pace });
-    await expect(create({ userId, idempotencyKey: 'key' }, body(20), Claims.parse({}))).rejects.toMatchObject({
+    await expect(
+      create({ userId, idempotencyKey: 'key' }, newBatchRequest(20), Claims.parse({})),
+    ).rejects.toMatchObject({
       reason: 'unfinished',
       cause: { reason: 'busy' },
     });

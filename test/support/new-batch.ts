@@ -1,5 +1,7 @@
 import { NewBatch } from '../../functions/schemas/batch.ts';
+import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { NewJob } from '../../functions/schemas/job.ts';
+import { sequenceText } from './sequence-text.ts';
 
 /**
  * The UUID whose last digits are `number` in a family of its own: `b` for batches, `a` for jobs, …
@@ -21,5 +23,15 @@ export function newBatch(number: number, content: Partial<NewBatch> = {}): NewBa
     device_type: number % 2 === 0 ? 'EMU_MPS' : 'FRESNEL',
     queue_priority: 'LOW',
     ...content,
+  });
+}
+
+/** What a user asks for: a closed batch with a sequence and this many jobs. */
+export function newBatchRequest(jobs: number): CreateBatchRequest {
+  return CreateBatchRequest.parse({
+    project_id: uuid('c', 1),
+    device_type: 'FRESNEL',
+    sequence_builder: sequenceText(),
+    jobs: Array.from({ length: jobs }, () => ({ runs: 100 })),
   });
 }
