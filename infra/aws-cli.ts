@@ -1,6 +1,13 @@
 import { execFile } from 'node:child_process';
 import { SetupProblem } from './setup-problem.ts';
 
+/** The outputs of a stack, by their names; `run` makes the call. */
+export async function stackOutputs(stack: string, run = aws): Promise<ReadonlyMap<string, string>> {
+  const { Stacks } = await run('cloudformation', 'describe-stacks', '--stack-name', stack);
+  const outputs: readonly { OutputKey: string; OutputValue: string }[] = Stacks[0].Outputs;
+  return new Map(outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+}
+
 /** What a command of the AWS CLI answers. Throws SetupProblem with what it prints when it fails. */
 // biome-ignore lint/suspicious/noExplicitAny: each command of the CLI has its own answer.
 export function aws(...parameters: string[]): Promise<any> {

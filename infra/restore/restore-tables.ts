@@ -10,7 +10,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { type TableDescription, tables } from '../../functions/tables.ts';
-import { aws } from '../aws-cli.ts';
+import { stackOutputs } from '../aws-cli.ts';
 import { restoredName } from '../restored-name.ts';
 
 /** DynamoDB says 20 minutes for most tables, and hours for large ones. */
@@ -29,10 +29,9 @@ interface Restoration {
  */
 export async function restoreTables(client: DynamoDBClient, stack: string, time: Date) {
   const restored = time.toISOString().replace(/[-:]|\.000/g, '');
-  const { Stacks } = await aws('cloudformation', 'describe-stacks', '--stack-name', stack);
-  const { Outputs } = Stacks[0] as { Outputs: readonly { OutputKey: string; OutputValue: string }[] };
+  const outputs = await stackOutputs(stack);
   const restorations = Object.entries<TableDescription>(tables).map(([name, description]) => ({
-    source: Outputs.find(({ OutputKey }) => OutputKey === `${name}Table`)!.OutputValue,
+    source: outputs.get(`${name}Table`)!,
     target: restoredName(stack, name, restored),
     description,
   }));

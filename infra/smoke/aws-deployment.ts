@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/results-key.ts';
-import { aws } from '../aws-cli.ts';
+import { aws, stackOutputs } from '../aws-cli.ts';
 import { eventMessage } from '../event-message.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { call } from './api-client.ts';
@@ -24,10 +24,7 @@ type Output = (name: string) => string;
  * credentials.
  */
 export async function awsDeployment(stack: string, token: string): Promise<Deployment> {
-  const { Stacks } = await aws('cloudformation', 'describe-stacks', '--stack-name', stack);
-  const outputs = new Map<string, string>(
-    Stacks[0].Outputs.map((each: { OutputKey: string; OutputValue: string }) => [each.OutputKey, each.OutputValue]),
-  );
+  const outputs = await stackOutputs(stack);
   const output: Output = (name) => {
     const value = outputs.get(name);
     if (value === undefined) throw new SetupProblem(`The stack ${stack} has no output ${name}.`);

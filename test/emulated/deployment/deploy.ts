@@ -1,6 +1,7 @@
 import { equal, rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { stackOutputs } from '../../../infra/aws-cli.ts';
 import { assetBucket, type EmulatedAws, objectStore, readTemplate, uploadAssets } from './emulated-aws.ts';
 import { fitTemplate, refusedResources } from './emulated-template.ts';
 
@@ -35,10 +36,7 @@ export async function deploy(
 
 /** The outputs of the stack. */
 export async function outputsOf(aws: EmulatedAws): Promise<Readonly<Record<string, string>>> {
-  const { Stacks } = await aws.run('cloudformation', 'describe-stacks', '--stack-name', stackName);
-  return Object.fromEntries(
-    Stacks[0].Outputs.map((each: { OutputKey: string; OutputValue: string }) => [each.OutputKey, each.OutputValue]),
-  );
+  return Object.fromEntries(await stackOutputs(stackName, aws.run));
 }
 
 /** Throws where the emulator knows by now what is left out for it. */

@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { zip } from './zip.ts';
 
 /** One without an old name for queues, which the AWS CLI would call instead of the emulator. */
 export const region = 'eu-central-2';
@@ -113,12 +112,18 @@ export function objectStore({ endpoint }: EmulatedAws): S3Client {
   return new S3Client({ endpoint, region, credentials, forcePathStyle: true });
 }
 
-/** Uploads the assembly's bundles . */
+const makeArchives = 'import shutil, sys; [shutil.make_archive(each, "zip", each) for each in sys.argv[1:]]';
+
+/** Uploads the assembly's bundles. */
 export async function uploadAssets(aws: EmulatedAws, assembly: string) {
   const s3 = objectStore(aws);
   await s3.send(new CreateBucketCommand({ Bucket: assetBucket }));
-  for (const name of readdirSync(assembly).filter((each) => /^asset\.\w+$/.test(each))) {
+  const names = readdirSync(assembly).filter((each) => /^asset\.\w+$/.test(each));
+  await promisify(execFile)('python3', ['-c', makeArchives, ...names], { cwd: assembly });
+  for (const name of names) {
     const Key = `${name.replace('asset.', '')}.zip`;
-    await s3.send(new PutObjectCommand({ Bucket: assetBucket, Key, Body: zip(join(assembly, name)) }));
+    await s3.send(
+      new PutObjectCommand({ Bucket: assetBucket, Key, Body: readFileSync(join(assembly, `${name}.zip`)) }),
+    );
   }
 }
