@@ -7,6 +7,8 @@
  *   another user's row. Any function may use the table.
  * - `device`: the key does not separate users. Only the functions in `usedBy` may name the table in
  *   their `uses`, and each must check what it reads.
+ * - `operator`: the rows belong to those who run the service. Only the functions in `usedBy` may
+ *   name the table in their `uses`.
  * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those
  *   in `writtenBy` may write it.
  */
@@ -27,12 +29,12 @@ interface IndexKeys {
 
 /**
  * Whose items a partition holds: its first key attribute is `user_id`, `device_type` or, in a
- * public table, `kind`.
+ * public table, `kind`; in a table of operators any other.
  */
 type Partition =
   | { readonly partition: 'owner' }
   | {
-      readonly partition: 'device';
+      readonly partition: 'device' | 'operator';
       /** Names, in routes.ts, of the only functions that may use the table. */
       readonly usedBy: readonly string[];
     }
@@ -236,6 +238,20 @@ export const tables = {
     sortKey: 'key',
     keyTypes: { device_type: 'S', key: 'S' },
     indexes: {},
+  },
+  /**
+   * What operators did, for 400 days: under the month, in the order of time. Functions may only add
+   * to it.
+   */
+  Audit: {
+    environmentVariable: 'AUDIT_TABLE',
+    partition: 'operator',
+    usedBy: [],
+    partitionKey: 'month',
+    sortKey: 'key',
+    keyTypes: { month: 'S', key: 'S' },
+    indexes: {},
+    timeToLive: 'expires_at',
   },
 } as const satisfies Record<string, TableDescription>;
 

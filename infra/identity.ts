@@ -8,6 +8,7 @@ import {
   type UserPoolClient,
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
+import { operatorsGroup } from '../functions/operator-scope.ts';
 import type { StageSettings } from './stages.ts';
 
 /**
@@ -130,6 +131,8 @@ function createUserPool(scope: Construct, settings: StageSettings): UserPool {
     deletionProtection: settings.deletionProtection,
     removalPolicy: settings.removalPolicy,
   });
+  // Their access tokens name it in `cognito:groups`.
+  userPool.addGroup('Operators', { groupName: operatorsGroup, description: 'Operators of the service.' });
   Validations.of(userPool).acknowledge(
     {
       id: 'AwsSolutions-COG2',

@@ -6,6 +6,7 @@ import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../device-scope.ts';
 import { Forbidden, InsufficientScope, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
+import { isOperator, operatorScope } from '../operator-scope.ts';
 import { withinRequest } from '../request-lifetime.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
 import type { Route } from '../routes.ts';
@@ -18,18 +19,19 @@ import { fitsLambdaResponse, type HttpReply, proxyResult, type Reply, successRep
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**
- * What an endpoint is given: the caller (unless its route is public), the input, and the event
- * itself.
+ * What an endpoint is given: the caller, and whether they are an operator (unless its route is
+ * public), the input, and the event itself.
  */
 export type EndpointRequest<Served extends Route, Described extends Operation> = Input<Described> &
-  (Served extends { readonly public: true } ? unknown : { readonly userId: string }) & {
+  (Served extends { readonly public: true } ? unknown : Pick<Caller, 'userId' | 'isOperator'>) & {
     readonly event: APIGatewayProxyEvent;
   };
 
 /**
  * The function of a route. It refuses whom the operation does not allow (401, 403) and input that
  * breaks the operation's schemas (422), then answers with the operation's success status. Devices
- * and users have operations of their own, and each refuses the tokens of the others.
+ * and users have operations of their own, and each refuses the tokens of the others. Those of
+ * operators refuse both.
  */
 export function endpoint<Served extends Route, Described extends Operation>(
   route: Served,
@@ -42,7 +44,8 @@ export function endpoint<Served extends Route, Described extends Operation>(
     const caller = route.public ? undefined : authorizedCaller(event, operation);
     const input = readInput(operation, event);
     if (caller !== undefined) requireDevice(caller, operation, input);
-    const request = { ...(caller && { userId: caller.userId }), ...input, event };
+    const { scopes, ...who } = caller ?? {};
+    const request = { ...who, ...input, event };
     const reply = await answer(request as EndpointRequest<Served, Described>);
     return successReply(operation.success.status, {
       ...reply,
@@ -53,6 +56,7 @@ export function endpoint<Served extends Route, Described extends Operation>(
 
 interface Caller {
   readonly userId: string;
+  readonly isOperator: boolean;
   readonly scopes: readonly string[];
 }
 
@@ -60,18 +64,21 @@ interface Caller {
  * The caller, whom the authorizer named. Throws TokenExpired, InsufficientScope when the token
  * lacks the scope, and Forbidden when a device asks for what is a user's.
  */
-function authorizedCaller({ requestContext }: APIGatewayProxyEvent, { scope, device }: Operation): Caller {
+function authorizedCaller({ requestContext }: APIGatewayProxyEvent, operation: Operation): Caller {
+  const { device, operator } = operation;
   const { principalId, exp, scope: list } = requestContext.authorizer ?? {};
   if (typeof principalId !== 'string' || principalId === '') throw new Error('The authorizer did not say who calls.');
   addToRequestLog({ user_id: principalId });
   // The gateway may have kept the authorizer's answer for longer than the token is valid.
   if (!(Number(exp) * 1000 > Date.now())) throw new TokenExpired('A valid bearer token is required.');
   const scopes = String(list ?? '').split(' ');
-  if (scope !== undefined && !scopes.includes(scope)) throw new InsufficientScope(scope);
+  const caller = { userId: principalId, isOperator: isOperator(scopes), scopes };
+  if (operator === true && !caller.isOperator) throw new InsufficientScope(operatorScope);
+  if (operation.scope !== undefined && !scopes.includes(operation.scope)) throw new InsufficientScope(operation.scope);
   const isDevice = scopes.some(isDeviceScope);
   if (device !== undefined && !isDevice) throw new InsufficientScope(anyDevice);
   if (device === undefined && isDevice) throw new Forbidden('device_token', 'Device tokens cannot use this endpoint.');
-  return { userId: principalId, scopes };
+  return caller;
 }
 
 /** Throws InsufficientScope where the request is about a device that the caller may not act for. */

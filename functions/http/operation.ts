@@ -10,11 +10,22 @@ import type { Reason } from '../reasons.ts';
 
 export interface Operation {
   /** The group it is listed in. */
-  readonly tag: 'Batches' | 'Jobs' | 'Devices' | 'Projects' | 'Quizzes' | 'Webhooks' | 'For devices' | 'Service';
+  readonly tag:
+    | 'Batches'
+    | 'Jobs'
+    | 'Devices'
+    | 'Projects'
+    | 'Quizzes'
+    | 'Webhooks'
+    | 'For devices'
+    | 'For operators'
+    | 'Service';
   readonly summary: string;
   readonly description: string;
   /** A scope that the token must carry; without it the answer is 403. */
   readonly scope?: string;
+  /** For operators alone (operator-scope.ts); all others, devices too, get 403. */
+  readonly operator?: true;
   /**
    * Makes it an operation of devices: finds in the input the type of the device that the request is
    * about. The token must have the scope `device:TYPE` or `device:*`; without it the answer is 403.

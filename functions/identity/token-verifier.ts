@@ -1,3 +1,4 @@
+import { operatorScope, operatorsGroup } from '../operator-scope.ts';
 import { isUserId } from '../user-id.ts';
 import { parseUuid } from '../uuid.ts';
 import { type CompactJws, readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
@@ -19,7 +20,7 @@ export interface Identity {
   readonly exp: number;
   /**
    * What the token allows, as a list with spaces between (RFC 8693); empty when the token does not
-   * say.
+   * say. The group of operators adds the scope `operator`.
    */
   readonly scope: string;
   /** The claims of these names, where the token has them: a priority, and JSON. */
@@ -80,10 +81,17 @@ function isFor(audiences: readonly string[], { aud, client_id: clientId, token_u
  * `resource-server/name`, and no name of it may hold a slash: its `device/FRESNEL` is our
  * `device:FRESNEL`.
  */
-function scopeOf({ scope, scp, token_use: use }: Record<string, unknown>): string {
+function scopeOf(claims: Record<string, unknown>): string {
+  const { scope, scp, token_use: use } = claims;
   const list = scope ?? scp;
   const text = Array.isArray(list) ? list.join(' ') : typeof list === 'string' ? list : '';
-  return use === undefined ? text : text.replace(/(?<![^ ])device\//g, 'device:');
+  const named = use === undefined ? text : text.replace(/(?<![^ ])device\//g, 'device:');
+  return isInGroup(operatorsGroup, claims) ? `${named} ${operatorScope}`.trimStart() : named;
+}
+
+/** A text is one group: names of groups may have spaces. */
+function isInGroup(name: string, { groups, 'cognito:groups': ofCognito }: Record<string, unknown>): boolean {
+  return [groups, ofCognito].flat().includes(name);
 }
 
 function priorityOf({ queue_priority }: Record<string, unknown>): Pick<Identity, 'queue_priority'> {

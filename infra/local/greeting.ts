@@ -16,6 +16,7 @@ export interface StackDescription {
    * For the machines that run the jobs: also a client of the token endpoint's `client_credentials`.
    */
   readonly device: AccountWithToken;
+  readonly operator: AccountWithToken;
 }
 
 interface AccountWithToken {
@@ -27,8 +28,7 @@ interface AccountWithToken {
 
 export function describeStack(
   stack: LocalStack,
-  users: readonly AccountWithToken[],
-  device: AccountWithToken,
+  accounts: Pick<StackDescription, 'users' | 'device' | 'operator'>,
 ): StackDescription {
   return {
     baseUrl: stack.baseUrl,
@@ -39,17 +39,16 @@ export function describeStack(
     issuer: stack.issuer.url,
     tokenEndpoint: stack.issuer.tokenEndpoint,
     outputs: stack.deployment.outputs,
-    users,
-    device,
+    ...accounts,
   };
 }
 
 /** What people are shown: where everything is, and lines for a shell that work as printed. */
 export function greeting(
-  { baseUrl, users, device }: StackDescription,
+  { baseUrl, users, device, operator }: StackDescription,
   files: { readonly description: string; readonly log: string },
 ): string {
-  const names = [...users, device].map(({ username }) => username).join(', ');
+  const names = [...users, device, operator].map(({ username }) => username).join(', ');
   return `  API       ${baseUrl}
   Page      ${baseUrl}/docs
   Accounts  ${names}: passwords are the names; tokens and addresses in ${files.description}

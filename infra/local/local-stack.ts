@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { useAssembly } from './assemblies.ts';
-import { accounts, deviceAccount } from './demo/accounts.ts';
+import { accounts, deviceAccount, operatorAccount } from './demo/accounts.ts';
 import { createTables } from './dynamodb/create-tables.ts';
 import { startDynamoDbGate } from './dynamodb/dynamodb-gate.ts';
 import { startDynamoDbLocal } from './dynamodb/dynamodb-local.ts';
@@ -83,7 +83,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const issuer = await createIssuer({
     url: front.url + issuerPath,
     audience,
-    accounts: [...accounts, deviceAccount],
+    accounts: [...accounts, deviceAccount, operatorAccount],
     ...(dataDirectory !== undefined && { keyFile: join(dataDirectory, 'issuer-key.json') }),
   });
 

@@ -7,7 +7,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { SetupProblem } from '../setup-problem.ts';
 import { openDataFolder } from './data-folder.ts';
-import { type Account, accounts, deviceAccount } from './demo/accounts.ts';
+import { type Account, accounts, deviceAccount, operatorAccount } from './demo/accounts.ts';
 import { announceDevices } from './demo/announce-devices.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
 import { requireJava } from './dynamodb/dynamodb-local.ts';
@@ -75,7 +75,11 @@ async function start(settings: Settings) {
   const { issuer } = stack;
   const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
   const users = await Promise.all(accounts.map(withToken));
-  const description = describeStack(stack, users, await withToken(deviceAccount));
+  const description = describeStack(stack, {
+    users,
+    device: await withToken(deviceAccount),
+    operator: await withToken(operatorAccount),
+  });
   await writeFile(files.description, `${JSON.stringify(description, null, 2)}\n`);
   clearInterval(repeated);
   const text = greeting(description, {

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { deprecatedParameters, parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { Operation, Success } from '../../functions/http/operation.ts';
 import type { ErrorStatus } from '../../functions/http-statuses.ts';
+import { operatorScope } from '../../functions/operator-scope.ts';
 import { errorBody, type Reason, reasons } from '../../functions/reasons.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
@@ -48,13 +49,14 @@ const errors: Readonly<
  * The reasons of an operation's errors: its own, and those that follow from the token, the input
  * and the service.
  */
-function errorReasons(route: Route, { body, scope, device, errors = [] }: Operation): Reason[] {
+function errorReasons(route: Route, { body, scope, device, operator, errors = [] }: Operation): Reason[] {
+  const hasScope = scope !== undefined || device !== undefined || operator === true;
   const ofToken: Reason[] = [
     'invalid_token',
     'token_expired',
     'access_denied',
-    device === undefined ? 'device_token' : 'insufficient_scope',
-    ...(scope === undefined ? [] : ['insufficient_scope' as const]),
+    ...(device === undefined && operator === undefined ? ['device_token' as const] : []),
+    ...(hasScope ? ['insufficient_scope' as const] : []),
     'invalid_input',
   ];
   return [
@@ -77,6 +79,8 @@ const tags: Readonly<Record<Operation['tag'], string>> = {
   Quizzes: 'Submissions to the quizzes of the learning pages.',
   Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',
   'For devices': 'What machines do, with tokens of their own: take batches, run their jobs and report.',
+  'For operators':
+    'What those who run the machines do: they see who waits for what, act on the work of others, and bound it. Each act is in the audit trail.',
   Service: 'The service itself; no token is needed.',
 };
 
@@ -198,8 +202,9 @@ function webhookObject(name: string, { summary, body }: (typeof webhooks)[keyof 
 const bodyRules = 'JSON in UTF-8. It is read as JSON whatever `Content-Type` says, and with none.';
 
 function operationObject({ name, route, operation, answer, body, reasons: named }: DescribedRoute) {
-  const { tag, summary, description, scope, device, path, query, headers, success, errors = [] } = operation;
+  const { tag, summary, description, device, operator, path, query, headers, success, errors = [] } = operation;
   const ofDevice = device === undefined ? undefined : '`device:{device_type}` or `device:*`';
+  const scope = operator === true ? operatorScope : operation.scope;
   const scopes = scope === undefined ? ofDevice : `\`${scope}\``;
   const successHeaders: HeaderName[] = [
     ...(success.headers ?? []),

@@ -78,6 +78,7 @@ describe('what holds data', () => {
       'QueuesWaitingEventsDeadLetters97C8B3F2',
       'QueuesWebhooks8AF7EEBD',
       'QueuesWebhooksDeadLettersFB5D2A3F',
+      'StorageAudit9012A908',
       'StorageBatchesFF4B5F1F',
       'StorageColumns74080D45',
       'StorageDeviceQueue1FF99F87',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
@@ -77,6 +78,9 @@ export interface Change {
   halves?(): readonly [Change, Change] | undefined;
 }
 
+/** A write of a transaction. */
+export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
 /** What an attempt has read of an owner. */
 export interface Stored {
   /** Undefined where the owner has no row yet. */
@@ -107,6 +111,8 @@ export interface Draft {
    * fence.
    */
   readonly lease?: LeaseUpdate | undefined;
+  /** What goes with it into tables that are not the owner's. */
+  readonly writes: readonly Write[];
   /** What the rows change in the blocks of both lists; several may be of one block. */
   readonly edits: readonly BlockEdit[];
   /** Size of rows. */
@@ -132,6 +138,7 @@ export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {
     jobs: new Map(),
     sequences: new Map(),
     processedCalls: [],
+    writes: [],
     edits: [],
     bytes: 0,
   };
@@ -258,6 +265,11 @@ export function withSequences(
   return { ...draft, sequences: new Map([...draft.sequences, ...added]) };
 }
 
+/** The draft with a write into another table. Of one item, a transaction takes one write. */
+export function withWrite(draft: Draft, write: Write): Draft {
+  return { ...draft, writes: [...draft.writes, write] };
+}
+
 /** DynamoDB's bound on a transaction. */
 const maxItems = 100;
 /**
@@ -283,11 +295,12 @@ export function fits(draft: Draft): boolean {
   // Those of changed blocks may have to be deleted.
   const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
   const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
-  const items = heads + rows + inColumns + inQueues + lease;
+  const items = heads + rows + inColumns + inQueues + lease + draft.writes.length;
   const sequenceBytes = [...draft.sequences.values()].reduce((sum, { length }) => sum + length, 0);
   return items <= maxItems && draft.bytes <= maxBytes && sequenceBytes <= maxBytes;
 }
 
 export function changesNothing(draft: Draft): boolean {
-  return draft.batches.size === 0 && draft.jobs.size === 0 && draft.lease === undefined;
+  const { batches, jobs, lease, writes } = draft;
+  return batches.size === 0 && jobs.size === 0 && lease === undefined && writes.length === 0;
 }

@@ -4,7 +4,7 @@
  * whatever changed it.
  */
 
-import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
@@ -23,10 +23,8 @@ import {
   workEnd,
 } from '../queue/fair-order.ts';
 import { clockTag, deviceClockKey, newQueueItem, type QueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import type { Draft, LeaseUpdate, Owner } from './draft.ts';
+import type { Draft, LeaseUpdate, Owner, Write } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
-
-type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** How often a batch may be claimed between two changes of its row: far more than it can be. */
 const maxClaimsOfEntry = 2 ** 20;

@@ -11,7 +11,7 @@ import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
 import { sequenceItem } from '../sequences.ts';
-import type { Draft, Owner, ProcessedCall } from './draft.ts';
+import type { Draft, Owner, ProcessedCall, Write } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
 /**
@@ -20,8 +20,6 @@ import { queueChanges, type StoredClocks } from './queue-writes.ts';
  */
 export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> &
   Partial<TableNames<'Sequences' | 'DeviceQueue'>>;
-
-type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
 const processedEventSeconds = 15 * 24 * 3600;
@@ -41,7 +39,7 @@ export interface TransactionContent {
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of
  * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
  * processed. Each write is conditional on the item being as it was read. The summaries of changed
- * blocks are deleted.
+ * blocks are deleted. The draft's writes into other tables go with it.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;
@@ -57,6 +55,7 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
       ),
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
       ...queued.writes,
+      ...draft.writes,
     ],
   };
 }

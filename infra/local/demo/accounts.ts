@@ -14,6 +14,14 @@ export const accounts = [
   { username: 'guest', password: 'guest', userId: '7c3a9b64-85f2-4e07-b1d8-2f90c6e5a381' },
 ] as const satisfies readonly Account[];
 
+/** Who runs the machines: an operator, who may have batches as well. */
+export const operatorAccount = {
+  username: 'operator',
+  password: 'operator',
+  userId: 'operator',
+  scope: 'openid profile email operator',
+} as const satisfies Account;
+
 /** The machines that run the jobs: it may act for devices of every type, and owns nothing. */
 export const deviceAccount = {
   username: 'device',

@@ -85,7 +85,9 @@ describe('endpoint', () => {
 
   it('receives the caller whom the authorizer named', async () => {
     const handler = endpoint(routes.listBatches, operation, async ({ event: _, ...request }) => success(request));
-    expect((await handler(event, context)).body).toContain(`"data":{"userId":"${userId}"}`);
+    expect((await handler(event, context)).body).toContain(`"data":{"userId":"${userId}","isOperator":false}`);
+    const ofOperator = gatewayEvent('listBatches', { userId, scope: 'openid operator' });
+    expect((await handler(ofOperator, context)).body).toContain('"isOperator":true');
   });
 
   describe('of devices', () => {
@@ -318,6 +320,24 @@ describe('endpoint of an operation that demands a scope', () => {
     const expired = gatewayEvent('listBatches', { userId, exp: 1, scope: 'openid' });
     expect(await handler(expired, context)).toMatchObject({ statusCode: 401 });
   });
+});
+
+describe('endpoint of operators', () => {
+  const handler = endpoint(routes.listBatches, { ...query, operator: true }, async () => success(1));
+  const ask = (scope: string) => handler(gatewayEvent('listBatches', { userId, scope, query: 'limit=5' }), context);
+
+  it.each(['operator', 'openid operator', 'operator profile'])('serves the scope %j', async (scope) => {
+    expect(await ask(scope)).toMatchObject({ statusCode: 200 });
+  });
+
+  it.each(['', 'openid', 'operators', 'Operator', 'operator:x', 'device:*', 'device:A operator', 'operator device:*'])(
+    'refuses the scope %j and names what it lacks',
+    async (scope) => {
+      const { statusCode, headers, body } = await ask(scope);
+      expect([statusCode, JSON.parse(body).data.reason]).toEqual([403, 'insufficient_scope']);
+      expect(headers?.['WWW-Authenticate']).toBe('Bearer error="insufficient_scope", scope="operator"');
+    },
+  );
 });
 
 describe('endpoint of an operation that creates', () => {

@@ -386,6 +386,23 @@ describe('tokenVerifier', () => {
     expect(await verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).toMatchObject({ scope });
   });
 
+  it.each([
+    [{ groups: ['a', 'operators'] }, 'operator'],
+    [{ groups: 'operators', scope: 'openid' }, 'openid operator'],
+    [{ 'cognito:groups': ['operators'], scope: ['a', 'b'] }, 'a b operator'],
+    [{ groups: ['a'], 'cognito:groups': ['operators'] }, 'operator'],
+    [{ groups: [], scope: 'operator' }, 'operator'],
+    // A device's token may say so, too: isOperator refuses it.
+    [{ groups: ['operators'], scope: 'device:*' }, 'device:* operator'],
+    [{ groups: ['operator', 'Operators', 'operators ', ['operators'], { operators: true }, null, 1] }, ''],
+    [{ groups: 'operators x', 'cognito:groups': 'a,operators' }, ''],
+    [{ groups: '["operators"]', 'cognito:groups': { operators: 'operators', 0: 'operators' } }, ''],
+    [{ groups: true, 'cognito:groups': null }, ''],
+    [{ roles: ['operators'], group: 'operators' }, ''],
+  ])('makes of the group of operators their scope: %j', async (claims, scope) => {
+    expect((await verify(signedToken(keys.rs256, { ...validClaims(now), ...claims }))).scope).toBe(scope);
+  });
+
   it('hands on the highest priority and the projects that a token names', async () => {
     const claimsOf = async (more: object) => {
       const { userId, exp, scope, ...claims } = await verify(signedToken(keys.rs256, { ...validClaims(now), ...more }));
