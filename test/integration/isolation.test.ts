@@ -1,4 +1,7 @@
-/** No request of one user shows what another has, or that they have anything. */
+/**
+ * No request of one user shows what another has, or that they have anything; on the paths of users,
+ * no request of an operator does.
+ */
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RouteWithToken } from '../../functions/routes.ts';
@@ -106,6 +109,9 @@ describe.each(places)('$route with $place of another user', ({ route, foreign, n
     const answer = await ask(route, foreign);
     expectNothingOf(answer, foreign);
     expect(withoutTimes(answer)).toEqual(withoutTimes(await ask(route, nobodys)));
+    const asOperator = await ask(route, { ...foreign, scope: 'operator' });
+    expectNothingOf(asOperator, foreign);
+    expect(withoutTimes(asOperator)).toEqual(withoutTimes(answer));
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Devices and users have paths of their own: the token of one is refused by those of the other,
- * before anything is read.
+ * Devices, users and operators have paths of their own: the token of one is refused by those of the
+ * others, before anything is read. Operators are users, too.
  */
 
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -35,9 +35,11 @@ const batch = {
   jobs_count: 0,
 };
 const ofDevices = new Set<RouteWithToken>();
+const ofOperators = new Set<RouteWithToken>();
 for (const route of routesWithToken) {
-  const { device } = (await loadOperation(route)) as { device?: unknown };
+  const { device, operator } = await loadOperation(route);
   if (device !== undefined) ofDevices.add(route);
+  if (operator === true) ofOperators.add(route);
 }
 const ways = routesWithToken.flatMap((route) =>
   Object.entries(routeCases[route].ways({ batches: [batch, batch], jobs: [batch] })).map(([name, request]) => ({
@@ -68,6 +70,15 @@ describe('a token without the scope of the device', () => {
   it.each(ways.filter(({ route }) => ofDevices.has(route)))('is refused by $route: $name', async (way) => {
     for (const scope of ['', 'openid profile email', 'device', 'device:', 'device:OTHER', 'device:FRESNEL_CAN1']) {
       expect(await expectRefusal(way, scope)).toMatch(/^Bearer error="insufficient_scope", scope="device:/);
+    }
+  });
+});
+
+describe('a token that is no operator’s', () => {
+  const scopes = ['', 'openid profile email', 'operators', 'operator:x', 'device:*', 'operator device:FRESNEL'];
+  it.each(scopes)('is refused by every path of operators: %j', async (scope) => {
+    for (const way of ways.filter(({ route }) => ofOperators.has(route))) {
+      expect(await expectRefusal(way, scope), way.route).toBe('Bearer error="insufficient_scope", scope="operator"');
     }
   });
 });
