@@ -5,6 +5,8 @@ export interface ApiBodyProps {
   readonly title: string;
   /** How long the gateway keeps the authorizer's answer for a token. */
   readonly authorizerCacheSeconds: number;
+  /** The ARN of the role in which API Gateway calls the functions. */
+  readonly role: string;
   /** The URI by which API Gateway calls a function. */
   readonly invocationUri: (name: RouteName | 'authorizer' | 'methodNotAllowed') => string;
 }
@@ -22,9 +24,9 @@ export const tokenPattern = '^[Bb][Ee][Aa][Rr][Ee][Rr] +[A-Za-z0-9_-]+([.][A-Za-
  * The API as API Gateway imports it: OpenAPI 3.0 with API Gateway's extensions. Clients read
  * another document, openapi.json.
  */
-export function apiBody({ title, authorizerCacheSeconds, invocationUri }: ApiBodyProps) {
+export function apiBody({ title, authorizerCacheSeconds, role, invocationUri }: ApiBodyProps) {
   const noRoute = (path: string) => ({
-    'x-amazon-apigateway-any-method': callFunction(path, invocationUri('methodNotAllowed')),
+    'x-amazon-apigateway-any-method': callFunction(path, { role, uri: invocationUri('methodNotAllowed') }),
   });
   const byPath = Map.groupBy(Object.entries<Route>(routes), ([, { path }]) => path);
   const known = Array.from(byPath, ([path, ofPath]) => [
@@ -34,7 +36,7 @@ export function apiBody({ title, authorizerCacheSeconds, invocationUri }: ApiBod
         ofPath.map(([name, route]) => [
           route.method.toLowerCase(),
           {
-            ...callFunction(path, invocationUri(name as RouteName)),
+            ...callFunction(path, { role, uri: invocationUri(name as RouteName) }),
             ...(route.public !== true && { security: [{ [securityScheme]: [] }] }),
           },
         ]),
@@ -63,6 +65,7 @@ export function apiBody({ title, authorizerCacheSeconds, invocationUri }: ApiBod
           'x-amazon-apigateway-authorizer': {
             type: 'token',
             authorizerUri: invocationUri('authorizer'),
+            authorizerCredentials: role,
             authorizerResultTtlInSeconds: authorizerCacheSeconds,
             identityValidationExpression: tokenPattern,
           },
@@ -80,11 +83,11 @@ export function apiBody({ title, authorizerCacheSeconds, invocationUri }: ApiBod
   };
 }
 
-function callFunction(path: string, uri: string) {
+function callFunction(path: string, { role: credentials, uri }: { readonly role: string; readonly uri: string }) {
   return {
     ...declareParameters(path),
     responses: { 200: { description: 'What the function answers' } },
-    'x-amazon-apigateway-integration': { type: 'aws_proxy', httpMethod: 'POST', uri },
+    'x-amazon-apigateway-integration': { type: 'aws_proxy', httpMethod: 'POST', uri, credentials },
   };
 }
 

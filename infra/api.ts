@@ -11,7 +11,7 @@ import {
   SecurityPolicy,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type FunctionDescription, otherFunctions, type Route, type RouteName, routes } from '../functions/routes.ts';
@@ -80,7 +80,6 @@ export class Api extends Construct {
     this.errorLog = createErrorLog(this, this.restApi, settings);
     const { region, urlSuffix } = Stack.of(this);
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
-    permitCalls(this);
   }
 }
 
@@ -95,6 +94,7 @@ function createRestApi(api: Api, settings: StageSettings): SpecRestApi {
   const body = apiBody({
     title: stackName,
     authorizerCacheSeconds: authorizerCacheTime.toSeconds(),
+    role: createGatewayRole(api).roleArn,
     invocationUri: (name) =>
       `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${api.functions[name].functionArn}/invocations`,
   });
@@ -172,21 +172,19 @@ function acknowledgeFindings(restApi: SpecRestApi) {
   );
 }
 
-/** Lets the gateway call each function, for its own route alone where it has one. */
-function permitCalls({ restApi, functions }: Api) {
-  const principal = new ServicePrincipal('apigateway.amazonaws.com');
-  const permit = (name: FunctionName, sourceArn: string) =>
-    functions[name].addPermission('ApiPermission', { principal, sourceArn });
-  for (const [name, { method, path }] of Object.entries<Route>(routes)) {
-    permit(name as RouteName, restApi.arnForExecuteApi(method, path.replace(/\{\w+\}/g, '*'), stageName));
-  }
-  permit('methodNotAllowed', restApi.arnForExecuteApi());
-  // API Gateway chooses the authorizer's id.
-  const resourceName = 'authorizers/*';
-  permit(
-    'authorizer',
-    Stack.of(restApi).formatArn({ service: 'execute-api', resource: restApi.restApiId, resourceName }),
-  );
+/**
+ * The role in which the gateway calls the functions of the API, and can do nothing else. A
+ * permission for each function would be a resource each.
+ */
+function createGatewayRole(api: Api): Role {
+  const call = new PolicyStatement({
+    actions: ['lambda:InvokeFunction'],
+    resources: Object.values(api.functions).map(({ functionArn }) => functionArn),
+  });
+  return new Role(api, 'GatewayRole', {
+    assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+    inlinePolicies: { CallFunctions: new PolicyDocument({ statements: [call] }) },
+  });
 }
 
 /** API Gateway would create a log of this name itself, and never delete its lines. */

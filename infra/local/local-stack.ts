@@ -168,7 +168,7 @@ async function startServices(
   parts.defer(queueService.stop);
   const region = process.env.AWS_REGION ?? 'us-east-1';
   const account: AccountContext = { accountId, region, stackName, queueEndpoint: queueService.url };
-  const deployment = readDeployment(readTemplate(template, account), assets, account);
+  const deployment = readDeployment(readTemplate(template, account), assets);
   queueService.create(deployment.queues, dataDirectory && join(dataDirectory, 'queues'));
   await createTables(dynamodbEndpoint, region, deployment.tables);
   const gate = await startDynamoDbGate(dynamodbEndpoint, principals, account);

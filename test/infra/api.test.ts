@@ -35,9 +35,9 @@ function describeEach(isMeant: (method: string, key: string) => boolean, describ
   return Object.fromEntries(meant.map(([key, operation]) => [key, describeOne(operation)]));
 }
 
-function describeCall({ security, 'x-amazon-apigateway-integration': { uri, ...integration } }: Part) {
+function describeCall({ security, 'x-amazon-apigateway-integration': { uri, credentials, ...integration } }: Part) {
   const called = /:lambda:path\/2015-03-31\/functions\/(.+)\/invocations$/.exec(readable(uri))?.[1];
-  return { ...integration, called, security };
+  return { ...integration, called, role: readable(credentials), security };
 }
 
 /** Every gateway response type that API Gateway documents, and the status it has here. */
@@ -66,7 +66,7 @@ const gatewayStatuses = {
 };
 
 describe('the routes', () => {
-  const call = { type: 'aws_proxy', httpMethod: 'POST' };
+  const call = { type: 'aws_proxy', httpMethod: 'POST', role: 'Api/GatewayRole' };
 
   it('call their functions, behind the authorizer unless they are public', () => {
     const isRoute = (method: string) => method !== 'ANY' && method !== 'OPTIONS';
@@ -137,30 +137,26 @@ describe('the routes', () => {
     );
   });
 
-  it('let the gateway call each function, for its own route alone', () => {
-    const permitted = ofType('AWS::Lambda::Permission').filter(
-      ({ properties }) => properties.Principal === 'apigateway.amazonaws.com',
-    );
-    const api = 'arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:Api/RestApi';
-    expect(
-      permitted.map(({ properties }) => [readable(properties.FunctionName), readable(properties.SourceArn)]).sort(),
-    ).toEqual(
-      [
-        ...allRoutes.map(([name, { method, path }]) => [
-          constructOf(name),
-          `${api}/core-fast/${method}${path.replace(/\{\w+\}/g, '*')}`,
-        ]),
-        ['Api/MethodNotAllowed', `${api}/*/*/*`],
-        ['Api/Authorizer', `${api}/authorizers/*`],
-      ].sort(),
-    );
+  it('are called in the one role that may call the functions of the API, and do nothing else', () => {
+    const { properties } = one('AWS::IAM::Role', 'Api/GatewayRole');
+    const names = ['Authorizer', 'MethodNotAllowed'].map((name) => `Api/${name}`);
+    const called = [...names, ...allRoutes.map(([name]) => constructOf(name))];
+    expect(properties.AssumeRolePolicyDocument.Statement).toEqual([
+      { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'apigateway.amazonaws.com' } },
+    ]);
+    const [{ Resource, ...rights }, ...others] = properties.Policies[0].PolicyDocument.Statement;
+    expect([rights, others]).toEqual([{ Effect: 'Allow', Action: 'lambda:InvokeFunction' }, []]);
+    expect(Resource.map(readable).sort()).toEqual(called.sort());
+    expect([properties.Policies.length, properties.ManagedPolicyArns]).toEqual([1, undefined]);
+    // IAM takes 10,240 characters of a role's policies, and names of functions have up to 64.
+    expect(called.length * ('"arn:aws:lambda:eu-central-1:123456789012:function:",'.length + 64)).toBeLessThan(10_000);
   });
 });
 
 describe('the authorizer', () => {
   it('gets what may be a token, and its answer is kept for a minute', () => {
     const { token, ...others } = restApi.Body.components.securitySchemes;
-    const { authorizerUri, ...authorizer } = token['x-amazon-apigateway-authorizer'];
+    const { authorizerUri, authorizerCredentials, ...authorizer } = token['x-amazon-apigateway-authorizer'];
     expect(others).toEqual({});
     expect(token).toMatchObject({
       type: 'apiKey',
@@ -174,6 +170,7 @@ describe('the authorizer', () => {
       identityValidationExpression: tokenPattern,
     });
     expect(readable(authorizerUri)).toContain('/functions/Api/Authorizer/invocations');
+    expect(readable(authorizerCredentials)).toBe('Api/GatewayRole');
   });
 });
 

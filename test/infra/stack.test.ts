@@ -32,7 +32,7 @@ describe('the stack', () => {
   it('leaves room for more resources', () => {
     expect(
       ofType().length,
-      'CloudFormation takes 500 resources. An endpoint needs 4: a function, its role, log and permission. Look for resources that can be parts of another before you raise this bound.',
+      'CloudFormation takes 500 resources. An endpoint needs 3: a function, its role and log. Look for resources that can be parts of another before you raise this bound.',
     ).toBeLessThanOrEqual(350);
   });
 

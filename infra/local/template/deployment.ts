@@ -3,8 +3,8 @@ import type { CreateTableCommandInput, TimeToLiveSpecification } from '@aws-sdk/
 import { SetupProblem } from '../../setup-problem.ts';
 import { type RecordPattern, readPattern } from '../dynamodb/record-pattern.ts';
 import { checkStatements, isAllowed, type PolicyStatement } from '../iam/policy.ts';
-import type { AccountContext } from './account-context.ts';
 import { type ApiDefinition, readApi } from './api-definition.ts';
+import { readRole } from './role.ts';
 import type { ResolvedTemplate, Resource } from './template.ts';
 
 /** What the template deploys, as the parts of the local stack need it. */
@@ -110,13 +110,9 @@ export interface Assets {
 /**
  * Reads what the template's resources deploy. Throws SetupProblem for what AWS would refuse or
  * could not run: a function without its bundle, a queue that its consumer may not read, an API
- * without permission to call its function.
+ * that may not call its function.
  */
-export function readDeployment(
-  { resources, outputs }: ResolvedTemplate,
-  assets: Assets,
-  account: AccountContext,
-): Deployment {
+export function readDeployment({ resources, outputs }: ResolvedTemplate, assets: Assets): Deployment {
   const ofType = (type: string) => resources.filter((resource) => resource.type === type);
   const functions = ofType('AWS::Lambda::Function').map((resource) => readFunction(resource, resources, assets));
   const queues = ofType('AWS::SQS::Queue').map(readQueue);
@@ -138,7 +134,7 @@ export function readDeployment(
     })),
     tables: tables.map(readTable),
     buckets: ofType('AWS::S3::Bucket').map((resource) => readBucket(resource, resources)),
-    api: readApi(resources, account),
+    api: readApi(resources),
     outputs,
   };
 }
@@ -169,24 +165,8 @@ function readFunction(
     }),
     environment: properties.Environment?.Variables ?? {},
     roleArn: properties.Role,
-    statements: readRole(properties.Role, resources),
+    statements: readRole(properties.Role, resources, 'lambda.amazonaws.com'),
   };
-}
-
-function readRole(roleArn: string, resources: readonly Resource[]): readonly PolicyStatement[] {
-  const role = resources.find(({ type, attributes }) => type === 'AWS::IAM::Role' && attributes.Arn === roleArn);
-  if (role === undefined) throw new SetupProblem(`The template does not declare the role ${roleArn}.`);
-  const unknownPolicy = (role.properties.ManagedPolicyArns ?? []).find(
-    (arn: string) => !/service-role\/AWSLambdaBasicExecutionRole$|AWSXRayDaemonWriteAccess$/.test(arn),
-  );
-  if (unknownPolicy !== undefined) {
-    throw new SetupProblem(`The local stack does not know the managed policy ${unknownPolicy}.`);
-  }
-  const policies: { PolicyDocument: { Statement: PolicyStatement[] } }[] = role.properties.Policies ?? [];
-  return checkStatements(
-    role.logicalId,
-    policies.flatMap((policy) => policy.PolicyDocument.Statement),
-  );
 }
 
 function readBucket({ ref }: Resource, resources: readonly Resource[]): BucketDefinition {

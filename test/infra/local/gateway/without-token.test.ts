@@ -15,7 +15,7 @@ const { resources } = readTemplate(
   JSON.parse(synthesize({ issuer: 'https://issuer.example.org/realms/lab/', audience: 'quantum' }).text),
   account,
 );
-const api = readApi(resources, account);
+const api = readApi(resources);
 
 /** Functions of the template that were started since the last look, by their logical ids. */
 let started: string[] = [];

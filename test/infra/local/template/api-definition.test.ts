@@ -5,16 +5,21 @@ import { readTemplate, type Template } from '../../../../infra/local/template/te
 const account = { accountId: '1', region: 'eu-west-3', stackName: 'S', queueEndpoint: '' };
 const functionArn = 'arn:aws:lambda:eu-west-3:1:function:S-Function';
 const invocationUri = `arn:aws:apigateway:eu-west-3:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
-const executeApi = 'arn:aws:execute-api:eu-west-3:1:s-restapi';
+const credentials = 'arn:aws:iam::1:role/S-Role';
 
 type Part = Record<string, unknown>;
 type Changes = Record<string, Part | undefined>;
 
 const operation = {
   security: [{ token: [] }],
-  'x-amazon-apigateway-integration': { type: 'aws_proxy', uri: invocationUri },
+  'x-amazon-apigateway-integration': { type: 'aws_proxy', uri: invocationUri, credentials },
 };
-const authorizer = { type: 'token', authorizerUri: invocationUri, authorizerResultTtlInSeconds: 60 };
+const authorizer = {
+  type: 'token',
+  authorizerUri: invocationUri,
+  authorizerCredentials: credentials,
+  authorizerResultTtlInSeconds: 60,
+};
 const scheme = { type: 'apiKey', in: 'header', name: 'Authorization', 'x-amazon-apigateway-authtype': 'custom' };
 const unauthorized = {
   statusCode: '401',
@@ -62,29 +67,22 @@ function api(changes: Changes = {}, body: object = bodyOf()) {
     RestApi: { Type: 'AWS::ApiGateway::RestApi', Properties: { MinimumCompressionSize: 1024, Body: body } },
     Stage: { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'dev' } },
     Function: { Type: 'AWS::Lambda::Function', Properties: {} },
-    MethodPermission: permission(`${executeApi}/dev/GET/jobs/*`),
-    AnyPermission: permission(`${executeApi}/dev/GET/x`),
-    AuthorizerPermission: permission(`${executeApi}/authorizers/token`),
+    Role: { Type: 'AWS::IAM::Role', Properties: { ...trusting('apigateway.amazonaws.com'), ...allowing() } },
   };
   for (const [id, properties] of Object.entries(changes)) {
     if (properties === undefined) delete resources[id];
     else resources[id]!.Properties = { ...resources[id]!.Properties, ...properties };
   }
   const template: Template = { Resources: resources };
-  return readApi(readTemplate(template, account).resources, account);
+  return readApi(readTemplate(template, account).resources);
 }
 
-function permission(SourceArn: string | undefined, rest: Record<string, unknown> = {}) {
-  return {
-    Type: 'AWS::Lambda::Permission',
-    Properties: {
-      FunctionName: functionArn,
-      Action: 'lambda:InvokeFunction',
-      Principal: 'apigateway.amazonaws.com',
-      ...(SourceArn !== undefined && { SourceArn }),
-      ...rest,
-    },
-  };
+function trusting(Service: string) {
+  return { AssumeRolePolicyDocument: { Statement: [{ Effect: 'Allow', Principal: { Service } }] } };
+}
+
+function allowing(Action = 'lambda:InvokeFunction', Resource = functionArn, Effect = 'Allow') {
+  return { Policies: [{ PolicyDocument: { Statement: [{ Effect, Action, Resource }] } }] };
 }
 
 describe('readApi', () => {
@@ -124,27 +122,21 @@ describe('readApi', () => {
     });
   });
 
-  it.each<[string, Changes]>([
-    ['there is none', { MethodPermission: undefined }],
-    ['it names another method', { MethodPermission: { SourceArn: `${executeApi}/dev/POST/jobs/*` } }],
-    ['it names another path', { MethodPermission: { SourceArn: `${executeApi}/dev/GET/batches` } }],
-    ['it names another stage', { MethodPermission: { SourceArn: `${executeApi}/prod/GET/jobs/*` } }],
-    ['it names another API', { MethodPermission: { SourceArn: `${executeApi}x/dev/GET/jobs/*` } }],
-    ['it is for another function', { MethodPermission: { FunctionName: `${functionArn}2` } }],
-    ['it is for another service', { MethodPermission: { Principal: 's3.amazonaws.com' } }],
-    ['it is for another action', { MethodPermission: { Action: 'lambda:GetFunction' } }],
-    ['the authorizer has none', { AuthorizerPermission: undefined }],
-    ['it is for another authorizer', { AuthorizerPermission: { SourceArn: `${executeApi}/authorizers/other` } }],
-  ])('requires a permission to call each function: %s', (_, changes) => {
-    expect(() => api(changes)).toThrow(`No permission lets API Gateway call ${functionArn}`);
-  });
-
-  it.each<[string, Changes]>([
-    ['without a source', { MethodPermission: { SourceArn: undefined }, AuthorizerPermission: undefined }],
-    ['by the name of the function', { MethodPermission: { FunctionName: 'S-Function' } }],
-    ['for the whole API', { MethodPermission: { SourceArn: `${executeApi}/*` }, AuthorizerPermission: undefined }],
-  ])('accepts a permission %s', (_, changes) => {
-    expect(api(changes).authorizers).toHaveLength(1);
+  it.each<[string, Changes, BodyParts]>([
+    ['there is none', { Role: undefined }, {}],
+    ['it is for another service', { Role: trusting('lambda.amazonaws.com') }, {}],
+    ['it allows nothing', { Role: { Policies: [] } }, {}],
+    ['it is for another function', { Role: allowing(undefined, `${functionArn}2`) }, {}],
+    ['it is for another action', { Role: allowing('lambda:GetFunction') }, {}],
+    ['it forbids the call', { Role: allowing(undefined, undefined, 'Deny') }, {}],
+    [
+      'a method names none',
+      {},
+      { get: { 'x-amazon-apigateway-integration': { type: 'aws_proxy', uri: invocationUri } } },
+    ],
+    ['the authorizer names none', {}, { authorizer: { authorizerCredentials: undefined } }],
+  ])('requires a role to call each function in: %s', (_, changes, parts) => {
+    expect(() => api(changes, bodyOf(parts))).toThrow(/role/);
   });
 
   it('refuses a template without a stage', () => {

@@ -5,15 +5,6 @@ import { readTemplate, type Template } from '../../../../infra/local/template/te
 const account = { accountId: '1', region: 'eu-west-3', stackName: 'S', queueEndpoint: 'http://sqs' };
 const arnOf = (logicalId: string) => ({ 'Fn::GetAtt': [logicalId, 'Arn'] });
 const queueActions = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
-const permission = (functionId: string) => ({
-  Type: 'AWS::Lambda::Permission',
-  Properties: {
-    FunctionName: arnOf(functionId),
-    Action: 'lambda:InvokeFunction',
-    Principal: 'apigateway.amazonaws.com',
-  },
-});
-
 const fifo = { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' };
 
 /** The properties of a role that allows these actions. */
@@ -39,8 +30,13 @@ function template(changes: Record<string, Record<string, unknown> | undefined> =
         Environment: { Variables: { QUEUE_URL: { Ref: 'Queue' } } },
       },
     },
-    Role: { Type: 'AWS::IAM::Role', Properties: policyWith(queueActions) },
-    Permission: permission('Function'),
+    Role: {
+      Type: 'AWS::IAM::Role',
+      Properties: {
+        AssumeRolePolicyDocument: { Statement: [{ Principal: { Service: 'lambda.amazonaws.com' } }] },
+        ...policyWith(queueActions),
+      },
+    },
     Queue: {
       Type: 'AWS::SQS::Queue',
       Properties: {
@@ -90,7 +86,7 @@ function template(changes: Record<string, Record<string, unknown> | undefined> =
 
 const assets = { directory: '/cdk.out', manifest: { files: { hash: { source: { path: 'asset.hash' } } } } };
 const deployment = (changes: Parameters<typeof template>[0] = {}) =>
-  readDeployment(readTemplate(template(changes), account), assets, account);
+  readDeployment(readTemplate(template(changes), account), assets);
 
 describe('readDeployment', () => {
   it('reads functions with what their role allows', () => {
@@ -184,6 +180,7 @@ describe('readDeployment', () => {
     ['deduplication by content', { Queue: { ...fifo, ContentBasedDeduplication: true } }, 'unlike Queue'],
     ['deduplication across groups', { Queue: { FifoQueue: true } }, 'unlike Queue'],
     ['a function without its bundle', { Function: { Code: { S3Key: 'other.zip' } } }, 'Function'],
+    ['a role of another service', { Role: { AssumeRolePolicyDocument: { Statement: [] } } }, 'lambda.amazonaws.com'],
     ['a role that is not there', { Function: { Role: 'arn:aws:iam::1:role/other' } }, 'role/other'],
     [
       'a managed policy',
