@@ -246,12 +246,22 @@ export const tables = {
   Audit: {
     environmentVariable: 'AUDIT_TABLE',
     partition: 'operator',
-    usedBy: [],
+    usedBy: ['putLimits', 'deleteLimits'],
     partitionKey: 'month',
     sortKey: 'key',
     keyTypes: { month: 'S', key: 'S' },
     indexes: {},
     timeToLive: 'expires_at',
+  },
+  /** What bounds users and projects, as operators set it (data/limits.ts). */
+  Limits: {
+    environmentVariable: 'LIMITS_TABLE',
+    partition: 'operator',
+    usedBy: ['listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
+    partitionKey: 'part',
+    sortKey: 'subject',
+    keyTypes: { part: 'S', subject: 'S' },
+    indexes: {},
   },
 } as const satisfies Record<string, TableDescription>;
 

@@ -120,6 +120,12 @@ export const ownerFilters = {
 
 const SortDirection = z.enum(['ASC', 'DESC']).register(z.globalRegistry, { id: 'SortDirection' });
 
+/** Which part of a list is answered. */
+export const pageParameters = {
+  limit: z._default(scalar(integer(z.gt(0), z.lt(101))), 100),
+  offset: z._default(scalar(integer(z.gte(0), z.lte(Number.MAX_SAFE_INTEGER))), 0),
+};
+
 /**
  * The parameters that all lists share: order and page. The OpenAPI document names the fields `id`.
  */
@@ -130,8 +136,7 @@ export function orderAndPage<Field extends string>(
   return {
     order_by: z._default(scalar(z.enum(fields).register(z.globalRegistry, { id })), defaultField as never),
     order_by_direction: z._default(scalar(SortDirection), 'DESC'),
-    limit: z._default(scalar(integer(z.gt(0), z.lt(101))), 100),
-    offset: z._default(scalar(integer(z.gte(0), z.lte(Number.MAX_SAFE_INTEGER))), 0),
+    ...pageParameters,
   };
 }
 

@@ -84,6 +84,7 @@ describe('what holds data', () => {
       'StorageDeviceQueue1FF99F87',
       'StorageDevices124B4481',
       'StorageJobs4C7573CB',
+      'StorageLimits4233148F',
       'StorageQuizzes0103AA34',
       'StorageResultsAccessLogCC12AC58',
       'StorageResultsB2A4FB2E',

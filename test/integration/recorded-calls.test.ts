@@ -15,6 +15,7 @@ import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts'
 import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { announceDevice } from '../../functions/data/devices.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
+import { changeLimits } from '../../functions/data/limits.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
@@ -270,6 +271,13 @@ async function leased(name: string, content: Parameters<typeof worker.create>[1]
   return { user, batch, lease: leaseFrom(claim!), first, others, request };
 }
 
+/** A request about limits that are there. */
+async function limitedSubject(name: string): Promise<GatewayRequest> {
+  const subject = `user:whose limits ${name} finds`;
+  await changeLimits(client, names)({ operator: 'operator', subject, limits: {} });
+  return { userId: 'operator', scope: 'operator', path: { subject } };
+}
+
 /** Requests for which something is made ready when their turn comes. */
 const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayRequest>>> = {
   async *createBatch() {
@@ -298,6 +306,12 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *removeDevice() {
     await announceDevice(client, names)('REMOVED', { status: 'UP' });
     yield { userId: 'device', scope: 'device:*', path: { device_type: 'REMOVED' } };
+  },
+  async *getLimits() {
+    yield await limitedSubject('getLimits');
+  },
+  async *deleteLimits() {
+    yield await limitedSubject('deleteLimits');
   },
   async *claimBatch() {
     const device_type = 'RECORDED';

@@ -372,7 +372,57 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         )
         .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
   },
+  putLimits: {
+    ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_waiting_batches: 5 } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .tuple(anySubject, anyBody({ max_waiting_jobs: 1, device_types: ['A'], highest_priority: null }))
+        .map(([request, { body }]) => ({ ...request, body })),
+  },
+  getLimits: {
+    // They may have been removed.
+    ways: () => ({}),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () => anySubject,
+  },
+  listLimits: {
+    ways: () => ({ 'all limits': { scope: 'operator' } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      anyQuery(['limit', 'offset'], own.batches[0]!.id).map((request) => ({ ...request, scope: 'operator' })),
+  },
+  deleteLimits: {
+    ways: () => ({}),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () => anySubject,
+  },
 };
+
+function ofSubject(subject: string): UserRequest {
+  return { scope: 'operator', path: { subject } };
+}
+
+/** Never the default, which would bound the users of other cases. */
+const anySubject = fc
+  .oneof(
+    fc.constant('user:limited'),
+    hostileText.map((id) => `user:${id}`),
+    fc.constantFrom(
+      'all',
+      'user:',
+      'user:%',
+      'user:%7C',
+      'project:x',
+      'default:',
+      'project:5D6A3F0E6F2B4C0E9A516D3C6F6F1F2A',
+    ),
+  )
+  .map(ofSubject);
 
 /** What a device sends with every request. */
 const device = { scope: 'device:*', path: { device_type: 'FRESNEL' } };

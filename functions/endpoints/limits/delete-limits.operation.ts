@@ -1,0 +1,14 @@
+import * as z from 'zod/mini';
+import type { Operation } from '../../http/operation.ts';
+import { SubjectPath } from '../../schemas/limits.ts';
+
+export const operation = {
+  tag: 'For operators',
+  summary: 'Remove the limits of a subject',
+  description:
+    'Removes the limits of a user, of a project or the default. A user without limits of its own has the default’s.',
+  operator: true,
+  path: SubjectPath,
+  success: { status: 200, data: () => z.null() },
+  errors: ['not_found'],
+} satisfies Operation;

@@ -1,0 +1,12 @@
+import type { Operation } from '../../http/operation.ts';
+import { SubjectLimits, SubjectPath } from '../../schemas/limits.ts';
+
+export const operation = {
+  tag: 'For operators',
+  summary: 'Get the limits of a subject',
+  description: 'The limits of a user, of a project or the default, as they were set.',
+  operator: true,
+  path: SubjectPath,
+  success: { status: 200, data: () => SubjectLimits },
+  errors: ['not_found'],
+} satisfies Operation;

@@ -1,0 +1,11 @@
+import type { Operation } from '../../http/operation.ts';
+import { LimitsListQuery, SubjectLimits } from '../../schemas/limits.ts';
+
+export const operation = {
+  tag: 'For operators',
+  summary: 'Get all limits',
+  description: 'The limits of all subjects that have any, as they were set: the default first, then by subject.',
+  operator: true,
+  query: LimitsListQuery,
+  success: { status: 200, list: () => SubjectLimits, headers: ['Content-Range'] },
+} satisfies Operation;

@@ -1,0 +1,153 @@
+/** What bounds a user or a project, as operators set it. */
+
+import * as z from 'zod/mini';
+import { isUserId } from '../user-id.ts';
+import { parseUuid } from '../uuid.ts';
+import { reportFault } from './faults.ts';
+import { pageParameters } from './query-parameters.ts';
+import { boundedText } from './sent-values.ts';
+import { Count, NullableTimestamp, QueuePriority, Timestamp } from './values.ts';
+
+const maxBound = 1_000_000_000;
+const AnyCount = z.nullable(z.int().check(z.gte(0), z.lte(maxBound)));
+const Positive = z.nullable(z.int().check(z.gte(1), z.lte(maxBound)));
+
+const members = {
+  max_waiting_batches: AnyCount,
+  max_waiting_jobs: AnyCount,
+  shots_per_month: AnyCount,
+  device_seconds_per_month: AnyCount,
+  creations_per_minute: Positive,
+  max_job_seconds: Positive,
+  device_types: z.nullable(z.array(boundedText(128)).check(z.maxLength(100))),
+  highest_priority: z.nullable(QueuePriority),
+};
+
+const fields = {
+  max_waiting_batches: 'Batches that have not ended.',
+  max_waiting_jobs: 'Jobs that have not ended.',
+  shots_per_month: 'Shots of the jobs that are `DONE` since the month began (UTC).',
+  device_seconds_per_month: 'Seconds that devices have worked since the month began (UTC).',
+  creations_per_minute: 'Calls in a minute of the clock that create batches or add jobs.',
+  max_job_seconds: 'How long a device may run one job.',
+  device_types: 'The only devices that batches may be for.',
+  highest_priority: 'A priority above it is lowered to it.',
+} satisfies Record<keyof typeof members, string>;
+
+type Members = typeof members;
+type Optional = { [Name in keyof Members]: z.ZodMiniExactOptional<Members[Name]> };
+
+/**
+ * Limits as an operator sets them. Null: no limit, which a user's own say against the default's. A
+ * member that is left out is the default's for a user, and none for a project or the default.
+ */
+export const Limits = z
+  .strictObject(
+    Object.fromEntries(Object.entries(members).map(([name, member]) => [name, z.exactOptional(member)])) as Optional,
+  )
+  .register(z.globalRegistry, {
+    id: 'Limits',
+    fields,
+    example: { max_waiting_batches: 100, shots_per_month: 1_000_000, device_types: ['EMU_MPS'] },
+  });
+export type Limits = z.infer<typeof Limits>;
+
+/** The members by which something is counted. */
+export const countedLimits = [
+  'max_waiting_batches',
+  'max_waiting_jobs',
+  'shots_per_month',
+  'device_seconds_per_month',
+  'creations_per_minute',
+] as const;
+export type CountedLimit = (typeof countedLimits)[number];
+
+/** Limits of a subject, as operators see them. */
+export const SubjectLimits = z
+  .strictObject({
+    subject: z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
+    limits: Limits,
+    updated_at: Timestamp,
+  })
+  .register(z.globalRegistry, {
+    id: 'ProducedSubjectLimitsResponse',
+    fields: {
+      subject: '`default`, `user:ID` or `project:ID`.',
+      limits: 'As they were set.',
+      updated_at: 'When they were set.',
+    },
+  });
+export type SubjectLimits = z.infer<typeof SubjectLimits>;
+
+const counts = <Value extends z.ZodMiniType>(value: Value) =>
+  z.strictObject(Object.fromEntries(countedLimits.map((name) => [name, value])) as Record<CountedLimit, Value>);
+const Amount = z.nullable(z.number().check(z.nonnegative()));
+
+/** The limits of the caller. */
+export const OwnLimits = z
+  .strictObject({
+    limits: z.strictObject(members).register(z.globalRegistry, { id: 'EffectiveLimits', fields }),
+    used: counts(Amount).register(z.globalRegistry, { id: 'UsedOfLimits', fields }),
+    left: counts(Amount).register(z.globalRegistry, { id: 'LeftOfLimits', fields }),
+    month_ends_at: NullableTimestamp,
+  })
+  .register(z.globalRegistry, {
+    id: 'ProducedOwnLimitsResponse',
+    fields: {
+      limits: 'What holds for the caller; null: no limit.',
+      used: 'What the caller has taken of each. `creations_per_minute` is null where it is not counted: without a limit.',
+      left: 'What is left of each; null where there is no limit.',
+      month_ends_at: 'When the month’s limits begin anew.',
+    },
+  });
+export type OwnLimits = z.infer<typeof OwnLimits>;
+
+const subjectFault = {
+  type: 'value_error',
+  message: 'Input should be default, user:ID with the id of a user without a percent sign, or project:UUID',
+};
+
+/**
+ * `default`, `user:ID` or `project:UUID`; the value is canonical. An id with a percent sign is
+ * refused: nobody can be sure how often a gateway decodes a path, and another user must not get the
+ * limits.
+ */
+const Subject = z.pipe(
+  z.string().register(z.globalRegistry, { examples: ['user:0f8d1c52'] }),
+  z.transform((text, context): string => {
+    const [kind, id] = [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)];
+    if (text === defaultSubject) return text;
+    if (kind === 'user' && isUserId(id) && !id.includes('%')) return userSubject(id);
+    const project = kind === 'project' ? parseUuid(id) : undefined;
+    return project === undefined ? reportFault(context, subjectFault) : projectSubject(project);
+  }),
+);
+
+export const defaultSubject = 'default';
+export const userSubject = (userId: string) => `user:${userId}`;
+export const projectSubject = (projectId: string) => `project:${projectId}`;
+
+/** Parameters of a path that names a subject. */
+export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegistry, {
+  fields: { subject: '`default`, `user:ID` or `project:ID`, percent-encoded.' },
+});
+
+/** Parameters of the list of limits. */
+export const LimitsListQuery = z.object(pageParameters).register(z.globalRegistry, {
+  fields: { limit: 'Page size.', offset: 'Number of items to skip.' },
+});
+
+/** What is counted of a subject: the counter's item in the table of usage. */
+export const LimitCounter = z.object({
+  /** Grows whenever something is added: the condition of the next creation. */
+  rev: z._default(Count, 0),
+  /** Of a project: batches and jobs that have not ended, of those created under its limit. */
+  waiting_batches: z._default(z.int(), 0),
+  waiting_jobs: z._default(z.int(), 0),
+  /** Of a user: jobs that calls under way have announced and not yet created. */
+  jobs_to_come: z._default(z.int(), 0),
+  /** The minute since 1970 that `creations` counts. */
+  minute: z._default(Count, 0),
+  creations: z._default(Count, 0),
+});
+export type LimitCounter = z.infer<typeof LimitCounter>;
