@@ -325,7 +325,7 @@ export const routes = {
     uses: {
       ...runs,
       Devices: ['GetItem', 'PutItem'],
-      DeviceQueue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+      DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'],
     },
   },
   extendLease: {
@@ -347,7 +347,7 @@ export const routes = {
     uses: {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
-      DeviceQueue: ['GetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
       Results: ['GetObject'],
     },
   },
@@ -358,14 +358,14 @@ export const routes = {
     uses: {
       ...runs,
       Batches: ['GetItem', ...runs.Batches],
-      DeviceQueue: ['GetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
     },
   },
   releaseLease: {
     method: 'DELETE',
     path: '/api/v1/leases/{lease}',
     entry: 'endpoints/leases/release-lease',
-    uses: { ...releases, DeviceQueue: ['GetItem', 'UpdateItem', 'DeleteItem'] },
+    uses: { ...releases, DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'DeleteItem'] },
   },
   listProjects: {
     method: 'GET',
@@ -478,7 +478,7 @@ export const otherFunctions = {
   /** Measures the queues of all devices, every minute, and puts back what lost its worker. */
   measureQueues: {
     entry: 'schedules/measure-queues',
-    uses: { ...releases, Devices: ['Query'], DeviceQueue: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
+    uses: { ...releases, Devices: ['Query'], DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'] },
   },
   /** Finds out whether webhooks are to be called about the rows that the streams bring. */
   enqueueWebhooks: {

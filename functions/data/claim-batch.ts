@@ -7,9 +7,10 @@ import { addToRequestLog, countInRequestLog, describeError } from '../request-lo
 import type { BatchRow } from '../schemas/batch.ts';
 import { type Claim, type LeasedBatch, leaseText } from '../schemas/lease.ts';
 import type { TableNames } from '../tables.ts';
-import { fromMilliseconds } from '../timestamp.ts';
+import { fromMilliseconds, toMicroseconds } from '../timestamp.ts';
 import { announceByClaim } from './devices.ts';
 import { idleAgainMilliseconds, jobRunner } from './job-runner.ts';
+import { type Rest, restAt } from './queue/device-rules.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
 import { type DeviceSettings, leaseOf, type QueueItem } from './queue/queue-item.ts';
@@ -17,15 +18,25 @@ import { type DeviceSettings, leaseOf, type QueueItem } from './queue/queue-item
 /** How often a worker sends a heartbeat: two may be lost. */
 const heartbeatSeconds = 20;
 
-/** Seconds after which a worker that got no batch asks again. */
-export const claimAgainSeconds = 3;
+/**
+ * Seconds after which a worker that got no batch asks again, and at most while the device rests.
+ */
+const claimAgainSeconds = 3;
+const maxClaimAgainSeconds = 60;
+
+/** There is no batch for the worker. */
+export interface NoBatch {
+  /** Seconds after which to ask again. */
+  readonly retry_after: number;
+}
 
 /** A claim stops looking for work after this time: it must answer before its function ends. */
 const maxSearchMilliseconds = 8_000;
 
 /**
  * The function that claims the first batch of a device that nobody holds, with its first unfinished
- * job; both are RUNNING then. Undefined when there is none. It passes over batches whose lease
+ * job; both are RUNNING then. NoBatch when there is none, or while an operator lets the device take
+ * none: once that call has its answer, no batch is handed out. It passes over batches whose lease
  * lives, and takes over those whose device was lost: a job that has lost three devices, or that
  * nobody was heard of after ten claims, becomes ERROR by it, an open batch that waited for two
  * minutes TIMED_OUT. A repeated claim gets another batch: two workers of one name must not have the
@@ -42,7 +53,7 @@ export function claimBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Devices' | 'Sequences'>,
   options: QueueOptions = {},
-): (deviceType: string, worker: string) => Promise<Claim | undefined> {
+): (deviceType: string, worker: string) => Promise<Claim | NoBatch> {
   const { now = Date.now } = options;
   const queue = workQueue(client, tables, options);
   const announceDevice = announceByClaim(client, tables, options);
@@ -51,7 +62,9 @@ export function claimBatch(
     const end = now() + maxSearchMilliseconds;
     const failures: unknown[] = [];
     let isAnyFree = false;
-    for await (const { items, clock, settings, isAnnounced } of queue.pages(deviceType)) {
+    for await (const { items, clock, rules, settings, isAnnounced } of queue.pages(deviceType)) {
+      const rest = restAt(rules, now());
+      if (rest !== undefined) return nothingUntil(rest);
       const free = items.filter(({ lease_until }) => lease_until <= now());
       if (free.length > 0 && !isAnnounced && !isAnyFree) await announce(deviceType);
       isAnyFree ||= free.length > 0;
@@ -67,6 +80,7 @@ export function claimBatch(
             tryToBegin(taken, failures),
             moveClock(deviceType, clock, tagOfKey(taken.key)),
           ]);
+          if (claim === 'rests') return { retry_after: claimAgainSeconds };
           if (claim !== undefined) return claim;
         }
       }
@@ -75,8 +89,14 @@ export function claimBatch(
     if (failures.length > 0) throw failures[0];
     // Idle workers ask every few seconds: their lines would be most of the log.
     if (!isAnyFree) addToRequestLog({ level: 'DEBUG' });
-    return undefined;
+    return { retry_after: claimAgainSeconds };
   };
+
+  function nothingUntil({ until }: Rest): NoBatch {
+    addToRequestLog({ level: 'DEBUG' });
+    const seconds = until === null ? maxClaimAgainSeconds : Math.ceil((toMicroseconds(until) / 1_000 - now()) / 1_000);
+    return { retry_after: Math.min(maxClaimAgainSeconds, Math.max(claimAgainSeconds, seconds)) };
+  }
 
   /** A device that cannot be announced, because there are too many, gets its work all the same. */
   async function announce(deviceType: string): Promise<void> {
@@ -103,7 +123,7 @@ export function claimBatch(
    * A batch that cannot begin, such as one whose rows are broken, must not keep the device from
    * those behind it. Its error is added to `failures`.
    */
-  async function tryToBegin(item: QueueItem, failures: unknown[]): Promise<Claim | undefined> {
+  async function tryToBegin(item: QueueItem, failures: unknown[]): Promise<Claim | 'rests' | undefined> {
     try {
       return await beginOrRelease(item);
     } catch (error) {
@@ -114,7 +134,7 @@ export function claimBatch(
   }
 
   /** What fails here failed before the worker knew of the lease: nobody would use it. */
-  async function beginOrRelease(item: QueueItem): Promise<Claim | undefined> {
+  async function beginOrRelease(item: QueueItem): Promise<Claim | 'rests' | undefined> {
     try {
       return await begin(item);
     } catch (error) {
@@ -129,12 +149,12 @@ export function claimBatch(
     }
   }
 
-  async function begin(item: QueueItem): Promise<Claim | undefined> {
+  async function begin(item: QueueItem): Promise<Claim | 'rests' | undefined> {
     const lease = leaseOf(item);
     const batchId = batchIdOfKey(item.key);
     addToRequestLog({ batch_id: batchId, fence: item.fence });
     const [progress, sequence_builder] = await Promise.all([
-      advance(lease, item.place),
+      advance(lease, item.place, true),
       sequenceOf(item.user_id, batchId),
     ]);
     switch (progress.kind) {
@@ -156,6 +176,8 @@ export function claimBatch(
         return undefined;
       case 'ended':
         return undefined;
+      case 'rests':
+        return 'rests';
     }
   }
 

@@ -118,19 +118,19 @@ export function jobRunner(
    * Starts the first unfinished job from this place on. The index may not have it yet: then it is
    * asked again.
    */
-  async function advance(lease: LeaseReference, from: number): Promise<Progress> {
+  async function advance(lease: LeaseReference, from: number, isClaim?: true): Promise<Progress> {
     let progress: Progress = { kind: 'looks', place: from };
     for (let looks = 1; looks <= maxLooks && progress.kind === 'looks'; looks++) {
       if (looks > 2) await delay(50 * 2 ** looks);
       const found = await findJobs(lease, progress.place);
-      const request = { lists: context.lists, lease, now: context.now(), ...found };
+      const request = { lists: context.lists, lease, now: context.now(), isClaim, ...found };
       progress = await commitLeased(context, request, startJob(request));
     }
     return progress;
   }
 
   async function nextJob(lease: LeaseReference, progress: Progress): Promise<NextJob> {
-    if (progress.kind === 'ended') return ended;
+    if (progress.kind === 'ended' || progress.kind === 'rests') return ended;
     if (progress.kind !== 'runs') return { job: null, done: false, retry_after: nextAgainSeconds };
     return { job: await leasedJob(lease, progress.job), done: false, retry_after: null };
   }

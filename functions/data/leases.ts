@@ -20,9 +20,10 @@ import { writeContext } from './lifecycle/commit-tasks.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
 import { isOverTime, noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
+import { goesOn, restAt } from './queue/device-rules.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
-import { leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
+import { isJobOverTime, leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
@@ -36,8 +37,8 @@ export interface ReportOptions extends QueueOptions {
 
 /**
  * The function that keeps a lease alive for another minute, and says whether to stop the job: it
- * has ended, or its batch has. Throws LeaseLost; NotFound when the batch has no such job. 1 write
- * unit and 1 read unit for each 4 KB of the job.
+ * has ended, its batch has, or it has run for longer than it may. Throws LeaseLost; NotFound when
+ * the batch has no such job. 1 write unit and 1 read unit for each 4 KB of the job.
  */
 export function extendLease(
   client: DynamoDBDocumentClient,
@@ -51,7 +52,8 @@ export function extendLease(
     const [item, job] = await Promise.all([queue.extend(lease), jobId === null ? undefined : jobOf(lease, jobId)]);
     if (item === undefined) return { expires_at: fromMilliseconds(now()), cancel: true };
     if (jobId !== null && job === undefined) throw noSuchJob();
-    return { expires_at: fromMilliseconds(item.lease_until), cancel: job !== undefined && isFinalJob(job) };
+    const cancel = job !== undefined && (isFinalJob(job) || isJobOverTime(item, now()));
+    return { expires_at: fromMilliseconds(item.lease_until), cancel };
   };
 }
 
@@ -117,11 +119,10 @@ export function reportJob(
       return await nextJob(lease, progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
-      // The batch may have ended by this very report.
+      // The lease may have ended by this very report.
       const job = await jobOf(lease, jobId);
-      const isRepeated = job?.fence === lease.fence && job.status === status && (await queue.get(lease)) === undefined;
-      if (!isRepeated) throw error;
-      return { job: null, done: true, retry_after: null };
+      if (job?.fence !== lease.fence || job.status !== status || !(await queue.wasGivenUp(lease))) throw error;
+      return ended;
     }
   };
 
@@ -149,7 +150,8 @@ function noSuchResults(): InvalidInput {
  * for another minute. An open batch without further jobs waits for two minutes, then it is
  * TIMED_OUT; one that the device has had for an hour goes behind the others. Where a call is adding
  * jobs all that time, the lease ends instead, and the batch is taken again once the call is
- * complete. Throws LeaseLost. 1 write unit and 1 read unit while the batch waits.
+ * complete; so it does where an operator lets the device start nothing. Throws LeaseLost. 1 write
+ * unit and 2 read units while the batch waits.
  */
 export function nextJob(
   client: DynamoDBDocumentClient,
@@ -165,10 +167,14 @@ export function nextJob(
     if (item === undefined) return ended;
     const { idle_since } = item;
     if (idle_since !== undefined && now() - idle_since < maxIdleMilliseconds(item)) {
-      const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
+      const [batch, rules] = await Promise.all([
+        batchOf(lease.userId, batchIdOfKey(lease.key)),
+        queue.rules(lease.deviceType),
+      ]);
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       if (!isClaimable(batch)) return ended;
-      if (countRunnable(batch.jobs_count_per_status) === 0 && !isOverTime(batch, item, now()))
+      const keepsWaiting = goesOn(restAt(rules, now())) && !isOverTime(batch, item, now());
+      if (countRunnable(batch.jobs_count_per_status) === 0 && keepsWaiting)
         return runner.nextJob(lease, { kind: 'waits', batch, idleSince: idle_since });
     }
     try {

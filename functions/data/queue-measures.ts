@@ -4,7 +4,7 @@ import { toMicroseconds } from '../timestamp.ts';
 import { queryFirstPage } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { placeOfKey } from './queue/fair-order.ts';
-import { deviceClockKey, QueueItem } from './queue/queue-item.ts';
+import { isBatch, QueueItem } from './queue/queue-item.ts';
 
 /** What an operator watches of a device's queue. */
 export interface QueueMeasure {
@@ -37,7 +37,7 @@ export function measureQueue(
       consistent: false,
     });
     const present = now();
-    const batches = items.filter(({ key }) => key !== deviceClockKey).map((item) => storedRow(QueueItem, item));
+    const batches = items.filter(isBatch).map((item) => storedRow(QueueItem, item));
     const waiting = batches.filter(({ lease_until }) => lease_until <= present);
     const created = waiting.map(({ key }) => toMicroseconds(placeOfKey(key).created_at) / 1_000);
     const oldest = created.reduce((earliest, time) => Math.min(earliest, time), present);

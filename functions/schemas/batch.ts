@@ -84,6 +84,8 @@ export const BatchRow = z.extend(BatchProjection, {
    * taken it.
    */
   queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
+  /** How long a job of it may run, by the limits of its user and project when it was created. */
+  max_job_seconds: z.exactOptional(Count),
   /**
    * The calls that change its jobs in several transactions, and are under way (see
    * lifecycle/pending-calls.ts): the id of one that cancels some; of one that adds some also the

@@ -7,6 +7,15 @@ import { Count, Timestamp } from './values.ts';
 /** Whether a device says that it is up. */
 export const Availability = z.enum(['ACTIVE', 'INACTIVE']).register(z.globalRegistry, { id: 'Availability' });
 
+/** Whether an operator lets a device work. */
+export const DeviceMode = z
+  .enum(['OPEN', 'DRAINING', 'PAUSED', 'CLOSED', 'RETIRED'])
+  .register(z.globalRegistry, { id: 'DeviceMode' });
+export type DeviceMode = z.infer<typeof DeviceMode>;
+
+/** A time in which the device is paused. */
+export const MaintenanceWindow = z.strictObject({ starts_at: Timestamp, ends_at: Timestamp, reason: z.string() });
+
 /** A device as its table holds it: what it last announced. */
 export const DeviceRow = z.object({
   device_type: z.string(),

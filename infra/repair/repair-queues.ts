@@ -12,7 +12,7 @@ import { commitTask, writeContext } from '../../functions/data/lifecycle/commit-
 import { type Change, reportedBatch, withRows } from '../../functions/data/lifecycle/draft.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
-import { deviceClockKey, QueueItem } from '../../functions/data/queue/queue-item.ts';
+import { isBatch, QueueItem } from '../../functions/data/queue/queue-item.ts';
 import { BatchRow, batchRowDefaults } from '../../functions/schemas/batch.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
@@ -84,7 +84,7 @@ async function readQueueItems({ client, tables, userId }: QueueRepair): Promise<
     { TableName: tables.DeviceQueue, ConsistentRead: true },
   )) {
     for (const item of Items) {
-      if (item.key === deviceClockKey) continue;
+      if (!isBatch(item)) continue;
       const { data } = QueueItem.safeParse(item);
       if (data !== undefined && (userId === undefined || data.user_id === userId)) found.push(data);
     }

@@ -42,6 +42,7 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
   const options = { now: () => clock.now };
   const create = createBatch(client, names, options);
   const add = addJobs(client, names, options);
+  const claim = claimBatch(client, names, options);
   const report = reportJob(client, names, { ...options, hasResults: async () => true });
   return {
     async create(
@@ -67,7 +68,10 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
     batch: getBatch(client, names),
     job: getJob(client, names),
     jobRow: getJobRow(client, names),
-    claim: claimBatch(client, names, options),
+    claim: async (deviceType: string, worker: string) => {
+      const claimed = await claim(deviceType, worker);
+      return 'lease' in claimed ? claimed : undefined;
+    },
     heartbeat: extendLease(client, names, options),
     uploadKey: getUploadKey(client, names, options),
     report: (lease: LeaseReference, jobId: string, content: object = { status: 'DONE' }) =>

@@ -8,6 +8,7 @@ import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
+import type { Rest } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
 
@@ -94,6 +95,8 @@ export interface Stored {
    * the queue.
    */
   readonly leased?: QueueItem | undefined;
+  /** What the operator lets the lease's device do, at the time of the read. */
+  readonly device?: { readonly rest: Rest | undefined; readonly max_job_seconds?: number | undefined } | undefined;
 }
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
@@ -119,14 +122,20 @@ export interface Draft {
   readonly bytes: number;
 }
 
+/** What a lease knows of the job that runs under it: removed where the next item has none. */
+export const ofLeasedJob = ['job_id', 'job_until', 'max_job_seconds'] as const;
+
 /** A batch in the queue as it was read, and what is to change of it. */
 export interface LeaseUpdate
-  extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since' | 'put_back'> {
+  extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since' | 'put_back'>,
+    Pick<QueueItem, (typeof ofLeasedJob)[number]> {
   readonly item: QueueItem;
   /** Where the lease is given up: one higher than its own. */
   readonly fence?: number;
   /** Its batch gets a new place, behind the others. */
   readonly goesBehind?: true;
+  /** It was given up because the device hands out nothing now. */
+  readonly rests?: true;
 }
 
 export function emptyDraft(lists: OwnerLists, stored: Stored): Draft {

@@ -23,7 +23,7 @@ import {
   workEnd,
 } from '../queue/fair-order.ts';
 import { clockTag, deviceClockKey, newQueueItem, type QueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import type { Draft, LeaseUpdate, Owner, Write } from './draft.ts';
+import { type Draft, type LeaseUpdate, type Owner, ofLeasedJob, type Write } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 
 /** How often a batch may be claimed between two changes of its row: far more than it can be. */
@@ -210,27 +210,43 @@ function writeUserClock(
 }
 
 function updateLease(TableName: string, update: LeaseUpdate): Write {
-  const { item, idle_since, goesBehind, ...lease } = update;
+  const { item, goesBehind, rests, ...lease } = update;
   const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
-  const { assignments, values } = assign({ ...lease, ...(idle_since !== undefined && { idle_since }) });
+  const { assignments, values } = assign(lease);
+  const removed = (['idle_since', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
   return {
     Update: {
       TableName,
       Key: { device_type: item.device_type, key: item.key },
-      UpdateExpression: `SET ${assignments}${idle_since === undefined ? ' REMOVE idle_since' : ''}`,
+      UpdateExpression: `SET ${assignments}${removed.length > 0 ? ` REMOVE ${removed.join()}` : ''}`,
       ConditionExpression,
       ExpressionAttributeValues: { ...ExpressionAttributeValues, ...values },
     },
   };
 }
 
-/** A lease that ran out is taken away only while no heartbeat has come. */
+/**
+ * The lease is as it was read. One that ran out is taken away only while no heartbeat has come.
+ *
+ * By `rules_rev` nothing is handed out after the answer to an operator that pauses the device
+ * (device-settings.ts): that call writes the rules, then their `rev` to each leased item, then it
+ * answers. Who starts a job has read the item and the rules. If the item had the new `rev`, the
+ * rules were read again, and are the new ones. If it had not, the start fails unless it is
+ * committed before the `rev` is written, so before the answer.
+ */
 function isCurrent({ item, put_back }: LeaseUpdate) {
-  const isFence = { ConditionExpression: 'fence = :current', ExpressionAttributeValues: { ':current': item.fence } };
-  if (put_back !== true) return isFence;
+  const { fence, rules_rev, lease_until } = item;
+  const conditions = [
+    'fence = :current',
+    rules_rev === undefined ? 'attribute_not_exists(rules_rev)' : 'rules_rev = :rules',
+  ];
   return {
-    ConditionExpression: `${isFence.ConditionExpression} AND lease_until = :read`,
-    ExpressionAttributeValues: { ...isFence.ExpressionAttributeValues, ':read': item.lease_until },
+    ConditionExpression: [...conditions, ...(put_back === true ? ['lease_until = :read'] : [])].join(' AND '),
+    ExpressionAttributeValues: {
+      ':current': fence,
+      ...(rules_rev !== undefined && { ':rules': rules_rev }),
+      ...(put_back === true && { ':read': lease_until }),
+    },
   };
 }
 

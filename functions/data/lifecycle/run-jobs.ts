@@ -10,8 +10,10 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, countUnfinished, isFinalJob, isRunnable } from '../../statuses.ts';
 import { earlierOf, fromMilliseconds, laterOf } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import { goesOn } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
+  isJobOverTime,
   leaseLost,
   leaseMilliseconds,
   maxIdleMilliseconds,
@@ -25,6 +27,7 @@ import {
   changesNothing,
   type Draft,
   type LeaseUpdate,
+  ofLeasedJob,
   reportedBatch,
   reportedJob,
   visibleBatch,
@@ -50,6 +53,8 @@ export interface LeasedRequest {
   readonly jobIds: readonly string[];
   /** No job of the batch before this place can run any more: the lease goes on there. */
   readonly from: number;
+  /** A claim asks: also a job that a lost device has begun would be handed out anew. */
+  readonly isClaim?: true | undefined;
 }
 
 /** What the device does next. */
@@ -59,23 +64,27 @@ export type Progress =
   | { readonly kind: 'waits'; readonly batch: BatchRow; readonly idleSince: number }
   /** The batch has left the queue, or the lease was given up. */
   | { readonly kind: 'ended' }
+  /** The lease was given up because an operator lets the device start nothing. */
+  | { readonly kind: 'rests' }
   /** There is a job from this place on, which was not among those given. */
   | { readonly kind: 'looks'; readonly place: number };
 
 /**
  * Starts the first unfinished job: it becomes RUNNING, and the batch with it; a job that a lost
- * device has begun is repeated. A job that has lost its device three times, or that ten claims took
- * which nobody was heard of after, is ERROR instead. Where an open batch has no job to run, it
- * waits; where it has waited for two minutes and no job is CANCELING, it is TIMED_OUT. Throws
- * LeaseLost.
+ * device has begun is repeated. A job that has run for longer than it may, has lost its device
+ * three times, or that ten claims took which nobody was heard of after, is ERROR instead. Where an
+ * open batch has no job to run, it waits; where it has waited for two minutes and no job is
+ * CANCELING, it is TIMED_OUT. Where an operator lets the device start nothing, the lease is given
+ * up. Throws LeaseLost.
  */
 export function startJob(request: LeasedRequest): Change {
   return underLease(request, (draft, held) => startNext(draft, request, held));
 }
 
 /**
- * Ends the job that the device runs, and starts the next. Throws LeaseLost; NotFound when the batch
- * has no such job; IllegalTransition when it is not the job that the device runs, or has ended in
+ * Ends the job that the device runs, and starts the next as startJob does; one that has run for
+ * longer than it may is ERROR, whatever is reported. Throws LeaseLost; NotFound when the batch has
+ * no such job; IllegalTransition when it is not the job that the device runs, or has ended in
  * another way.
  */
 export function reportJob(
@@ -93,8 +102,8 @@ export function reportJob(
     if (job.creation_order !== held.place || job.status === 'PENDING' || held.idle_since !== undefined) {
       throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
     }
-    const ended = endJob(draft, request, { jobId, update });
-    return startNext(ended, request, { ...held, ...after(job), seen: true, lease_until: now + leaseMilliseconds });
+    const ended = endJob(draft, request, { jobId, update: isJobOverTime(held, now) ? overTime(held) : update });
+    return startNext(ended, request, { ...after(held, job), seen: true, lease_until: now + leaseMilliseconds });
   });
   return { ...operation, jobIds: [...new Set([jobId, ...operation.jobIds])] };
 }
@@ -106,12 +115,15 @@ export type LeaseEnd =
   /** Its lease ran out: the next claim counts the loss. */
   | { readonly kind: 'lapsed' }
   /** Others go first. */
-  | { readonly kind: 'goes behind' };
+  | { readonly kind: 'goes behind' }
+  /** The device starts nothing now. */
+  | { readonly kind: 'rests' };
 
 /**
  * Gives the lease up: the batch and the job that runs are PENDING again, and have not started,
- * unless jobs of the batch have ended. An open batch without jobs to run leaves the queue until it
- * gets some. Throws LeaseLost; JobsLeft where the job that runs was not among those given.
+ * unless jobs of the batch have ended. A job that has run for longer than it may is ERROR. An open
+ * batch without jobs to run leaves the queue until it gets some. Throws LeaseLost; JobsLeft where
+ * the job that runs was not among those given.
  */
 export function releaseBatch(request: LeasedRequest, end: LeaseEnd): Change {
   return underLease(request, (draft, held) =>
@@ -120,10 +132,15 @@ export function releaseBatch(request: LeasedRequest, end: LeaseEnd): Change {
 }
 
 function waitAgain(
-  draft: Draft,
-  { lists, lease, now, jobIds }: LeasedRequest,
-  { held, end }: { readonly held: LeaseUpdate; readonly end: LeaseEnd },
+  before: Draft,
+  request: LeasedRequest,
+  { held: heldBefore, end }: { readonly held: LeaseUpdate; readonly end: LeaseEnd },
 ): Draft {
+  const { lists, lease, now, jobIds } = request;
+  const { draft, held } = endOverTime(before, request, heldBefore);
+  if (held !== heldBefore && !isClaimable(visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow)) {
+    return withLease(draft, { ...held, ...(end.kind === 'lapsed' && { put_back: true }) });
+  }
   const batch = reportedBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
   const { status, start_datetime, jobs_count, jobs_count_per_status: counts } = batch;
   const running = jobIds
@@ -148,12 +165,33 @@ function waitAgain(
     rev: batch.rev + 1,
   };
   return withLease(withBatch(lists, draft, { batch: waiting, jobs }), {
-    ...held,
+    ...withoutJob(held),
     fence: held.item.fence + 1,
     ...(end.kind === 'released' && { lease_until: end.until }),
-    ...(end.kind !== 'goes behind' && { put_back: true }),
-    ...(end.kind === 'goes behind' && { goesBehind: true }),
+    ...(end.kind === 'rests' && { lease_until: 0, rests: true }),
+    ...(end.kind === 'goes behind' ? { goesBehind: true } : { put_back: true }),
   });
+}
+
+/** Ends the job that runs under the lease where it has run for longer than it may. */
+function endOverTime(
+  draft: Draft,
+  request: LeasedRequest,
+  held: LeaseUpdate,
+): { readonly draft: Draft; readonly held: LeaseUpdate } {
+  if (!isJobOverTime(held, request.now)) return { draft, held };
+  const job = request.jobIds
+    .flatMap((id) => visibleJob(draft, id) ?? [])
+    .find(({ creation_order, status }) => creation_order === held.place && status === 'RUNNING');
+  if (job === undefined) return { draft, held };
+  const ended = endJob(draft, request, { jobId: job.id, update: overTime(held) });
+  // Its worker was no loss of the job that comes next.
+  return { draft: ended, held: { ...after(held, job), lease_until: 0 } };
+}
+
+/** How a job ends that has run for longer than it may. */
+function overTime({ max_job_seconds }: Pick<LeaseUpdate, 'max_job_seconds'>) {
+  return { status: 'ERROR', errors: [`The job ran longer than ${max_job_seconds} s.`] } satisfies JobUpdate;
 }
 
 /** The draft with the batch, and these jobs of it if there are any. */
@@ -169,6 +207,7 @@ function withBatch(
 export function progressOf(draft: Draft, lease: LeaseReference): Progress {
   const batch = visibleBatch(draft, batchIdOfKey(lease.key));
   const held: LeaseUpdate | QueueItem | undefined = draft.lease ?? draft.stored.leased;
+  if (draft.lease?.rests) return { kind: 'rests' };
   if (batch === undefined || held === undefined || !isClaimable(batch)) return { kind: 'ended' };
   if (draft.lease?.fence !== undefined) return { kind: 'ended' };
   const { idle_since, place } = held;
@@ -203,37 +242,46 @@ function underLease({ lease, jobIds }: LeasedRequest, apply: (draft: Draft, held
   };
 }
 
-function leasePart({ place, losses, unseen_losses, seen, lease_until, idle_since }: LeaseUpdate | QueueItem) {
-  return {
-    place,
-    losses,
-    unseen_losses,
-    lease_until,
-    ...(seen !== undefined && { seen }),
-    ...(idle_since !== undefined && { idle_since }),
-  };
+const leaseAttributes = [
+  'place',
+  'losses',
+  'unseen_losses',
+  'lease_until',
+  'seen',
+  'idle_since',
+  ...ofLeasedJob,
+] as const;
+
+/** What operations change of an item: the attributes that it has. */
+function leasePart(item: QueueItem): Pick<LeaseUpdate, (typeof leaseAttributes)[number]> {
+  const present = leaseAttributes.filter((name) => item[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, item[name]])) as ReturnType<typeof leasePart>;
+}
+
+function withoutJob({ job_id, job_until, max_job_seconds, ...lease }: LeaseUpdate): LeaseUpdate {
+  return lease;
 }
 
 function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): Draft {
-  const { lists, lease, now, jobIds, from } = request;
-  const held = before.place < from ? { ...before, place: from, ...noLosses } : before;
+  const { lists, lease, now, jobIds, from, isClaim } = request;
+  const held = before.place < from ? { ...withoutJob(before), place: from, ...noLosses } : before;
   const batchId = batchIdOfKey(lease.key);
   const batch = reportedBatch(draft, batchId) as BatchRow;
   const unfinished = jobIds
     .flatMap((id) => visibleJob(draft, id) ?? [])
     .filter((each) => each.batch_id === batchId && each.creation_order >= held.place && isRunnable(each));
   const job = unfinished.find((each) => each.creation_order < firstPendingPosition(batch));
+  const isAtPlace = job?.creation_order === held.place;
+  const update = job !== undefined && isAtPlace ? whyGivenUp(held, { job, now }) : undefined;
+  if (job !== undefined && update !== undefined) {
+    return startNext(endJob(draft, request, { jobId: job.id, update }), request, after(held, job));
+  }
+  if (mustRest(draft, request, job)) return waitAgain(draft, request, { held, end: { kind: 'rests' } });
   if (job?.status !== 'RUNNING' && isOverTime(batch, held.item, now)) {
     return waitAgain(draft, request, { held, end: { kind: 'goes behind' } });
   }
   if (job === undefined) return waitForJobs(draft, request, { held, areToCome: unfinished.length > 0 });
-  const { losses, unseen_losses } = job.creation_order === held.place ? held : noLosses;
-  const reason = whyGivenUp({ losses, unseen_losses });
-  if (reason !== undefined) {
-    const update: JobUpdate = { status: 'ERROR', errors: [reason] };
-    const ended = endJob(draft, request, { jobId: job.id, update });
-    return startNext(ended, request, { ...held, ...after(job) });
-  }
+  const { losses, unseen_losses } = isAtPlace ? held : noLosses;
   const source = { kind: 'direct call', time: fromMilliseconds(now) } as const;
   const start = { status: 'RUNNING', start_timestamp: source.time } as const;
   const jobs = job.status === 'RUNNING' ? [] : [updateRow(reportedJob(draft, job.id) as JobRow, start, source)];
@@ -249,12 +297,30 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   const isRunning = jobs.length === 0 && begun === batch;
   const running = isRunning ? draft : withBatch(lists, draft, { batch: begun, jobs });
   const { idle_since, ...busy } = held;
-  return withLease(running, {
-    ...busy,
-    place: job.creation_order,
-    losses,
-    unseen_losses,
-  });
+  const ofJob = job.status === 'RUNNING' && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
+  return withLease(running, { ...ofJob, place: job.creation_order, losses, unseen_losses });
+}
+
+/**
+ * Whether the batch would be handed out, or go on, while an operator lets the device not do that.
+ */
+function mustRest(draft: Draft, { lease, isClaim }: LeasedRequest, job: JobRow | undefined): boolean {
+  const rest = draft.stored.device?.rest;
+  if (rest === undefined || (!isClaim && (job?.status === 'RUNNING' || goesOn(rest)))) return false;
+  const batch = visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
+  // A job that runs and was not found is looked for.
+  return isClaimable(batch) && (job !== undefined || batch.jobs_count_per_status.RUNNING === 0);
+}
+
+/** What the lease holds of a job that starts now. */
+function started(draft: Draft, job: JobRow, { now }: LeasedRequest) {
+  const sources = [draft.stored.device, visibleBatch(draft, job.batch_id)];
+  const bounds = sources.flatMap((source) => source?.max_job_seconds ?? []);
+  const max_job_seconds = Math.min(...bounds);
+  return {
+    job_id: job.id,
+    ...(bounds.length > 0 && { max_job_seconds, job_until: now + max_job_seconds * 1_000 }),
+  };
 }
 
 /** Whether the device has had the open batch for as long as others shall wait for it. */
@@ -322,15 +388,20 @@ function endJob(
 const noLosses = { losses: 0, unseen_losses: 0 };
 
 /** The lease goes on behind this job. */
-function after({ creation_order }: JobRow) {
-  return { place: creation_order + 1, ...noLosses };
+function after(held: LeaseUpdate, { creation_order }: JobRow): LeaseUpdate {
+  return { ...withoutJob(held), place: creation_order + 1, ...noLosses };
 }
 
-/** What the error of a job says that is not given to a further device. */
-function whyGivenUp({ losses, unseen_losses }: Pick<LeaseUpdate, 'losses' | 'unseen_losses'>): string | undefined {
-  if (losses >= maxLosses) return `The device was lost ${maxLosses} times while it ran this job.`;
-  if (unseen_losses >= maxUnseenLosses) {
-    return `The job was given to a device ${maxUnseenLosses} times, and none was heard of again.`;
+/** How the job at the lease's place ends that is not given to a further device. */
+function whyGivenUp(
+  held: LeaseUpdate,
+  { job, now }: { readonly job: JobRow; readonly now: number },
+): JobUpdate | undefined {
+  if (job.status === 'RUNNING' && isJobOverTime(held, now)) return overTime(held);
+  const error = (text: string): JobUpdate => ({ status: 'ERROR', errors: [text] });
+  if (held.losses >= maxLosses) return error(`The device was lost ${maxLosses} times while it ran this job.`);
+  if (held.unseen_losses >= maxUnseenLosses) {
+    return error(`The job was given to a device ${maxUnseenLosses} times, and none was heard of again.`);
   }
   return undefined;
 }
@@ -341,13 +412,6 @@ function whyGivenUp({ losses, unseen_losses }: Pick<LeaseUpdate, 'losses' | 'uns
  */
 function withLease(draft: Draft, lease: LeaseUpdate): Draft {
   const { item } = lease;
-  const isSame =
-    lease.place === item.place &&
-    lease.losses === item.losses &&
-    lease.unseen_losses === item.unseen_losses &&
-    lease.seen === item.seen &&
-    lease.lease_until === item.lease_until &&
-    lease.idle_since === item.idle_since &&
-    lease.fence === undefined;
+  const isSame = leaseAttributes.every((name) => lease[name] === item[name]) && lease.fence === undefined;
   return isSame && changesNothing(draft) ? draft : { ...draft, lease };
 }

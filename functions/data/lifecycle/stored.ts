@@ -12,8 +12,9 @@ import { blockBytes } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
+import { batchGet, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
+import { type DeviceRules, deviceRules, deviceRulesKey, restAt } from '../queue/device-rules.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import type { Change, Draft, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';
@@ -24,11 +25,15 @@ import { type LifecycleTables, processedCall, processedEventKey } from './transa
  */
 export const maxRowsRead = 96;
 
-export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTables, { userId, lists }: Owner) {
+export function storedReads(
+  client: DynamoDBDocumentClient,
+  tables: LifecycleTables,
+  { userId, lists, now = Date.now }: Owner & { readonly now?: () => number },
+) {
   return {
     /**
      * The rows that the operations need, the batches of these jobs, the heads, the events processed
-     * before, and the lease.
+     * before, and the lease with the rules of its device.
      */
     async readStored(operations: readonly Change[]): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
@@ -59,7 +64,7 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
         batches: new Map([...batches, ...further].map((row) => [row.id, row])),
         jobs: new Map(jobRows.map((row) => [row.id, row])),
         processedCalls: new Map(processedCalls),
-        leased,
+        ...leased,
       };
     },
 
@@ -114,12 +119,21 @@ export function storedReads(client: DynamoDBDocumentClient, tables: LifecycleTab
     return { ...head, dictionaries: await readDictionaries(reads, { ...head, dictionary_blocks }) };
   }
 
-  async function readLeased(lease: LeaseReference | undefined): Promise<QueueItem | undefined> {
-    if (lease === undefined) return undefined;
+  async function readLeased(lease: LeaseReference | undefined): Promise<Pick<Stored, 'leased' | 'device'>> {
+    if (lease === undefined) return {};
+    let { leased, rules } = await readQueue(lease);
+    // The rules were changed between the two reads: now both are as new as the change.
+    if ((leased?.rules_rev ?? 0) > rules.rev) ({ leased, rules } = await readQueue(lease));
+    return { leased, device: { rest: restAt(rules, now()), max_job_seconds: rules.max_job_seconds } };
+  }
+
+  async function readQueue({ deviceType: device_type, key }: LeaseReference) {
     if (tables.DeviceQueue === undefined) throw new RangeError('The name of the table of queues is not known.');
-    const key = { device_type: lease.deviceType, key: lease.key };
-    const item = await getItem(client, { table: tables.DeviceQueue, key, consistent: true });
-    return item && storedRow(QueueItem, item);
+    const keys = [key, deviceRulesKey].map((each) => ({ device_type, key: each }));
+    const items = await batchGet(client, { table: tables.DeviceQueue, keys, consistent: true });
+    const item = items.find((each) => each.key === key);
+    const rules: DeviceRules = deviceRules(items.find((each) => each.key === deviceRulesKey));
+    return { leased: item && storedRow(QueueItem, item), rules };
   }
 
   function rowKey(id: string) {

@@ -53,6 +53,14 @@ export const QueueItem = z.extend(DeviceSettings, {
    * one.
    */
   idle_since: z.exactOptional(Count),
+  /** The job that the holder of the lease runs; absent while it waits for one. */
+  job_id: z.exactOptional(z.string()),
+  /** When that job has run for `max_job_seconds`, in milliseconds since 1970. */
+  job_until: z.exactOptional(Count),
+  /** How long it may run; absent without a bound. */
+  max_job_seconds: z.exactOptional(Count),
+  /** The `rev` of the device's rules, written by their change while the batch was leased. */
+  rules_rev: z.exactOptional(Count),
   /** Since when the holder of the lease has the batch, in milliseconds since 1970. */
   held_since: z.exactOptional(Count),
   /** Nobody has the batch, and its rows say so: it waits. */
@@ -94,16 +102,25 @@ export const StoredUserClock = z.object({
   clocks: z.partialRecord(QueuePriority, z.object({ end: Count, withdrawn: z.array(TimeRange) })),
 });
 
-/** What a device has set: its clock holds it, so that a claim has read it. */
-export function deviceSettings(clock: Readonly<Record<string, unknown>> | undefined): DeviceSettings {
-  return storedRow(DeviceSettings, clock ?? {});
+/** What a device's clock or its rules set for batches: a claim has read both. */
+export function deviceSettings(item: object | undefined): DeviceSettings {
+  return storedRow(DeviceSettings, { ...item });
 }
 
-/** Keys of all batches lie from here on. */
+/** Keys of all batches lie from here on; those of the device's clock and rules before. */
 export const firstBatchKey = '0';
+
+export function isBatch({ key }: Readonly<Record<string, unknown>>): boolean {
+  return typeof key === 'string' && key >= firstBatchKey;
+}
 
 export function leaseOf({ device_type, key, fence, user_id }: QueueItem): LeaseReference {
   return { deviceType: device_type, key, fence, userId: user_id };
+}
+
+/** Whether the job that runs has taken longer than it may. */
+export function isJobOverTime({ job_until }: Pick<QueueItem, 'job_until'>, now: number): boolean {
+  return job_until !== undefined && now >= job_until;
 }
 
 export function leaseLost(): LeaseLost {

@@ -17,11 +17,13 @@ import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
 import { getItem, type Item, queryFirst } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
+import { DeviceRules, deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
   clockTag,
   type DeviceSettings,
   deviceClockKey,
   deviceSettings,
+  isBatch,
   leaseLost,
   leaseMilliseconds,
   QueueItem,
@@ -38,6 +40,8 @@ export interface QueuePage {
   readonly items: readonly QueueItem[];
   /** The device’s clock; undefined where no device has taken a batch yet. */
   readonly clock: number | undefined;
+  readonly rules: DeviceRules;
+  /** What the operator sets, otherwise what the device has announced. */
   readonly settings: DeviceSettings;
   readonly isAnnounced: boolean;
 }
@@ -48,6 +52,7 @@ export interface QueueFront {
   readonly keys: readonly string[];
   /** Whether a machine has announced itself as this device. */
   readonly isAnnounced: boolean;
+  readonly rules: DeviceRules;
 }
 
 export interface QueueOptions {
@@ -63,11 +68,12 @@ export function workQueue(
   return {
     /**
      * The device's batches in their order, page by page, strongly consistent: 2 read units for 25,
-     * 1 for an empty queue.
+     * 1 for an empty queue; 1 more for each 4 KB of windows.
      */
     async *pages(deviceType: string): AsyncGenerator<QueuePage> {
       let start: Item | undefined;
       let clock: Item | undefined;
+      let rules: DeviceRules | undefined;
       do {
         const { Items = [], LastEvaluatedKey } = await translateErrors(
           client.send(
@@ -76,16 +82,18 @@ export function workQueue(
               KeyConditionExpression: 'device_type = :type',
               ExpressionAttributeValues: { ':type': deviceType },
               ConsistentRead: true,
-              // The first page holds the clock besides.
-              Limit: maxBatchesInPage + (start === undefined ? 1 : 0),
+              // The first page holds the clock and the rules besides.
+              Limit: maxBatchesInPage + (start === undefined ? 2 : 0),
               ...(start !== undefined && { ExclusiveStartKey: start }),
             }),
           ),
         );
         clock ??= Items.find(({ key }) => key === deviceClockKey);
-        const items = Items.filter((item) => item !== clock).map((item) => storedRow(QueueItem, item));
+        rules ??= deviceRules(Items.find(({ key }) => key === deviceRulesKey));
+        const items = Items.filter(isBatch).map((item) => storedRow(QueueItem, item));
         const tag = clock?.tag === undefined ? undefined : clockTag(clock);
-        yield { items, clock: tag, settings: deviceSettings(clock), isAnnounced: clock?.announced === true };
+        const settings = { ...deviceSettings(clock), ...deviceSettings(rules) };
+        yield { items, clock: tag, rules, settings, isAnnounced: clock?.announced === true };
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
@@ -135,6 +143,18 @@ export function workQueue(
       const found = await getItem(client, { table: DeviceQueue, key: keyOf(lease), consistent: true });
       if (found === undefined) return undefined;
       return requireCurrent(storedRow(QueueItem, found), lease);
+    },
+
+    /** Whether the batch has left the queue, or waits there as the lease left it. 1 read unit. */
+    async wasGivenUp(lease: LeaseReference): Promise<boolean> {
+      const item = await getItem(client, { table: DeviceQueue, key: keyOf(lease), consistent: true });
+      return item === undefined || (item.fence === lease.fence + 1 && item.lease_until === 0);
+    },
+
+    /** What the operator has set for the device. Strongly consistent: 1 read unit for each 4 KB. */
+    async rules(deviceType: string): Promise<DeviceRules> {
+      const key = { device_type: deviceType, key: deviceRulesKey };
+      return deviceRules(await getItem(client, { table: DeviceQueue, key, consistent: true }));
     },
 
     /**
@@ -200,16 +220,17 @@ export function workQueue(
      */
     async front(deviceType: string): Promise<QueueFront> {
       const read = { table: DeviceQueue, partition: { device_type: deviceType }, sortKey: 'key' } as const;
-      const attributes = ['key', 'announced'];
-      // The first item is the clock, where there is one.
+      const attributes = ['key', 'announced', ...Object.keys(DeviceRules.shape)];
+      // The first items are the clock and the rules, where there are any.
       const items = await queryFirst(
         client,
         { ...read, range: 'all', consistent: false, attributes },
-        maxCountedBatches + 2,
+        maxCountedBatches + 3,
       );
       return {
-        keys: items.map(({ key }) => key as string).filter((key) => key !== deviceClockKey),
+        keys: items.filter(isBatch).map(({ key }) => key as string),
         isAnnounced: items.some(({ announced }) => announced === true),
+        rules: deviceRules(items.find(({ key }) => key === deviceRulesKey)),
       };
     },
   };

@@ -1,4 +1,4 @@
-import { claimAgainSeconds, claimBatch } from '../../data/claim-batch.ts';
+import { claimBatch } from '../../data/claim-batch.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -16,6 +16,6 @@ const claim = claimBatch(
 export const handler = endpoint(routes.claimBatch, operation, async ({ path, body }) => {
   addToRequestLog({ worker: body.worker });
   const claimed = await claim(path.device_type, body.worker);
-  if (claimed === undefined) return { ...success(null), headers: { 'Retry-After': String(claimAgainSeconds) } };
+  if ('retry_after' in claimed) return { ...success(null), headers: { 'Retry-After': String(claimed.retry_after) } };
   return claimed.job.sequence === null ? success(claimed) : firstThatFits(claimed, withoutBatchSequence(claimed));
 });

@@ -1,0 +1,77 @@
+/**
+ * What an operator sets for a device. It is an item of the device's queue, so a claim has read it,
+ * and the row of the device says the same.
+ */
+
+import * as z from 'zod/mini';
+import { DeviceMode, MaintenanceWindow } from '../../schemas/device.ts';
+import { Count, NullableText } from '../../schemas/values.ts';
+import { fromMilliseconds } from '../../timestamp.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+
+export const DeviceRules = z.object({
+  /** Higher with each change: about the milliseconds since 1970. 0: an operator has set nothing. */
+  rev: Count,
+  mode: DeviceMode,
+  /** Why it is not OPEN. */
+  reason: NullableText,
+  /** By their time; they do not overlap. */
+  windows: z.array(MaintenanceWindow),
+  max_job_seconds: z.exactOptional(Count),
+  idle_seconds: z.exactOptional(Count),
+  max_batch_seconds: z.exactOptional(Count),
+});
+export type DeviceRules = z.infer<typeof DeviceRules>;
+
+/** The rules of a device for which an operator has set nothing. */
+export const openRules: DeviceRules = { rev: 0, mode: 'OPEN', reason: null, windows: [] };
+
+/** Its key sorts between the clock's and those of batches, so one read brings all of them. */
+export const deviceRulesKey = '!device';
+
+export function deviceRules(item: Readonly<Record<string, unknown>> | undefined): DeviceRules {
+  return item === undefined ? openRules : storedRow(DeviceRules, item);
+}
+
+/** What keeps a device from new work, and until when if that is known. */
+export interface Rest {
+  readonly mode: Exclude<DeviceMode, 'OPEN'>;
+  readonly reason: string | null;
+  /** The end of the window. */
+  readonly until: string | null;
+}
+
+/**
+ * What keeps the device from new work at this time, in milliseconds since 1970; undefined where
+ * nothing does. A window begins at its start, and is over at its end.
+ */
+export function restAt({ mode, reason, windows }: DeviceRules, now: number): Rest | undefined {
+  const time = fromMilliseconds(now);
+  const window = windows.find(({ starts_at, ends_at }) => starts_at <= time && time < ends_at);
+  if (window !== undefined && (mode === 'OPEN' || mode === 'DRAINING')) {
+    return { mode: 'PAUSED', reason: window.reason, until: window.ends_at };
+  }
+  return mode === 'OPEN' ? undefined : { mode, reason, until: null };
+}
+
+/** Whether a batch that a worker has goes on with its next job. */
+export function goesOn(rest: Rest | undefined): boolean {
+  return rest === undefined || rest.mode === 'DRAINING';
+}
+
+/** Whether the device takes no batches of users. */
+export function isClosed({ mode }: Pick<DeviceRules, 'mode'>): boolean {
+  return mode === 'CLOSED' || mode === 'RETIRED';
+}
+
+const restWords: Readonly<Record<Rest['mode'], string>> = {
+  DRAINING: 'takes no further batches',
+  PAUSED: 'is paused',
+  CLOSED: 'is closed',
+  RETIRED: 'is retired',
+};
+
+/** The sentence for users. */
+export function describeRest(deviceType: string, { mode, reason, until }: Rest): string {
+  return `${deviceType} ${restWords[mode]}${until === null ? '' : ` until ${until}`}: ${reason}`;
+}
