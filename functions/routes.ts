@@ -86,7 +86,8 @@ const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['DeleteItem'],
+  DeviceQueue: ['GetItem', 'DeleteItem'],
+  Usage: ['UpdateItem'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -96,6 +97,8 @@ const lifecycleEvents = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+  Usage: ['UpdateItem'],
+  Results: ['GetObject'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -108,7 +111,7 @@ const releases = {
 } as const;
 
 /** For functions that start and end jobs under a lease. */
-const runs = { ...releases, Sequences: ['GetItem'] } as const;
+const runs = { ...releases, Sequences: ['GetItem'], Usage: ['UpdateItem'] } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
@@ -191,6 +194,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['DeleteItem'],
+      Usage: ['UpdateItem'],
     },
   },
   setTags: {
@@ -209,7 +213,8 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
-      DeviceQueue: ['DeleteItem'],
+      DeviceQueue: ['GetItem', 'DeleteItem'],
+      Usage: ['UpdateItem'],
     },
   },
   cancelBatch: {
@@ -252,7 +257,8 @@ export const routes = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['DeleteItem'],
+      DeviceQueue: ['GetItem', 'DeleteItem'],
+      Usage: ['UpdateItem'],
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -469,6 +475,7 @@ export const otherFunctions = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+      Usage: ['UpdateItem'],
       Recovery: ['SendMessage'],
       'Recovery/dead_letters': ['SendMessage'],
     },
