@@ -69,9 +69,9 @@ const project = (name: string, options: object = {}) => ({
 
 export default defineConfig({
   test: {
-    // Most files wait for DynamoDB Local or for another process: one more than there are
-    // processors keeps every one busy.
-    maxWorkers: availableParallelism() + 1,
+    // Most files wait for DynamoDB Local or for another process: two more than there are
+    // processors keep every one busy.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Importing takes longer than testing: files share what they import.

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import type { StackDescription } from '../../infra/local/greeting.ts';
+import { deep } from '../support/depth.ts';
 import { fetchPatiently, hang } from '../support/patience.ts';
 import { seed } from '../support/seed.ts';
 import { kill, type StackCommand, startCommand } from '../support/stack-command.ts';
@@ -16,7 +17,7 @@ const repairScript = join(import.meta.dirname, '../../infra/repair/repair.ts');
 /** Numbers of jobs: some fit into one transaction, others take several. */
 const jobCounts = [0, 1, 5, 110, 40];
 const writers = 4;
-const crashes = 2;
+const crashes = deep ? 3 : 1;
 /** Batches with a webhook that are canceled just before each crash, and the jobs of each. */
 const canceledBatches = 4;
 const canceledJobs = 5;
