@@ -18,6 +18,10 @@ export const reasons = {
   batch_open: { status: 409, meaning: 'The batch is open: close it first.' },
   batch_closed: { status: 409, meaning: 'The batch is closed: it takes no more jobs.' },
   batch_ended: { status: 409, meaning: 'The batch has ended or was canceled.' },
+  batch_not_waiting: {
+    status: 409,
+    meaning: 'The batch does not wait in a queue: a device has it, or it never entered one.',
+  },
   job_ended: { status: 409, meaning: 'The job has ended in another way.' },
   job_not_leased: { status: 409, meaning: 'The job is not the one that runs under this lease.' },
   lease_lost: { status: 409, meaning: 'Another worker has the batch, it waits again, or it has left the queue.' },

@@ -86,8 +86,7 @@ const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['GetItem', 'DeleteItem'],
-  Usage: ['UpdateItem'],
+  DeviceQueue: ['DeleteItem'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -97,8 +96,6 @@ const lifecycleEvents = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
-  Usage: ['UpdateItem'],
-  Results: ['GetObject'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -111,7 +108,7 @@ const releases = {
 } as const;
 
 /** For functions that start and end jobs under a lease. */
-const runs = { ...releases, Sequences: ['GetItem'], Usage: ['UpdateItem'] } as const;
+const runs = { ...releases, Sequences: ['GetItem'] } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
@@ -194,7 +191,6 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['DeleteItem'],
-      Usage: ['UpdateItem'],
     },
   },
   setTags: {
@@ -213,8 +209,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
-      DeviceQueue: ['GetItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
+      DeviceQueue: ['DeleteItem'],
     },
   },
   cancelBatch: {
@@ -248,6 +243,26 @@ export const routes = {
     uses: cancellations,
     timeoutSeconds: 28,
   },
+  cancelBatchOfUser: {
+    method: 'PATCH',
+    path: '/api/v1/users/{user_id}/batches/{batch_id}/cancel',
+    rate: 'seldom',
+    entry: 'endpoints/batches/cancel-batch-of-user',
+    uses: { ...cancellations, Audit: ['PutItem'] },
+    timeoutSeconds: 28,
+  },
+  setBatchPriority: {
+    method: 'PATCH',
+    path: '/api/v1/users/{user_id}/batches/{batch_id}/priority',
+    rate: 'seldom',
+    entry: 'endpoints/batches/set-batch-priority',
+    uses: {
+      Batches: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
+      Columns: columnWrites,
+      DeviceQueue: ['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      Audit: ['PutItem'],
+    },
+  },
   cancelJobs: {
     method: 'PATCH',
     path: '/api/v2/batches/{batch_id}/cancel/jobs',
@@ -257,8 +272,7 @@ export const routes = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['GetItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
+      DeviceQueue: ['DeleteItem'],
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -475,7 +489,6 @@ export const otherFunctions = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
       Recovery: ['SendMessage'],
       'Recovery/dead_letters': ['SendMessage'],
     },

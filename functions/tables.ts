@@ -219,6 +219,8 @@ export const tables = {
       'cancelJobs',
       'cancelBatch',
       'cancelBatches',
+      'cancelBatchOfUser',
+      'setBatchPriority',
       'applyEvents',
       'applyWaitingEvents',
       'recoverBatches',
@@ -246,7 +248,7 @@ export const tables = {
   Audit: {
     environmentVariable: 'AUDIT_TABLE',
     partition: 'operator',
-    usedBy: ['putLimits', 'deleteLimits'],
+    usedBy: ['cancelBatchOfUser', 'setBatchPriority', 'listAudit', 'putLimits', 'deleteLimits'],
     partitionKey: 'month',
     sortKey: 'key',
     keyTypes: { month: 'S', key: 'S' },
@@ -261,31 +263,6 @@ export const tables = {
     partitionKey: 'part',
     sortKey: 'subject',
     keyTypes: { part: 'S', subject: 'S' },
-    indexes: {},
-  },
-  /**
-   * What was used on each day, by user, project and device: under the month, keyed by the user
-   * first (lifecycle/usage.ts). No function lists the usage of others, except for operators.
-   */
-  Usage: {
-    environmentVariable: 'USAGE_TABLE',
-    partition: 'operator',
-    usedBy: [
-      'cancelJob',
-      'cancelJobs',
-      'cancelBatch',
-      'cancelBatches',
-      'closeBatch',
-      'applyEvents',
-      'applyWaitingEvents',
-      'recoverBatches',
-      'claimBatch',
-      'reportJob',
-      'nextJob',
-    ],
-    partitionKey: 'month',
-    sortKey: 'key',
-    keyTypes: { month: 'S', key: 'S' },
     indexes: {},
   },
 } as const satisfies Record<string, TableDescription>;

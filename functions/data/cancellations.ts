@@ -11,7 +11,13 @@ import { fromMilliseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { jobOf, listJobIds } from './jobs.ts';
-import { cancelBatchChanges, cancelJobChange, cancelJobsChanges, endedOtherwise } from './lifecycle/cancel.ts';
+import {
+  type Cancellation,
+  cancelBatchChanges,
+  cancelJobChange,
+  cancelJobsChanges,
+  endedOtherwise,
+} from './lifecycle/cancel.ts';
 import type { CommitContext } from './lifecycle/commit-changes.ts';
 import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { changesOfCall, endOfCall } from './lifecycle/pending-calls.ts';
@@ -23,7 +29,7 @@ import { selectJobs } from './selected-jobs.ts';
  * and the batch itself become CANCELED. A batch that is canceled already stays as it is. If one
  * transaction does not hold it all, the first closes the batch and marks it `canceling`. If the
  * call dies on its way, or its time is over between two transactions, the same call again
- * completes it.
+ * completes it. An operator’s act says why, and is audited with the first transaction.
  *
  * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; Unfinished.
  *
@@ -34,17 +40,21 @@ export function cancelBatch(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
   options: LifecycleOptions = {},
-): (userId: string, batchId: string, time?: Pick<CommitContext, 'pace' | 'hasTime'>) => Promise<BatchRow> {
+): (
+  userId: string,
+  batchId: string,
+  how?: Pick<CommitContext, 'pace' | 'hasTime'> & Pick<Cancellation, 'act'>,
+) => Promise<BatchRow> {
   const context = writeContext(client, tables, options);
   const { lists, now } = context;
   const jobIdsOf = listJobIds(client, tables, lists);
-  return async (userId, batchId, time) => {
+  return async (userId, batchId, { act, ...time } = {}) => {
     const { batches } = await commitTask(
       { ...context, ...time, userId },
       {
         changes: async () => {
           const jobIds = await jobIdsOf(userId, batchId);
-          return cancelBatchChanges({ lists, batchId, jobIds, now: fromMilliseconds(now()) });
+          return cancelBatchChanges({ lists, batchId, jobIds, now: fromMilliseconds(now()), act });
         },
         beforeMultiTransaction: () => options.beforeMultiTransaction?.(userId, batchId),
       },

@@ -74,11 +74,8 @@ export const BatchRow = z.extend(BatchProjection, {
    * are canceled.
    */
   canceling: z.exactOptional(z.literal(true)),
-  /**
-   * While it is being canceled: the job that a device ran, by its place, and for how many
-   * microseconds.
-   */
-  ran: z.exactOptional(z.strictObject({ place: Count, device_us: Count })),
+  /** While it is being canceled by an operator: the `errors` of the jobs that are canceled. */
+  cancel_reason: z.exactOptional(z.string()),
   /**
    * Its key in the queue of its device; null while it is not there. Absent where no worker may take
    * it: it was made by an event, or before there were queues.
@@ -123,7 +120,8 @@ const fields = {
   updated_at: 'When the batch last changed.',
   start_datetime: 'When the batch started, as the emulator or QPU reported.',
   end_datetime: 'When the batch finished, failed or was canceled; null until then.',
-  device_status: 'The status that the device reported last, or what it has waited for in vain.',
+  device_status:
+    'The status that the device reported last, what it has waited for in vain, or what an operator did to the batch, and why.',
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',

@@ -53,12 +53,10 @@ const rowsOf = (userId: string) => world(userId, { batches: 20, jobs: 20, seed: 
 const cases = routesWithToken
   .filter((route) => !routeCases[route].readsNoUser)
   .flatMap((route) =>
-    Object.entries(routeCases[route].ways(rowsOf(''))).map(([name, request]) => ({
-      name,
-      route,
-      request,
-      userId: `fault-user-of-${name.replaceAll(' ', '-')}`,
-    })),
+    Object.keys(routeCases[route].ways(rowsOf(''))).map((name) => {
+      const userId = `fault-user-of-${name.replaceAll(' ', '-')}`;
+      return { name, route, request: routeCases[route].ways(rowsOf(userId))[name]!, userId };
+    }),
   );
 type Case = (typeof cases)[number];
 

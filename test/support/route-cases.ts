@@ -89,6 +89,14 @@ const callsOfLists: readonly UserRequest[] = [
 ].map((query) => ({ query }));
 
 export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
+  setBatchPriority: {
+    // It must wait, and no row that is loaded does. First of all: the others end what waits.
+    ways: () => ({}),
+    callsWithoutHeads: (own) => [ofOperator(own, own.batches[2]!.id, newPriority)],
+    foreign: () => ({}),
+    anything: (own) =>
+      anyActOn({ ...own, batches: own.batches.filter(({ status }) => status === 'PENDING') }, newPriority),
+  },
   listBatches: {
     ways: ({ batches: [first, second] }) => ({
       'the newest batches': { query: 'limit=20' },
@@ -347,6 +355,14 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .oneof(hostileText, fc.json(), fc.record({ batch_ids: fc.array(anyId(own.batches), { maxLength: 3 }) }))
         .map((body) => ({ body })),
   },
+  cancelBatchOfUser: {
+    ways: (own) => ({
+      'a batch that an operator cancels': ofOperator(own, batchWithFewJobs(own), { reason: 'why' }),
+    }),
+    callsWithoutHeads: (own) => [ofOperator(own, own.batches[1]!.id, { reason: 'why' })],
+    foreign: () => ({}),
+    anything: (own) => anyActOn(own, { reason: 'why' }),
+  },
   cancelJobs: {
     ways: ({ batches: [batch] }) => ({
       'jobs of a batch that are canceled': { path: { batch_id: batch!.id }, query: 'min_runs=1' },
@@ -423,6 +439,26 @@ const anySubject = fc
     ),
   )
   .map(ofSubject);
+
+const newPriority = { queue_priority: 'CRITICAL', reason: 'why' };
+
+/** What an operator asks for about a batch of this user. */
+function ofOperator({ batches: [batch] }: Belongings, batch_id: string, body: unknown): UserRequest {
+  return { scope: 'operator', path: { user_id: batch!.user_id, batch_id }, body };
+}
+
+function anyActOn(own: Belongings, right: Readonly<Record<string, unknown>>): fc.Arbitrary<UserRequest> {
+  const ids = own.batches.map(({ id }) => id);
+  const mostly = <Value>(usual: fc.Arbitrary<Value>, other: fc.Arbitrary<Value>) =>
+    fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: other });
+  return fc
+    .record({
+      user_id: mostly(fc.constant(own.batches[0]!.user_id), hostileText),
+      batch_id: mostly(fc.constantFrom(...ids), anyId([])),
+      request: mostly(fc.constant({ body: right } as UserRequest), anyBody(right)),
+    })
+    .map(({ request, ...path }) => ({ scope: 'operator', path, ...request }));
+}
 
 /** What a device sends with every request. */
 const device = { scope: 'device:*', path: { device_type: 'FRESNEL' } };
@@ -531,7 +567,8 @@ function anyBatch({ batches }: Belongings): fc.Arbitrary<UserRequest> {
 }
 
 function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {
-  return fc.oneof(hostileText, fc.uuid(), fc.constantFrom(...rows.map(({ id }) => id)));
+  const strange = [hostileText, fc.uuid()];
+  return fc.oneof(...strange, ...(rows.length === 0 ? [] : [fc.constantFrom(...rows.map(({ id }) => id))]));
 }
 
 /** What a user posts to create a batch. */

@@ -13,7 +13,6 @@ import type { LifecycleTables } from './transaction.ts';
 export interface LifecycleOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  readonly shotsOf?: CommitContext['shotsOf'];
   /** Tests write lists of other descriptions. */
   readonly lists?: OwnerLists | undefined;
   /** Makes the pace of a call. By default, it is that of a request. */
@@ -32,9 +31,9 @@ export interface LifecycleOptions {
 export function writeContext(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, lists = ownerLists, newPace = () => new WritePace(), shotsOf }: LifecycleOptions = {},
+  { now = Date.now, lists = ownerLists, newPace = () => new WritePace() }: LifecycleOptions = {},
 ): Omit<CommitContext, 'userId'> & { readonly newPace: () => WritePace } {
-  return { client, tables, lists, now, newPace, shotsOf };
+  return { client, tables, lists, now, newPace };
 }
 
 /** Changes that follow each other; or a function that plans them from what is stored now. */

@@ -56,12 +56,18 @@ function userClockKey(deviceType: string): string {
 
 /**
  * What the draft does with the batch's place: it enters the queue, leaves it, gets further jobs in
- * it, or goes behind the others.
+ * it, goes behind the others, or enters anew.
  */
-function moveOf({ stored, lease }: Draft, row: BatchRow): 'enters' | 'leaves' | 'grows' | 'goes behind' | undefined {
+function moveOf(
+  { stored, lease }: Draft,
+  row: BatchRow,
+): 'enters' | 'leaves' | 'grows' | 'goes behind' | 'enters anew' | undefined {
   const isInQueue = typeof row.queue_key === 'string';
   if (isInQueue !== isClaimable(row)) return isInQueue ? 'leaves' : 'enters';
-  if (lease?.goesBehind && lease.item.key === row.queue_key) return 'goes behind';
+  if (lease?.item.key === row.queue_key) {
+    if (lease?.goesBehind) return 'goes behind';
+    if (lease?.entersAnew) return 'enters anew';
+  }
   return isInQueue && addedJobs(stored, row) > 0 ? 'grows' : undefined;
 }
 
@@ -150,11 +156,12 @@ export function queueChanges(
       const Delete = { TableName, Key: { device_type, key: queue_key } };
       writes.push({ Delete: isLeased ? { ...Delete, ...isCurrent(lease) } : Delete });
     };
-    if (move === 'leaves') {
+    if (move === 'leaves' || move === 'enters anew') {
       remove();
-      const giveBack = (user: UserClock, charge: TimeRange) => withdrawWork(user, priority, charge);
+      const { queue_priority: charged } = draft.stored.batches.get(row.id) ?? row;
+      const giveBack = (user: UserClock, charge: TimeRange) => withdrawWork(user, charged, charge);
       if (queue_charges) userClocks.set(device_type, queue_charges.reduceRight(giveBack, clocksOf(row).user));
-      return { ...rest, queue_key: null };
+      if (move === 'leaves') return { ...rest, queue_key: null };
     }
     const put = (tag: number, part?: Partial<QueueItem>) => {
       const item = { ...newItem(row, tag), ...part };
@@ -162,7 +169,8 @@ export function queueChanges(
       return item.key;
     };
     // A batch that has a key gets a later one.
-    const notBefore = typeof queue_key === 'string' ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
+    const isLater = typeof queue_key === 'string' && move !== 'enters anew';
+    const notBefore = isLater ? placeOfKey(queue_key).tag + tagSteps[priority] : 0;
     if (move === 'goes behind' && lease !== undefined) {
       remove();
       const { device, user } = clocksOf(row);
@@ -171,12 +179,16 @@ export function queueChanges(
       const tag = Math.max(device, notBefore, workEnd(user, priority));
       return { ...row, queue_key: put(tag, { fence, place, losses, unseen_losses }) };
     }
-    const jobs = move === 'enters' ? countRunnable(row.jobs_count_per_status) : addedJobs(draft.stored, row);
+    const jobs = move === 'grows' ? addedJobs(draft.stored, row) : countRunnable(row.jobs_count_per_status);
     const { tag, charge, user } = placeWork(clocksOf(row), { priority, jobs: Math.max(1, jobs), notBefore });
     userClocks.set(device_type, user);
     // What a device has, or had once, keeps its place.
     if (move === 'grows' && queue_charges === undefined) return row;
     if (move === 'grows') remove();
+    if (move === 'enters anew' && lease !== undefined) {
+      const { key, fence, ...kept } = lease.item;
+      return { ...row, queue_key: put(tag, kept), queue_charges: [charge] };
+    }
     return { ...row, queue_key: put(tag), queue_charges: withCharge(queue_charges ?? [], charge) };
   });
   for (const [deviceType, after] of userClocks) {
@@ -210,7 +222,7 @@ function writeUserClock(
 }
 
 function updateLease(TableName: string, update: LeaseUpdate): Write {
-  const { item, goesBehind, rests, ...lease } = update;
+  const { item, goesBehind, entersAnew, rests, ...lease } = update;
   const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
   const { assignments, values } = assign(lease);
   const removed = (['idle_since', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
@@ -250,7 +262,7 @@ function isCurrent({ item, put_back }: LeaseUpdate) {
   };
 }
 
-export function requireQueue(name: string | undefined): string {
+function requireQueue(name: string | undefined): string {
   if (name === undefined) throw new RangeError('The name of the table of queues is not known.');
   return name;
 }

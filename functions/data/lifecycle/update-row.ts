@@ -28,7 +28,7 @@ export function statusMove<Status extends string>(
 
 /** What an update may set of a batch; `open: false` closes it, nothing opens it again. */
 export type BatchUpdate = Partial<
-  Pick<BatchRow, 'status' | 'tags' | 'start_datetime' | 'end_datetime' | 'device_status'>
+  Pick<BatchRow, 'status' | 'tags' | 'start_datetime' | 'end_datetime' | 'device_status' | 'queue_priority'>
 > & { open?: false };
 
 export type JobUpdate = Partial<

@@ -22,10 +22,8 @@ import {
   clockTag,
   type DeviceSettings,
   deviceClockKey,
-  deviceMicroseconds,
   deviceSettings,
   isBatch,
-  lastHeartbeat,
   leaseLost,
   leaseMilliseconds,
   QueueItem,
@@ -107,8 +105,7 @@ export function workQueue(
      */
     async take(item: QueueItem, worker: string, settings: DeviceSettings = {}): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
-      const { seen, put_back, job_since, ...rest } = item;
-      const job_spent = deviceMicroseconds({}, item, lastHeartbeat(item)) / 1_000;
+      const { seen, put_back, ...rest } = item;
       const changes = {
         ...settings,
         held_since: now(),
@@ -116,14 +113,13 @@ export function workQueue(
         lease_until: now() + leaseMilliseconds,
         losses: item.losses + (isLost && seen ? 1 : 0),
         unseen_losses: item.unseen_losses + (isLost && !seen ? 1 : 0),
-        ...(job_spent > 0 && { job_spent }),
         worker,
         claim_id: randomUUID(),
       };
       const taken = { ...rest, ...changes };
       const { assignments, values } = assign(changes);
       const outcome = await update(item, {
-        UpdateExpression: `SET ${assignments} REMOVE seen, put_back, job_since`,
+        UpdateExpression: `SET ${assignments} REMOVE seen, put_back`,
         ConditionExpression: 'fence = :current AND lease_until <= :held_since',
         ExpressionAttributeValues: { ...values, ':current': item.fence },
       }).catch((error: unknown) => {

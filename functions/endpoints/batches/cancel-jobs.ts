@@ -10,7 +10,7 @@ import { routes } from '../../routes.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
+const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
   requireRoom,
   beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteItemCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { type TableDescription, tables } from '../../../functions/tables.ts';
 import { call, expectAnswer } from '../../../infra/smoke/api-client.ts';
 import { deploy, outputsOf, stackName } from './deploy.ts';
 import type { EmulatedAws } from './emulated-aws.ts';
@@ -56,18 +57,18 @@ export async function rehearseRestore({ aws, user, folder, assemblyOf }: Rehears
 async function expectComplete(aws: EmulatedAws, restored: string) {
   const { TableNames } = await aws.run('dynamodb', 'list-tables');
   const names = (TableNames as string[]).filter((name) => name.endsWith(`-${restored}`));
-  equal(names.length, 8);
+  equal(names.length, Object.keys(tables).length);
   for (const name of names) {
+    const table = tables[/Storage(\w+)-/.exec(name)![1] as keyof typeof tables] as TableDescription;
     const { Table } = await aws.run('dynamodb', 'describe-table', '--table-name', name);
-    const isSource = /Storage(Batches|Jobs|Columns)-/.test(name);
-    equal(Table.StreamSpecification?.StreamEnabled ?? false, isSource, name);
+    equal(Table.StreamSpecification?.StreamEnabled ?? false, table.stream !== undefined, name);
     const { ContinuousBackupsDescription } = await aws.run(
       ...['dynamodb', 'describe-continuous-backups', '--table-name', name],
     );
     equal(ContinuousBackupsDescription.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus, 'ENABLED', name);
     const { TimeToLiveDescription } = await aws.run('dynamodb', 'describe-time-to-live', '--table-name', name);
-    const expires = /Storage(Columns|WebhookAttempts)-/.test(name);
-    equal(TimeToLiveDescription.TimeToLiveStatus, expires ? 'ENABLED' : 'DISABLED', name);
+    const expiry = table.timeToLive === undefined ? 'DISABLED' : 'ENABLED';
+    equal(TimeToLiveDescription.TimeToLiveStatus, expiry, name);
   }
 }
 

@@ -1,0 +1,18 @@
+import type { Operation } from '../../http/operation.ts';
+import { Batch } from '../../schemas/batch.ts';
+import { jsonBody } from '../../schemas/json-body.ts';
+import { BatchOfUserPath, CancelRequest } from '../../schemas/operator-act.ts';
+
+export const operation = {
+  tag: 'For operators',
+  summary: 'Cancel the batch of a user',
+  description: `Cancels as the owner's own call does. The \`errors\` of its unfinished jobs, and the \`device_status\` of the batch, say "An operator
+canceled the batch: REASON". A batch that is canceled, or being canceled, stays as it is, and keeps its reason: repeat the call after 429. The
+audit trail gets one row, with the first transaction.`,
+  operator: true,
+  path: BatchOfUserPath,
+  body: jsonBody(CancelRequest),
+  bodySchema: () => CancelRequest,
+  success: { status: 200, data: () => Batch },
+  errors: ['not_found', 'batch_ended', 'unfinished'],
+} satisfies Operation;

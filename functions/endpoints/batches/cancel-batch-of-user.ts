@@ -1,0 +1,18 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { messageSender } from '../../data/message-sender.ts';
+import { cancelBatchOfUser } from '../../data/operator-acts.ts';
+import { scheduleRecovery } from '../../data/recovery.ts';
+import { queueUrl, tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './cancel-batch-of-user.operation.ts';
+
+const tables = tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Audit');
+const cancel = cancelBatchOfUser(documentClient(), tables, {
+  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
+});
+
+export const handler = endpoint(routes.cancelBatchOfUser, operation, async ({ userId: operator, path, body }) =>
+  success(await cancel({ operator, userId: path.user_id, batchId: path.batch_id, reason: body.reason })),
+);

@@ -1,0 +1,20 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { setBatchPriority } from '../../data/operator-acts.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './set-batch-priority.operation.ts';
+
+// The change touches no job.
+const set = setBatchPriority(documentClient(), {
+  Jobs: '',
+  ...tableNames('Batches', 'Columns', 'DeviceQueue', 'Audit'),
+});
+
+export const handler = endpoint(
+  routes.setBatchPriority,
+  operation,
+  async ({ userId: operator, path, body: { queue_priority: priority, reason } }) =>
+    success(await set({ operator, userId: path.user_id, batchId: path.batch_id, priority, reason })),
+);

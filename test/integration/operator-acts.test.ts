@@ -1,0 +1,356 @@
+/** What operators do to the batches of users: whole answers, at random moments, after crashes. */
+
+import { randomUUID } from 'node:crypto';
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cancelBatchOfUser, setBatchPriority } from '../../functions/data/operator-acts.ts';
+import { recoverBatch } from '../../functions/data/recovery.ts';
+import type { RouteName } from '../../functions/routes.ts';
+import type { Batch } from '../../functions/schemas/batch.ts';
+import type { QueuePriority } from '../../functions/schemas/values.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { dyingClient } from '../support/dying-client.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandlers } from '../support/handlers.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
+import { startMessageSink } from '../support/message-sink.ts';
+import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+
+const { client, names } = await functionEnvironment();
+const sink = await startMessageSink();
+vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
+vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
+afterAll(() => sink.stop());
+const handlers = await loadHandlers([
+  'cancelBatchOfUser',
+  'setBatchPriority',
+  'getBatch',
+  'cancelBatch',
+  'listBatches',
+]);
+const stack = workerStack(client, names, {
+  get now() {
+    return Date.now();
+  },
+});
+
+let [user, device, operator] = ['', '', ''];
+beforeEach(() => {
+  ({ user, device } = newNames());
+  operator = `operator|${randomUUID()}`;
+});
+
+async function ask(route: RouteName & keyof typeof handlers, batch_id: string, body?: object, userId = operator) {
+  const request = { userId, scope: userId === operator ? 'operator' : '', path: { user_id: user, batch_id }, body };
+  const answer = await handlers[route](gatewayEvent(route, request), lambdaContext());
+  const { data } = expectDocumented(route, answer) as { data: Batch & { reason?: string } };
+  return { status: answer.statusCode, data };
+}
+const cancel = (id: string, reason = 'The trap is empty') => ask('cancelBatchOfUser', id, { reason });
+const prioritize = (id: string, queue_priority: QueuePriority, reason = 'The demonstration') =>
+  ask('setBatchPriority', id, { queue_priority, reason });
+
+/** What this test's operator did, oldest first. */
+async function acts() {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: names.Audit,
+      KeyConditionExpression: '#month = :month',
+      ExpressionAttributeNames: { '#month': 'month' },
+      ExpressionAttributeValues: { ':month': new Date().toISOString().slice(0, 7) },
+      ConsistentRead: true,
+    }),
+  );
+  return Items.filter((row) => row.operator === operator);
+}
+
+async function sound() {
+  expect(await recountOf(client, names, user)).toEqual([]);
+  return ownerRows(client, names, user);
+}
+
+/** The device's queue, and the user's clock for it. */
+async function queueAndClock() {
+  const [{ Items = [] }, columns] = await Promise.all([
+    client.send(
+      new QueryCommand({
+        TableName: names.DeviceQueue,
+        KeyConditionExpression: 'device_type = :type',
+        ExpressionAttributeValues: { ':type': device },
+        ConsistentRead: true,
+      }),
+    ),
+    itemsOfOwner(client, names.Columns, user),
+  ]);
+  return {
+    items: Items.filter(({ key }) => !key.startsWith('!')),
+    clock: columns.find(({ key }) => key === `work#${device}`)?.clocks,
+  };
+}
+
+const why = 'An operator canceled the batch: The trap is empty';
+
+describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
+  it.each([1, 150])('cancels as the owner would, says why, and is audited once: %i jobs', async (jobs) => {
+    const { id } = await stack.create(user, { device_type: device, jobs, open: true });
+    const { status, data } = await cancel(id);
+    expect(status).toBe(200);
+    expect(data).toMatchObject({ user_id: user, status: 'CANCELED', open: false, device_status: why });
+    const rows = await sound();
+    expect(rows.jobs.map((job) => [job.status, job.errors])).toEqual(Array(jobs).fill(['CANCELED', [why]]));
+    for (const flag of ['canceling', 'cancel_reason']) expect(rows.batches[0]).not.toHaveProperty(flag);
+    expect((await ask('getBatch', id, undefined, user)).data).toMatchObject({ device_status: why });
+    expect((await queueAndClock()).items).toEqual([]);
+    expect(await cancel(id, 'Another reason')).toEqual({ status, data });
+    expect(await sound()).toEqual(rows);
+    expect(await acts()).toEqual([
+      {
+        month: expect.any(String),
+        key: expect.any(String),
+        at: expect.stringMatching(/Z$/),
+        expires_at: expect.any(Number),
+        operator,
+        action: 'batch.cancel',
+        target: { user_id: user, batch_id: id, device_type: device },
+        reason: 'The trap is empty',
+        before: expect.objectContaining({ status: 'PENDING', open: true, device_status: null }),
+        after: expect.objectContaining({ status: 'CANCELED', open: false, device_status: why }),
+      },
+    ]);
+  });
+
+  it('stops the worker that has the batch, and keeps the jobs that have ended', async () => {
+    const { id, jobs } = await stack.create(user, { device_type: device, jobs: 3 });
+    const lease = leaseFrom((await stack.claim(device, 'worker'))!);
+    await stack.report(lease, jobs![0]!.id);
+    expect((await cancel(id)).status).toBe(200);
+    expect(await stack.heartbeat(lease, jobs![1]!.id)).toMatchObject({ cancel: true });
+    const rows = await sound();
+    expect(rows.jobs.map((job) => [job.status, job.errors])).toEqual([
+      ['DONE', null],
+      ['CANCELED', [why]],
+      ['CANCELED', [why]],
+    ]);
+  });
+
+  it('refuses a batch that has ended otherwise, one that is not this user’s, and no reason', async () => {
+    const { id, jobs } = await stack.create(user, { device_type: device });
+    await stack.report(leaseFrom((await stack.claim(device, 'worker'))!), jobs![0]!.id);
+    const rows = await sound();
+    expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
+    expect((await cancel(randomUUID())).status).toBe(404);
+    for (const body of [{}, { reason: '' }, { reason: 'x'.repeat(513) }, { reason: null }])
+      expect((await ask('cancelBatchOfUser', id, body)).status).toBe(422);
+    const [owner] = [user];
+    user = `${user} `;
+    expect((await cancel(id)).status).toBe(404);
+    user = owner;
+    expect(await sound()).toEqual(rows);
+    expect(await acts()).toEqual([]);
+  });
+
+  it('gives no reason to what the owner is canceling, and none of its own to what it did not begin', async () => {
+    const { id } = await stack.create(user, { device_type: device, jobs: 100 });
+    await stack.cancel(user, id);
+    expect(await cancel(id)).toMatchObject({ status: 200, data: { status: 'CANCELED', device_status: null } });
+    expect(await acts()).toEqual([]);
+  });
+
+  it('is completed with its reason and audited once, wherever it dies, by a repetition or the recovery', async () => {
+    const request = (userId: string, batchId: string) => ({ operator, userId, batchId, reason: 'The trap is empty' });
+    let audited = 0;
+    for (let most = 0, finished = false; !finished; most++) {
+      ({ user } = newNames());
+      const { id } = await stack.create(user, { device_type: device, jobs: 150 });
+      const dying = dyingClient(client, most).client;
+      const outcome = await cancelBatchOfUser(dying, names)(request(user, id)).catch((error: Error) => error);
+      finished = !(outcome instanceof Error);
+      const begun = (await ownerRows(client, names, user)).batches[0]?.open === false && most > 0;
+      const recover = recoverBatch(client, names);
+      if (most % 2 === 0) await cancelBatchOfUser(client, names)(request(user, id));
+      else
+        expect(await recover({ user_id: user, batch_id: id })).toBe(
+          finished ? 'finished' : begun ? 'canceled' : 'finished',
+        );
+      const rows = await sound();
+      const isCanceled = most % 2 === 0 || begun || finished;
+      if (isCanceled) {
+        audited++;
+        expect(rows.batches).toMatchObject([{ status: 'CANCELED', device_status: why }]);
+        expect(new Set(rows.jobs.map(({ errors }) => String(errors)))).toEqual(new Set([why]));
+      }
+      expect((await acts()).length, `after ${most}`).toBe(audited);
+    }
+    expect(audited).toBeGreaterThan(2);
+  });
+});
+
+describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
+  /** Creates the batches of these priorities and jobs, and returns their ids. */
+  async function createAll(wanted: readonly (readonly [QueuePriority, number])[]) {
+    const ids: string[] = [];
+    for (const [priority, jobs] of wanted)
+      ids.push((await stack.create(user, { device_type: device, priority, jobs })).id);
+    return ids;
+  }
+  const tags = async () => (await queueAndClock()).items.map(({ key }) => key.split('.').slice(0, 2).join('.'));
+
+  it.each<[QueuePriority, QueuePriority]>([
+    ['LOW', 'CRITICAL'],
+    ['LOW', 'HIGH'],
+    ['HIGH', 'FREE'],
+    ['MEDIUM', 'LOW'],
+  ])('places the last batch, which was %s, where one of %s would be, and its user’s clock too', async (from, to) => {
+    const others = [
+      ['LOW', 3],
+      ['HIGH', 2],
+      ['MEDIUM', 1],
+    ] as const;
+    await createAll([...others, [to, 4]]);
+    const [wantedTags, { clock: wanted }] = [await tags(), await queueAndClock()];
+    ({ user, device } = newNames());
+    const ids = await createAll([...others, [from, 4]]);
+    const { status, data } = await prioritize(ids[3]!, to);
+    const text = `An operator set the priority to ${to}: The demonstration`;
+    expect([status, data]).toMatchObject([200, { queue_priority: to, status: 'PENDING', device_status: text }]);
+    expect(await tags()).toEqual(wantedTags);
+    const { clock } = await queueAndClock();
+    const ends = (clocks: Record<string, { end: number }>) =>
+      Object.fromEntries(
+        Object.entries(clocks)
+          .filter(([, { end }]) => end > 0)
+          .map(([name, { end }]) => [name, end]),
+      );
+    expect(ends(clock)).toEqual(ends(wanted));
+    expect((await ask('getBatch', ids[3]!, undefined, user)).data).toMatchObject({
+      queue_priority: to,
+      device_status: text,
+    });
+    await sound();
+    expect(await acts()).toMatchObject([
+      {
+        action: 'batch.priority',
+        target: { user_id: user, batch_id: ids[3], device_type: device },
+        reason: 'The demonstration',
+        before: { queue_priority: from, device_status: null },
+        after: { queue_priority: to, device_status: text },
+      },
+    ]);
+  });
+
+  it('changes nothing where the batch has this priority, and gives all back when it is canceled then', async () => {
+    const [, second] = await createAll([
+      ['LOW', 2],
+      ['LOW', 3],
+      ['LOW', 1],
+    ]);
+    const { data } = await prioritize(second!, 'HIGH');
+    const before = [await sound(), await queueAndClock()];
+    expect((await prioritize(second!, 'HIGH', 'Again')).data).toEqual(data);
+    expect([await sound(), await queueAndClock()]).toEqual(before);
+    expect(await acts()).toHaveLength(1);
+    await stack.cancel(user, second!);
+    const { clock, items } = await queueAndClock();
+    expect([clock.HIGH.end, clock.LOW.withdrawn.length, items.length]).toEqual([0, 1, 2]);
+    await sound();
+  });
+
+  it('lets a batch go first, refuses it once a device has it, and takes it again when it is given up', async () => {
+    const others = [newNames().user, newNames().user];
+    const wanted = { device_type: device, priority: 'LOW', jobs: 2 } as const;
+    const ids: string[] = [];
+    for (const each of [...others, user]) ids.push((await stack.create(each, wanted)).id);
+    await prioritize(ids[2]!, 'CRITICAL');
+    const claim = (await stack.claim(device, 'worker'))!;
+    expect(claim.batch).toMatchObject({ id: ids[2] });
+    expect(await prioritize(ids[2]!, 'LOW')).toMatchObject({ status: 409, data: { reason: 'batch_not_waiting' } });
+    expect(await prioritize(ids[2]!, 'CRITICAL')).toMatchObject({ status: 409 });
+    await stack.release(leaseFrom(claim));
+    expect(await prioritize(ids[2]!, 'FREE')).toMatchObject({ status: 200, data: { queue_priority: 'FREE' } });
+    await sound();
+    const order: string[] = [];
+    for (let n = 0; n < 3; n++) order.push((await stack.claim(device, `worker ${n}`))!.batch.id);
+    expect(order).toEqual([ids[0], ids[1], ids[2]]);
+    expect(await acts()).toHaveLength(2);
+  });
+
+  it('takes along how often the job lost its device', async () => {
+    const [id] = await createAll([['LOW', 2]]);
+    const lease = leaseFrom((await stack.claim(device, 'worker'))!);
+    await stack.heartbeat(lease, null);
+    const later = workerStack(client, names, { now: Date.now() + 61_000 });
+    const [item] = (await queueAndClock()).items;
+    await later.putBack(item as never);
+    await prioritize(id!, 'HIGH');
+    expect(await later.claim(device, 'another')).toBeDefined();
+    expect((await queueAndClock()).items).toMatchObject([{ losses: 1 }]);
+  });
+
+  it('refuses what has ended, what an event made, and what nobody has', async () => {
+    const { id } = await stack.create(user, { device_type: device });
+    await stack.cancel(user, id);
+    expect(await prioritize(id, 'HIGH')).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
+    expect((await prioritize(randomUUID(), 'HIGH')).status).toBe(404);
+    for (const body of [{ reason: 'x' }, { queue_priority: 'HIGHEST', reason: 'x' }, { queue_priority: 'LOW' }])
+      expect((await ask('setBatchPriority', id, body)).status).toBe(422);
+    expect(await acts()).toEqual([]);
+  });
+
+  it('holds for an open batch that has no jobs yet', async () => {
+    const { id } = await stack.create(user, { device_type: device, jobs: 0, open: true });
+    expect((await prioritize(id, 'CRITICAL')).data).toMatchObject({ queue_priority: 'CRITICAL' });
+    await stack.add(user, id, 1);
+    expect(await tags()).toEqual(['0000000000000000.0']);
+  });
+
+  it('is made in full or not at all, and audited as often, wherever it dies', async () => {
+    for (let most = 0, finished = false; !finished; most++) {
+      ({ user, device } = newNames());
+      operator = `operator|${randomUUID()}`;
+      const [, id] = await createAll([
+        ['LOW', 1],
+        ['LOW', 1],
+      ]);
+      const set = setBatchPriority(dyingClient(client, most).client, names);
+      const request = { operator, userId: user, batchId: id!, priority: 'HIGH', reason: 'why' } as const;
+      finished = await set(request).then(
+        () => true,
+        () => false,
+      );
+      const { batches } = await sound();
+      const isMade = batches.find((row) => row.id === id)!.queue_priority === 'HIGH';
+      expect((await acts()).length).toBe(isMade ? 1 : 0);
+      expect(await setBatchPriority(client, names)(request)).toMatchObject({ queue_priority: 'HIGH' });
+      expect((await queueAndClock()).items).toHaveLength(2);
+      expect(await acts()).toHaveLength(1);
+    }
+  });
+
+  it('agrees with workers, users and other operators at the same time', async () => {
+    const wanted = Array.from({ length: 12 }, () => ['LOW', 1] as const);
+    const ids = await createAll(wanted);
+    const claims: (string | undefined)[] = [];
+    const outcomes = await Promise.all([
+      ...ids.flatMap((id) => (['HIGH', 'CRITICAL', 'HIGH'] as const).map((to) => prioritize(id, to))),
+      ...Array.from({ length: 6 }, async (_, n) => claims.push((await stack.claim(device, `worker ${n}`))?.batch.id)),
+      ...Array.from({ length: 3 }, () => stack.create(user, { device_type: device })),
+    ]);
+    const answers = outcomes.flatMap((each) => (typeof each === 'object' && 'data' in each ? [each] : []));
+    expect(answers).toHaveLength(36);
+    for (const { status } of answers) expect([200, 409, 429]).toContain(status);
+    const rows = await sound();
+    const { items } = await queueAndClock();
+    expect(items.map(({ key }) => key).sort()).toEqual(rows.batches.map(({ queue_key }) => queue_key).sort());
+    const running = rows.batches.filter(({ status }) => status === 'RUNNING').map(({ id }) => id);
+    expect(claims.filter((id) => id !== undefined).sort()).toEqual(running.sort());
+    // One for each change that was made: the row counts its own.
+    const changes = (await acts()).map(({ target, after }) => [target.batch_id, after.queue_priority]);
+    for (const row of rows.batches) {
+      const last = changes.filter(([id]) => id === row.id);
+      if (row.queue_priority !== 'LOW' && row.queue_priority !== 'MEDIUM') expect(last.length).toBeGreaterThan(0);
+      else expect(last).toEqual([]);
+    }
+  });
+});
