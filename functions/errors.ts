@@ -192,6 +192,15 @@ export class DeviceInUse extends Conflict {
   }
 }
 
+/** An operator lets the device take no new batches. */
+export class DeviceClosed extends Conflict {
+  override readonly name = 'DeviceClosed';
+
+  constructor(why: string) {
+    super('device_closed', why);
+  }
+}
+
 /** The same id again with other content. */
 export class AlreadyExists extends Conflict {
   override readonly name = 'AlreadyExists';

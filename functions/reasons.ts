@@ -27,6 +27,10 @@ export const reasons = {
   lease_lost: { status: 409, meaning: 'Another worker has the batch, it waits again, or it has left the queue.' },
   idempotency_key_reused: { status: 409, meaning: 'The `Idempotency-Key` came before with another request.' },
   call_timed_out: { status: 409, meaning: 'The call timed out part-way; the jobs it had added were canceled.' },
+  device_closed: {
+    status: 409,
+    meaning: 'An operator lets the device take no new batches: the description says why.',
+  },
   device_in_use: { status: 409, meaning: 'Batches wait for the device or are at it: it cannot be removed.' },
   limit_exceeded: {
     status: 409,

@@ -77,7 +77,7 @@ const creations = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: columnWrites,
   Sequences: ['PutItem'],
-  DeviceQueue: ['GetItem', 'PutItem'],
+  DeviceQueue: ['Query', 'PutItem'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -95,7 +95,7 @@ const lifecycleEvents = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+  DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -259,7 +259,7 @@ export const routes = {
     uses: {
       Batches: ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
-      DeviceQueue: ['GetItem', 'BatchGetItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
       Audit: ['PutItem'],
     },
   },
@@ -331,12 +331,32 @@ export const routes = {
     entry: 'endpoints/devices/announce-device',
     uses: { Devices: ['GetItem', 'UpdateItem', 'PutItem'], DeviceQueue: ['Query', 'UpdateItem'] },
   },
+  setDevice: {
+    method: 'PATCH',
+    path: '/api/v1/devices/{device_type}',
+    rate: 'seldom',
+    entry: 'endpoints/devices/set-device',
+    uses: {
+      Devices: ['GetItem', 'UpdateItem'],
+      DeviceQueue: ['GetItem', 'Query', 'PutItem', 'UpdateItem'],
+      Audit: ['PutItem'],
+    },
+    timeoutSeconds: 28,
+  },
   removeDevice: {
     method: 'DELETE',
     path: '/api/v1/devices/{device_type}',
     rate: 'seldom',
     entry: 'endpoints/devices/remove-device',
     uses: { Devices: ['GetItem', 'PutItem', 'DeleteItem'], DeviceQueue: ['Query', 'UpdateItem'] },
+  },
+  listQueue: {
+    method: 'GET',
+    path: '/api/v1/devices/{device_type}/queue',
+    rate: 'seldom',
+    entry: 'endpoints/devices/list-queue',
+    uses: { Batches: ['BatchGetItem'], DeviceQueue: ['Query'] },
+    timeoutSeconds: 28,
   },
   claimBatch: {
     method: 'POST',
@@ -367,7 +387,7 @@ export const routes = {
     uses: {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
-      DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
       Results: ['GetObject'],
     },
   },
@@ -378,7 +398,7 @@ export const routes = {
     uses: {
       ...runs,
       Batches: ['GetItem', ...runs.Batches],
-      DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
     },
   },
   releaseLease: {
@@ -488,7 +508,7 @@ export const otherFunctions = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['GetItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
       Recovery: ['SendMessage'],
       'Recovery/dead_letters': ['SendMessage'],
     },

@@ -196,7 +196,7 @@ export const tables = {
   Devices: {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
-    writtenBy: ['announceDevice', 'removeDevice', 'claimBatch', 'rotateWebhookKey'],
+    writtenBy: ['announceDevice', 'setDevice', 'removeDevice', 'claimBatch', 'rotateWebhookKey'],
     partitionKey: 'kind',
     sortKey: 'device_type',
     keyTypes: { kind: 'S', device_type: 'S' },
@@ -204,8 +204,8 @@ export const tables = {
   },
   /**
    * The batches that wait for a device, or are at one, in the order in which it takes them: an item
-   * for each, which holds its lease; and the device's clock. Users' own clocks are in Columns: only
-   * their creations are at them.
+   * for each, which holds its lease; the device's clock, and what an operator has set. Users' own
+   * clocks are in Columns: only their creations are at them.
    */
   DeviceQueue: {
     environmentVariable: 'DEVICE_QUEUE_TABLE',
@@ -228,6 +228,8 @@ export const tables = {
       'getBatchStatus',
       'listDevices',
       'announceDevice',
+      'setDevice',
+      'listQueue',
       'removeDevice',
       'claimBatch',
       'extendLease',
@@ -248,7 +250,7 @@ export const tables = {
   Audit: {
     environmentVariable: 'AUDIT_TABLE',
     partition: 'operator',
-    usedBy: ['cancelBatchOfUser', 'setBatchPriority', 'listAudit', 'putLimits', 'deleteLimits'],
+    usedBy: ['cancelBatchOfUser', 'setBatchPriority', 'setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
     partitionKey: 'month',
     sortKey: 'key',
     keyTypes: { month: 'S', key: 'S' },

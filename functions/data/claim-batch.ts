@@ -12,7 +12,7 @@ import { announceByClaim } from './devices.ts';
 import { idleAgainMilliseconds, jobRunner } from './job-runner.ts';
 import { type Rest, restAt } from './queue/device-rules.ts';
 import { batchIdOfKey, tagOfKey } from './queue/fair-order.ts';
-import { type QueueOptions, workQueue } from './queue/queue.ts';
+import { type QueueOptions, type QueuePage, workQueue } from './queue/queue.ts';
 import { type DeviceSettings, leaseOf, type QueueItem } from './queue/queue-item.ts';
 
 /** How often a worker sends a heartbeat: two may be lost. */
@@ -62,7 +62,8 @@ export function claimBatch(
     const end = now() + maxSearchMilliseconds;
     const failures: unknown[] = [];
     let isAnyFree = false;
-    for await (const { items, clock, rules, settings, isAnnounced } of queue.pages(deviceType)) {
+    for await (const page of queue.pages(deviceType)) {
+      const { items, rules, settings, isAnnounced } = page;
       const rest = restAt(rules, now());
       if (rest !== undefined) return nothingUntil(rest);
       const free = items.filter(({ lease_until }) => lease_until <= now());
@@ -76,10 +77,7 @@ export function claimBatch(
         const taken = await take(item, worker, settings);
         if (taken === undefined) lostRaces += 1;
         else {
-          const [claim] = await Promise.all([
-            tryToBegin(taken, failures),
-            moveClock(deviceType, clock, tagOfKey(taken.key)),
-          ]);
+          const [claim] = await Promise.all([tryToBegin(taken, failures), moveClock(deviceType, item, page)]);
           if (claim === 'rests') return { retry_after: claimAgainSeconds };
           if (claim !== undefined) return claim;
         }
@@ -185,10 +183,16 @@ export function claimBatch(
    * A clock that stops costs a little fairness, never a batch: the claim is not given up for
    * it.
    */
-  async function moveClock(deviceType: string, clock: number | undefined, tag: number): Promise<void> {
-    if (clock !== undefined && tag <= clock) return;
+  async function moveClock(
+    deviceType: string,
+    { key, entered_at }: QueueItem,
+    { clock, oldTimes }: Pick<QueuePage, 'clock' | 'oldTimes'>,
+  ): Promise<void> {
+    const tag = tagOfKey(key);
+    const moves = clock === undefined || tag > clock;
+    if (!moves && entered_at === undefined) return;
     try {
-      await queue.moveClock(deviceType, tag);
+      await queue.moveClock(deviceType, { ...(moves && { tag }), entered_at, oldTimes });
     } catch (error) {
       addToRequestLog({ clock_error: describeError(error) });
     }

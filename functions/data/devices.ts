@@ -5,13 +5,13 @@
 import { type DynamoDBDocumentClient, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { DeviceInUse, LimitExceeded, NotFound } from '../errors.ts';
 import { escapedBytes } from '../json-text.ts';
-import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
+import { type AnnounceRequest, DeviceRow, type DeviceRules, specificationName } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { assign } from './dynamodb/assign.ts';
 import { isConditionFailure, translateErrors } from './dynamodb/aws-errors.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
-import { getItem, getRow, type Item, queryAll } from './dynamodb/reads.ts';
+import { getItem, type Item, queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
 import { DeviceSettings, deviceClockKey } from './queue/queue-item.ts';
@@ -32,7 +32,9 @@ export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'
       range: 'all',
       consistent: false,
     });
-    return items.map((item) => storedRow(DeviceRow, item));
+    // An operator may have set a device that has not announced itself yet.
+    const announced = items.filter(({ announced_at }) => announced_at !== undefined);
+    return announced.map((item) => storedRow(DeviceRow, item));
   };
 }
 
@@ -44,8 +46,10 @@ export function getDevice(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Devices'>,
 ): (deviceType: string) => Promise<DeviceRow | undefined> {
-  return (deviceType) =>
-    getRow(client, { table: tables.Devices, key: { kind, device_type: deviceType }, schema: DeviceRow });
+  return async (device_type) => {
+    const found = await getItem(client, { table: tables.Devices, key: { kind, device_type }, consistent: true });
+    return found?.announced_at === undefined ? undefined : storedRow(DeviceRow, found);
+  };
 }
 
 /** So many devices, with so many bytes of specifications, fit into one answer. */
@@ -114,8 +118,7 @@ export function announceDevice(
 }
 
 function announcedStatus(status: string, now: number) {
-  const availability = status === 'UP' ? 'ACTIVE' : 'INACTIVE';
-  return { status, availability, announced_at: fromMilliseconds(now) };
+  return { status, announced_at: fromMilliseconds(now) };
 }
 
 function withDefaults(device_type: string, before: Item | undefined): Item {
@@ -142,9 +145,9 @@ export function announceByClaim(
 }
 
 /**
- * The function that removes a device, with its specification and what it has set for its queue.
- * Throws NotFound, and DeviceInUse while batches wait for it or are at it. 2 write units for each
- * KB, and 4.
+ * The function that removes a device, with its specification and what it has set for its queue;
+ * what an operator has set stays. Throws NotFound, and DeviceInUse while batches wait for it or are
+ * at it. 2 write units for each KB, and 4.
  */
 export function removeDevice(
   client: DynamoDBDocumentClient,
@@ -153,9 +156,10 @@ export function removeDevice(
   const queue = workQueue(client, tables);
   return async (deviceType) => {
     const change = async (before: Item | undefined) => {
-      if (before === undefined) throw new NotFound('There is no such device.');
+      if (before?.announced_at === undefined) throw new NotFound('There is no such device.');
       if ((await queue.front(deviceType)).keys.length > 0) throw new DeviceInUse(deviceType);
-      return undefined;
+      const { rules, rules_rev } = before;
+      return rules === undefined ? undefined : { device_type: deviceType, rules, rules_rev };
     };
     // The clock's tag stays: users are charged from there on.
     const Key = { device_type: deviceType, key: deviceClockKey };
@@ -182,10 +186,11 @@ function changeDevice<After extends Item | undefined>(
       [key, totalsKey].map((each) => getItem(client, { table, key: each, consistent: true })),
     );
     const after = await change(before);
-    const devices = (counted?.devices ?? 0) + (after === undefined ? 0 : 1) - (before?.room === undefined ? 0 : 1);
+    const devices =
+      (counted?.devices ?? 0) + (after?.room === undefined ? 0 : 1) - (before?.room === undefined ? 0 : 1);
     const bytes = (counted?.bytes ?? 0) + (after?.room ?? 0) - (before?.room ?? 0);
     if (after !== undefined) requireRoom({ devices, bytes }, counted);
-    const unchanged = unchangedSince(before, ['announced_at', 'room']);
+    const unchanged = unchangedSince(before, ['announced_at', 'room', 'rules_rev']);
     const device =
       after === undefined
         ? { Delete: { TableName: table, Key: key, ...unchanged } }
@@ -197,6 +202,26 @@ function changeDevice<After extends Item | undefined>(
     };
     return { transaction: { TransactItems: [device, { Put: totals }, ...writes] }, result: after };
   });
+}
+
+/**
+ * The write that lets a device's row say what an operator has set. It makes the row of a device
+ * that has not announced itself, which no list shows and no total counts.
+ */
+export function setRules(
+  { Devices }: TableNames<'Devices'>,
+  device_type: string,
+  rules: DeviceRules,
+): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
+  return {
+    Update: {
+      TableName: Devices,
+      Key: { kind, device_type },
+      UpdateExpression: 'SET #rules = :rules, rules_rev = :rev',
+      ExpressionAttributeNames: { '#rules': 'rules' },
+      ExpressionAttributeValues: { ':rules': rules, ':rev': rules.rev },
+    },
+  };
 }
 
 interface Totals {

@@ -1,12 +1,22 @@
-/** What users learn of the devices' queues: numbers, and nothing of whose batches they count. */
+/**
+ * What users learn of devices and their queues: numbers, and nothing of whose batches they count.
+ */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
-import type { AnnounceRequest } from '../schemas/device.ts';
+import {
+  type AnnounceRequest,
+  type Device,
+  type DeviceRow,
+  type OperatedDevice,
+  specificationFacts,
+} from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
+import { fromMilliseconds } from '../timestamp.ts';
 import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
+import { describeRest, openRules, restAt } from './queue/device-rules.ts';
 import { maxCountedBatches, type QueueFront, workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
 
@@ -23,7 +33,7 @@ const secondsKept = 10;
  * be so old. Half a read unit for about 16 batches, 31 at most.
  */
 function keepFronts(client: DynamoDBDocumentClient, tables: TableNames<'DeviceQueue'>, now: () => number) {
-  const queue = workQueue(client, tables);
+  const queue = workQueue(client, tables, { now });
   const kept = new Map<string, { readonly until: number; readonly front: Promise<QueueFront> }>();
   return (deviceType: string): Promise<QueueFront> => {
     // The oldest come first. Users may name any device.
@@ -47,9 +57,10 @@ function upToMax(count: number): number | null {
 
 /**
  * The function that reads a batch and, while it is PENDING in a queue, how many batches are before
- * it: null beyond 1,000, and where no machine serves the queue; `queue_reason` says so then. The
- * place may be 10 s old. Undefined when the user has no such batch. 1 read unit; while it waits
- * also, once in 10 s, half a one for about 16 batches of its device, 31 at most.
+ * it: null beyond 1,000, and where no machine serves the queue. `queue_reason` says so then, or why
+ * an operator lets the device take no batches. Both may be 10 s old. Undefined when the user has no
+ * such batch. 1 read unit; while it waits also, once in 10 s, half a one for about 16 batches of
+ * its device, 31 at most.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
@@ -70,11 +81,14 @@ export function getQueuedBatch(
     const { device_type, status } = batch;
     const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
     if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null };
-    const { keys, isAnnounced } = await frontOf(device_type);
-    if (!isAnnounced) {
-      return { ...batch, queue_position: null, queue_reason: `No machine has announced itself as ${device_type}.` };
-    }
-    return { ...batch, queue_position: upToMax(countBefore(keys, queue_key)), queue_reason: null };
+    const { keys, isAnnounced, rules } = await frontOf(device_type);
+    const rest = restAt(rules, now());
+    const nobody = isAnnounced ? null : `No machine has announced itself as ${device_type}.`;
+    return {
+      ...batch,
+      queue_position: isAnnounced ? upToMax(countBefore(keys, queue_key)) : null,
+      queue_reason: rest === undefined ? nobody : describeRest(device_type, rest),
+    };
   };
 }
 
@@ -99,15 +113,45 @@ function countBefore(keys: readonly string[], key: string): number {
   return from;
 }
 
+type ShownRow = Pick<DeviceRow, 'device_type' | 'status'> & Partial<DeviceRow>;
+
 /**
- * The function that counts the batches in the queue of a device: null beyond 1,000. It counts anew
- * after 10 s. Half a read unit for about 16 batches.
+ * The function that shows a device as it is now, with the numbers of its queue, which may be 10 s
+ * old. Half a read unit for about 16 batches.
  */
-export function countQueue(
+export function showDevice(
   client: DynamoDBDocumentClient,
   tables: TableNames<'DeviceQueue'>,
   now = () => Date.now(),
-): (deviceType: string) => Promise<number | null> {
+): (device: ShownRow) => Promise<Device> {
   const frontOf = keepFronts(client, tables, now);
-  return async (deviceType) => upToMax((await frontOf(deviceType)).keys.length);
+  return async ({ device_type, status, specs, rules = openRules }) => {
+    const { keys, average_queue_time } = await frontOf(device_type);
+    const time = fromMilliseconds(now());
+    const rest = restAt(rules, now());
+    const isActive = status === 'UP' && rest === undefined;
+    return {
+      device_type,
+      status,
+      availability: rest?.mode === 'RETIRED' ? 'RETIRED' : isActive ? 'ACTIVE' : 'INACTIVE',
+      queue_length: upToMax(keys.length),
+      mode: rules.mode,
+      status_message: rest?.reason ?? null,
+      available_at: rest?.until ?? null,
+      windows: rules.windows.filter(({ ends_at }) => ends_at > time),
+      average_queue_time,
+      ...specificationFacts(device_type, specs),
+    };
+  };
+}
+
+/** As showDevice, with the numbers that the operator has set. */
+export function showOperatedDevice(
+  ...parameters: Parameters<typeof showDevice>
+): (device: ShownRow) => Promise<OperatedDevice> {
+  const show = showDevice(...parameters);
+  return async (device) => {
+    const { max_job_seconds = null, idle_seconds = null, max_batch_seconds = null } = device.rules ?? {};
+    return { ...(await show(device)), max_job_seconds, idle_seconds, max_batch_seconds };
+  };
 }

@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import { isObject } from '../json-text.ts';
 import { exampleSequence } from './example-sequence.ts';
-import { type Fault, maxFaultsCounted, printable, reportFault } from './faults.ts';
+import { type Fault, printable, whole } from './faults.ts';
 import { UuidText } from './query-parameters.ts';
 import { boundedText, jsonObject, orNull, Tags } from './sent-values.ts';
 import { type SequenceFacts, SequenceText, undeclaredVariables } from './sequence.ts';
@@ -136,21 +136,6 @@ export function* jobFaults(jobs: unknown, sequence: unknown, path: Fault['path']
 
 function tooFew(path: Fault['path']): Fault {
   return { type: 'too_short', path, message: 'List should have at least 1 item' };
-}
-
-/**
- * A check of a whole value, also where parts of it have faults: all faults are reported at once.
- */
-function whole<Value>(faults: (value: unknown) => Iterable<Fault>) {
-  const check = z.check<Value>((payload) => {
-    let found = 0;
-    for (const fault of faults(payload.value)) {
-      if (++found > maxFaultsCounted) return;
-      reportFault(payload, fault);
-    }
-  });
-  check._zod.def.when = () => true;
-  return check;
 }
 
 function orEmpty<Item>(list: z.ZodMiniType<Item[], unknown>) {

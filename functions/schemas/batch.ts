@@ -86,6 +86,8 @@ export const BatchRow = z.extend(BatchProjection, {
    * taken it.
    */
   queue_charges: z.exactOptional(z.array(z.tuple([Count, Count]))),
+  /** When it entered the queue, in milliseconds since 1970, until a device has taken it. */
+  queued_at: z.exactOptional(Count),
   /** How long a job of it may run, by the limits of its user and project when it was created. */
   max_job_seconds: z.exactOptional(Count),
   /**
@@ -126,6 +128,8 @@ const fields = {
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
 } satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
+
+export { fields as batchFields };
 
 /** A batch as the list shows it: every key always present. */
 export const Batch = z

@@ -1,11 +1,14 @@
 import * as z from 'zod/mini';
 import { escapedBytes, isObject, parseJson } from '../json-text.ts';
-import { TextsFilter } from './query-parameters.ts';
-import { boundedText } from './sent-values.ts';
-import { Count, Timestamp } from './values.ts';
+import { type Fault, reportFault, whole } from './faults.ts';
+import { many, TextsFilter } from './query-parameters.ts';
+import { boundedText, Time } from './sent-values.ts';
+import { Count, JsonObject, NullableText, NullableTimestamp, Timestamp } from './values.ts';
 
-/** Whether a device says that it is up. */
-export const Availability = z.enum(['ACTIVE', 'INACTIVE']).register(z.globalRegistry, { id: 'Availability' });
+/** Whether a device takes work. */
+export const Availability = z
+  .enum(['ACTIVE', 'INACTIVE', 'RETIRED'])
+  .register(z.globalRegistry, { id: 'Availability' });
 
 /** Whether an operator lets a device work. */
 export const DeviceMode = z
@@ -13,16 +16,36 @@ export const DeviceMode = z
   .register(z.globalRegistry, { id: 'DeviceMode' });
 export type DeviceMode = z.infer<typeof DeviceMode>;
 
-/** A time in which the device is paused. */
-export const MaintenanceWindow = z.strictObject({ starts_at: Timestamp, ends_at: Timestamp, reason: z.string() });
+const windowFields = { starts_at: 'When it begins.', ends_at: 'When it is over.', reason: 'Why, for users to read.' };
 
-/** A device as its table holds it: what it last announced. */
+/** A time in which an operator pauses a device. */
+export const MaintenanceWindow = z
+  .strictObject({ starts_at: Timestamp, ends_at: Timestamp, reason: z.string() })
+  .register(z.globalRegistry, { id: 'MaintenanceWindow', fields: windowFields });
+
+export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
+
+/** What an operator has set for a device (data/queue/device-rules.ts). */
+export const DeviceRules = z.object({
+  /** Higher with each change: about the milliseconds since 1970. 0: an operator has set nothing. */
+  rev: Count,
+  mode: DeviceMode,
+  /** Why it is not OPEN. */
+  reason: NullableText,
+  /** By their time; they do not overlap. */
+  windows: z.array(MaintenanceWindow),
+  max_job_seconds: z.exactOptional(Count),
+  idle_seconds: z.exactOptional(Count),
+  max_batch_seconds: z.exactOptional(Count),
+});
+export type DeviceRules = z.infer<typeof DeviceRules>;
+
+/** A device as its table holds it: what it last announced, and what an operator has set. */
 export const DeviceRow = z.object({
   device_type: z.string(),
   /** The name that its specification gives it; absent without one. */
   name: z.exactOptional(z.string()),
   status: z.string(),
-  availability: Availability,
   /**
    * Pulser's abstract representation of the device: a JSON text, handed out as it was announced.
    * Absent until one is announced.
@@ -31,6 +54,7 @@ export const DeviceRow = z.object({
   /** Whether anyone may read the specification. */
   public: z.boolean(),
   announced_at: Timestamp,
+  rules: z.exactOptional(DeviceRules),
 });
 export type DeviceRow = z.infer<typeof DeviceRow>;
 
@@ -38,8 +62,20 @@ const DeviceType = z.string().register(z.globalRegistry, { examples: ['FRESNEL',
 const fields = {
   device_type: 'Name by which batches ask for the device.',
   status: 'The status that the device reported last.',
-  availability: 'Whether its status is `UP`.',
+  availability:
+    '`ACTIVE`: its status is `UP`, its mode `OPEN`, and no window holds. `RETIRED`: its mode is. Otherwise `INACTIVE`.',
   queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
+  mode: 'What an operator lets it do. `DRAINING`: it takes no further batches; those that workers have go on. `PAUSED`: nothing starts. `CLOSED`: nor are new batches accepted. `RETIRED`: nor is it listed unless `availability=RETIRED` asks for it.',
+  status_message: 'Why it takes no work now, in an operator’s words; null while it does.',
+  available_at: 'The end of the window that holds now; null outside windows.',
+  windows:
+    'When it is to be paused; a window that is over is left out. The first one alone where one answer cannot hold all of all devices.',
+  average_queue_time:
+    'Seconds that batches waited for their first worker: the mean of those claimed within the last hour, null without any.',
+  max_atom_num: 'Number of atoms that its specification allows; null where that says nothing.',
+  is_emulator: 'Whether it emulates a device; null without a specification.',
+  channels:
+    'The channels of its specification; null where it has none, or where one answer cannot hold those of all devices.',
   specs: 'Pulser’s abstract representation of the device: a JSON text.',
 };
 
@@ -50,8 +86,36 @@ export const Device = z
     status: z.string().register(z.globalRegistry, { examples: ['UP'] }),
     availability: Availability,
     queue_length: z.nullable(Count),
+    mode: DeviceMode,
+    status_message: NullableText,
+    available_at: NullableTimestamp,
+    windows: z.array(MaintenanceWindow),
+    average_queue_time: z.nullable(Count),
+    max_atom_num: z.nullable(Count),
+    is_emulator: z.nullable(z.boolean()),
+    channels: z.nullable(z.array(JsonObject)),
   })
   .register(z.globalRegistry, { id: 'ProducedDeviceResponse', fields });
+export type Device = z.infer<typeof Device>;
+
+const settingFields = {
+  max_job_seconds: 'How long a job may run: then its worker is asked to stop it, and it is `ERROR`. Null: no bound.',
+  idle_seconds:
+    'How long an open batch may keep the device waiting for jobs. Null: as the device announces, and otherwise 120.',
+  max_batch_seconds:
+    'After so long at the device an open batch goes behind the others. Null: as it announces, and otherwise 3,600.',
+};
+
+/** A device as operators see it. */
+export const OperatedDevice = z
+  .strictObject({
+    ...Device.shape,
+    max_job_seconds: z.nullable(Count),
+    idle_seconds: z.nullable(Count),
+    max_batch_seconds: z.nullable(Count),
+  })
+  .register(z.globalRegistry, { id: 'OperatedDevice', fields: { ...fields, ...settingFields } });
+export type OperatedDevice = z.infer<typeof OperatedDevice>;
 
 export const DeviceSpecification = z
   .strictObject({
@@ -74,10 +138,79 @@ export const DevicePath = z
 export const deviceOfPath = ({ path }: { readonly path: z.output<typeof DevicePath> }) => path.device_type;
 
 /** Parameters of the list of devices. */
-export const DeviceListQuery = z.object({ device_type: TextsFilter }).register(z.globalRegistry, { fields });
+export const DeviceListQuery = z
+  .object({ device_type: TextsFilter, availability: many(Availability) })
+  .register(z.globalRegistry, { fields: { ...fields, availability: 'By default all but `RETIRED`.' } });
+export type DeviceListQuery = z.output<typeof DeviceListQuery>;
 
 /** One answer holds the specifications of 30 devices of this size (data/devices.ts). */
 const maxSpecsBytes = 200_000;
+
+const IdleSeconds = z.int().check(z.gte(10), z.lte(86_400));
+const BatchSeconds = z.int().check(z.gte(60), z.lte(604_800));
+const JobSeconds = z.int().check(z.gte(1), z.lte(604_800));
+const Reason = boundedText(512);
+const maxWindows = 50;
+
+/** What an operator sets. */
+export const DeviceSettingsRequest = z
+  .object({
+    mode: z.exactOptional(DeviceMode),
+    reason: z.exactOptional(Reason),
+    windows: z.exactOptional(
+      z
+        .array(
+          z.object({ starts_at: Time, ends_at: Time, reason: Reason }).register(z.globalRegistry, {
+            id: 'MaintenanceWindowRequest',
+            fields: windowFields,
+          }),
+        )
+        .check(
+          z.maxLength(maxWindows),
+          z.check((payload) => {
+            for (const fault of windowFaults(payload.value)) reportFault(payload, fault);
+          }),
+        ),
+    ),
+    max_job_seconds: z.exactOptional(z.nullable(JobSeconds)),
+    idle_seconds: z.exactOptional(z.nullable(IdleSeconds)),
+    max_batch_seconds: z.exactOptional(z.nullable(BatchSeconds)),
+  })
+  .check(
+    whole((settings) => {
+      if (!isObject(settings)) return [];
+      const { mode = 'OPEN', reason } = settings;
+      const missing = { type: 'missing', message: 'Field required' };
+      if (Object.keys(settings).length === 0) return [{ ...missing, path: ['mode'] }];
+      return mode !== 'OPEN' && reason === undefined ? [{ ...missing, path: ['reason'] }] : [];
+    }),
+  )
+  .register(z.globalRegistry, {
+    id: 'DeviceSettingsRequest',
+    fields: {
+      ...settingFields,
+      mode: fields.mode,
+      reason: 'Why, for users to read. Required with any mode but `OPEN`.',
+      windows: 'All windows from now on, in place of the earlier ones: they do not overlap.',
+    },
+    example: { mode: 'PAUSED', reason: 'Calibration until the afternoon.' },
+  });
+export type DeviceSettingsRequest = z.output<typeof DeviceSettingsRequest>;
+
+function* windowFaults(windows: readonly MaintenanceWindow[]): Generator<Fault> {
+  const placed = windows.map((window, place) => ({ ...window, place }));
+  for (const { starts_at, ends_at, place } of placed) {
+    if (starts_at >= ends_at) {
+      yield { type: 'value_error', path: [place, 'ends_at'], message: 'Input should be later than starts_at' };
+    }
+  }
+  const inOrder = placed.sort((a, b) => (a.starts_at < b.starts_at ? -1 : 1));
+  for (const [at, { starts_at, place }] of inOrder.entries()) {
+    const before = inOrder[at - 1];
+    if (before === undefined || before.ends_at <= starts_at) continue;
+    yield { type: 'value_error', path: [place, 'starts_at'], message: 'Windows should not overlap' };
+  }
+}
 
 /** What a device announces. */
 export const AnnounceRequest = z
@@ -96,8 +229,8 @@ export const AnnounceRequest = z
       ),
     ),
     public: z.exactOptional(z.boolean()),
-    idle_seconds: z.exactOptional(z.int().check(z.gte(10), z.lte(86_400))),
-    max_batch_seconds: z.exactOptional(z.int().check(z.gte(60), z.lte(604_800))),
+    idle_seconds: z.exactOptional(IdleSeconds),
+    max_batch_seconds: z.exactOptional(BatchSeconds),
   })
   .register(z.globalRegistry, {
     id: 'AnnounceRequest',
@@ -115,6 +248,21 @@ export const AnnounceRequest = z
     example: { status: 'UP', specs: '{"name": "FRESNEL", "dimensions": 2}' },
   });
 export type AnnounceRequest = z.output<typeof AnnounceRequest>;
+
+/** What a specification says of its device to those who choose one. */
+export function specificationFacts(
+  deviceType: string,
+  specs: string | undefined,
+): Pick<Device, 'max_atom_num' | 'is_emulator' | 'channels'> {
+  const content = specs === undefined ? undefined : parseJson(specs);
+  if (!isObject(content)) return { max_atom_num: null, is_emulator: null, channels: null };
+  const { max_atom_num, is_virtual, channels } = content;
+  return {
+    max_atom_num: Count.safeParse(max_atom_num).data ?? null,
+    is_emulator: is_virtual === true || deviceType.startsWith('EMU_'),
+    channels: z.array(JsonObject).safeParse(channels).data ?? null,
+  };
+}
 
 /** The name that a specification gives its device; undefined when it gives none. */
 export function specificationName(specs: string): string | undefined {

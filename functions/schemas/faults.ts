@@ -27,3 +27,18 @@ export function reportFault(
   context.issues.push({ code: 'custom', params: { type }, path: [...path], message, input: undefined });
   return z.NEVER;
 }
+
+/**
+ * A check of a whole value, also where parts of it have faults: all faults are reported at once.
+ */
+export function whole<Value>(faults: (value: unknown) => Iterable<Fault>) {
+  const check = z.check<Value>((payload) => {
+    let found = 0;
+    for (const fault of faults(payload.value)) {
+      if (++found > maxFaultsCounted) return;
+      reportFault(payload, fault);
+    }
+  });
+  check._zod.def.when = () => true;
+  return check;
+}

@@ -339,7 +339,9 @@ describe('an announcement', () => {
     const device_type = `FRESNEL ${randomUUID()}`;
     const name = `name ${randomUUID()}`;
     const body = { status: 'UP', specs: JSON.stringify({ name }) };
-    const shown = { device_type, status: 'UP', availability: 'ACTIVE', queue_length: 0 };
+    const now = { device_type, status: 'UP', availability: 'ACTIVE', queue_length: 0, mode: 'OPEN', windows: [] };
+    const unknown = { status_message: null, available_at: null, average_queue_time: null };
+    const shown = { ...now, ...unknown, max_atom_num: null, is_emulator: false, channels: null };
     expect((await device('announceDevice', { path: { device_type }, body })).data).toEqual(shown);
     const listed = await ask('listDevices', { query: { device_type } });
     expect(listed.data).toEqual([shown]);

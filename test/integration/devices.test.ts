@@ -13,7 +13,6 @@ const device = (device_type: string, content: Partial<DeviceRow> = {}): DeviceRo
   device_type,
   name: device_type,
   status: 'UP',
-  availability: 'ACTIVE',
   specs: `{"name": "${device_type}", "max_runs": 2000.0}`,
   public: true,
   announced_at: '2026-11-21T10:00:00.000000Z',
@@ -32,7 +31,6 @@ describe('the devices', () => {
     await put(device('EMU_MPS', { specs: `{"a":"${'x'.repeat(20_000)}"}` }));
     const later = device('FRESNEL', {
       status: 'DOWN',
-      availability: 'INACTIVE',
       announced_at: '2026-11-21T11:00:00.000000Z',
     });
     await put(later);

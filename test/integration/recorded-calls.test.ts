@@ -325,6 +325,16 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await announceDevice(client, names)('REMOVED', { status: 'UP' });
     yield { userId: 'device', scope: 'device:*', path: { device_type: 'REMOVED' } };
   },
+  async *setDevice() {
+    yield* await requestsOf('setDevice');
+    const { lease } = await leased('setDevice', {});
+    const path = { device_type: lease.deviceType };
+    yield { userId: 'operator', scope: 'operator', path, body: { mode: 'PAUSED', reason: 'recorded' } };
+  },
+  async *listQueue() {
+    const { lease } = await leased('listQueue', {});
+    yield { userId: 'operator', scope: 'operator', path: { device_type: lease.deviceType } };
+  },
   async *getLimits() {
     yield await limitedSubject('getLimits');
   },
@@ -601,7 +611,6 @@ describe('measureQueues', () => {
         device_type: lease.deviceType,
         name: lease.deviceType,
         status: 'UP',
-        availability: 'ACTIVE',
         specs: '{}',
         public: true,
         announced_at: '2026-11-21T10:00:00.000000Z',

@@ -10,7 +10,6 @@ export async function loadDevices(client: DynamoDBDocumentClient, tables: TableN
       device_type,
       name: device_type,
       status: 'UP',
-      availability: 'ACTIVE',
       specs: `{"name": "${device_type}",  "n": 1.0}`,
       public: device_type === 'FRESNEL',
       announced_at: '2026-11-21T10:00:00.000000Z',

@@ -239,6 +239,29 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .tuple(anyDevice, anyBody({ status: 'UP', specs: '{"name":"Fresnel"}' }))
         .map(([request, { body }]) => ({ ...request, body })),
   },
+  setDevice: {
+    ways: () => ({
+      'a device': { scope: 'operator', path: { device_type: 'SET' }, body: { windows: [], max_job_seconds: 100_000 } },
+    }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: () =>
+      fc
+        .tuple(
+          fc.constantFrom('SET', 'RETIRED'),
+          anyBody({ mode: 'PAUSED', reason: 'any', windows: [{ starts_at: '2026-11-21', ends_at: 5, reason: 'x' }] }),
+        )
+        .map(([device_type, { body }]) => ({ scope: 'operator', path: { device_type }, body })),
+  },
+  listQueue: {
+    ways: () => ({ 'a queue': { scope: 'operator', path: { device_type: 'FRESNEL' } } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      fc
+        .tuple(fc.oneof(hostileText, fc.constant('FRESNEL')), anyQuery(['limit', 'offset'], own.batches[0]!.id))
+        .map(([device_type, { query }]) => ({ scope: 'operator', path: { device_type }, query: query! })),
+  },
   removeDevice: {
     // It may be in use, or removed already.
     ways: () => ({}),

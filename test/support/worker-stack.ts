@@ -9,6 +9,7 @@ import { closeBatch } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
 import { cancelBatch, cancelJob } from '../../functions/data/cancellations.ts';
 import { claimBatch } from '../../functions/data/claim-batch.ts';
+import { setDevice } from '../../functions/data/device-settings.ts';
 import { getJob } from '../../functions/data/jobs.ts';
 import {
   extendLease,
@@ -24,6 +25,7 @@ import { workQueue } from '../../functions/data/queue/queue.ts';
 import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
 import { measureQueue } from '../../functions/data/queue-measures.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { DeviceSettingsRequest } from '../../functions/schemas/device.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -43,6 +45,7 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
   const create = createBatch(client, names, options);
   const add = addJobs(client, names, options);
   const claim = claimBatch(client, names, options);
+  const set = setDevice(client, names, options);
   const report = reportJob(client, names, { ...options, hasResults: async () => true });
   return {
     async create(
@@ -68,6 +71,13 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
     batch: getBatch(client, names),
     job: getJob(client, names),
     jobRow: getJobRow(client, names),
+    /** An operator sets the device. */
+    set: (deviceType: string, settings: object) =>
+      set({ operator: 'auth0|operator', deviceType, settings: DeviceSettingsRequest.parse(settings) }),
+    retryAfter: async (deviceType: string) => {
+      const claimed = await claim(deviceType, 'worker');
+      return 'retry_after' in claimed ? claimed.retry_after : undefined;
+    },
     claim: async (deviceType: string, worker: string) => {
       const claimed = await claim(deviceType, worker);
       return 'lease' in claimed ? claimed : undefined;

@@ -5,12 +5,14 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DeviceClosed } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
-import { batchGet, getItem } from '../dynamodb/reads.ts';
+import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
+import { deviceRules, deviceRulesKey, whyClosed } from '../queue/device-rules.ts';
 import {
   placeOfKey,
   placeWork,
@@ -75,11 +77,17 @@ function addedJobs({ batches }: Draft['stored'], { id, jobs_count }: BatchRow): 
   return jobs_count - (batches.get(id)?.jobs_count ?? 0);
 }
 
+/** Whether a user's call creates the batch: a batch of an event is in no queue. */
+function isNew({ stored }: Draft, { id, queue_key }: BatchRow): boolean {
+  return queue_key !== undefined && !stored.batches.has(id);
+}
+
 /**
  * Reads the clocks of those batches of the draft that enter a queue or grow there, and the owner's
  * of those that leave one before a device took them. The owner's is strongly consistent, since the
- * transaction is conditional on it. A device's clock that lags costs a little fairness. For each
- * device 1 read unit, and half a one more where a batch enters or grows.
+ * transaction is conditional on it. A device's clock that lags costs a little fairness. Throws
+ * DeviceClosed where a new batch is for a device that an operator has closed; its rules may lag as
+ * well. For each device 1 read unit, and half a one more where a batch is new, enters or grows.
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
@@ -87,11 +95,14 @@ export async function readClocks(
   { userId, draft }: Pick<Owner, 'userId'> & { readonly draft: Draft },
 ): Promise<StoredClocks> {
   const charged = new Map<string, boolean>();
+  const accepting = new Set<string>();
   for (const row of draft.batches.values()) {
+    if (isNew(draft, row)) accepting.add(row.device_type);
     const move = moveOf(draft, row);
     if (move === undefined || (move === 'leaves' && row.queue_charges === undefined)) continue;
     charged.set(row.device_type, charged.get(row.device_type) || move !== 'leaves');
   }
+  for (const type of accepting.difference(charged)) await readDevice(type);
   if (charged.size === 0) return new Map();
   const [users, ...devices] = await Promise.all([
     batchGet(client, {
@@ -100,9 +111,7 @@ export async function readClocks(
       consistent: true,
     }),
     ...Array.from(charged, async ([device_type, isCharged]) => {
-      if (!isCharged) return 0;
-      const key = { device_type, key: deviceClockKey };
-      return clockTag(await getItem(client, { table: requireQueue(DeviceQueue), key, consistent: false }));
+      return isCharged ? readDevice(device_type) : 0;
     }),
   ]);
   return new Map(
@@ -111,6 +120,21 @@ export async function readClocks(
       return [type, { device: devices[at] as number, user: user && storedRow(StoredUserClock, user).clocks }];
     }),
   );
+
+  /** The tag of the device's clock. */
+  async function readDevice(device_type: string): Promise<number> {
+    const items = await queryAll(client, {
+      table: requireQueue(DeviceQueue),
+      partition: { device_type },
+      sortKey: 'key',
+      range: { between: [deviceClockKey, deviceRulesKey] },
+      consistent: false,
+    });
+    const rules = deviceRules(items.find(({ key }) => key === deviceRulesKey));
+    const why = whyClosed(device_type, rules);
+    if (why !== undefined && accepting.has(device_type)) throw new DeviceClosed(why);
+    return clockTag(items.find(({ key }) => key === deviceClockKey));
+  }
 }
 
 export interface QueueChanges {
@@ -129,10 +153,13 @@ export function queueChanges(
     draft,
     clocks,
     tables,
+    now,
   }: {
     readonly draft: Draft;
     readonly clocks: StoredClocks;
     readonly tables: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>;
+    /** Milliseconds since 1970. */
+    readonly now: number;
   },
 ): QueueChanges {
   const { lease } = draft;
@@ -147,7 +174,7 @@ export function queueChanges(
   const batches = Array.from(draft.batches.values(), (row): BatchRow => {
     const move = moveOf(draft, row);
     if (move === undefined) return row;
-    const { queue_key, queue_charges, ...rest } = row;
+    const { queue_key, queue_charges, queued_at = now, ...rest } = row;
     const { device_type, queue_priority: priority } = row;
     const TableName = requireQueue(tables.DeviceQueue);
     const isLeased = lease !== undefined && lease.item.key === queue_key;
@@ -165,7 +192,7 @@ export function queueChanges(
     }
     const put = (tag: number, part?: Partial<QueueItem>) => {
       const item = { ...newItem(row, tag), ...part };
-      writes.push({ Put: { TableName, Item: item, ...isNew } });
+      writes.push({ Put: { TableName, Item: item, ...isAbsent } });
       return item.key;
     };
     // A batch that has a key gets a later one.
@@ -189,7 +216,8 @@ export function queueChanges(
       const { key, fence, ...kept } = lease.item;
       return { ...row, queue_key: put(tag, kept), queue_charges: [charge] };
     }
-    return { ...row, queue_key: put(tag), queue_charges: withCharge(queue_charges ?? [], charge) };
+    const key = put(tag, { entered_at: queued_at });
+    return { ...row, queue_key: key, queue_charges: withCharge(queue_charges ?? [], charge), queued_at };
   });
   for (const [deviceType, after] of userClocks) {
     const before = clocks.get(deviceType)?.user;
@@ -200,7 +228,7 @@ export function queueChanges(
   return { batches, writes };
 }
 
-const isNew = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
+const isAbsent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
 /** The item of a batch at this place, which nobody has. */
 function newItem({ id, user_id, device_type, queue_priority, created_at, rev }: BatchRow, tag: number): QueueItem {
@@ -216,7 +244,7 @@ function writeUserClock(
 ): Write {
   const condition =
     before === undefined
-      ? isNew
+      ? isAbsent
       : { ConditionExpression: 'clocks = :before', ExpressionAttributeValues: { ':before': before } };
   return { Put: { TableName, Item: { ...Key, clocks: after }, ...condition } };
 }

@@ -334,7 +334,7 @@ export function isOverTime(
 
 /** The batch once a device has it: what it was charged is not given back any more. */
 function taken(batch: BatchRow): BatchRow {
-  const { queue_charges, ...rest } = batch;
+  const { queue_charges, queued_at, ...rest } = batch;
   return queue_charges === undefined ? batch : { ...rest, rev: batch.rev + 1 };
 }
 

@@ -6,6 +6,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
+import type { DeviceRules } from '../../schemas/device.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { blockBytes } from '../columns/column-items.ts';
@@ -14,7 +15,7 @@ import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { batchGet, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { type DeviceRules, deviceRules, deviceRulesKey, restAt } from '../queue/device-rules.ts';
+import { deviceRules, deviceRulesKey, restAt } from '../queue/device-rules.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import type { Change, Draft, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';

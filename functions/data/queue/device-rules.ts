@@ -3,25 +3,9 @@
  * and the row of the device says the same.
  */
 
-import * as z from 'zod/mini';
-import { DeviceMode, MaintenanceWindow } from '../../schemas/device.ts';
-import { Count, NullableText } from '../../schemas/values.ts';
+import { type DeviceMode, DeviceRules } from '../../schemas/device.ts';
 import { fromMilliseconds } from '../../timestamp.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-
-export const DeviceRules = z.object({
-  /** Higher with each change: about the milliseconds since 1970. 0: an operator has set nothing. */
-  rev: Count,
-  mode: DeviceMode,
-  /** Why it is not OPEN. */
-  reason: NullableText,
-  /** By their time; they do not overlap. */
-  windows: z.array(MaintenanceWindow),
-  max_job_seconds: z.exactOptional(Count),
-  idle_seconds: z.exactOptional(Count),
-  max_batch_seconds: z.exactOptional(Count),
-});
-export type DeviceRules = z.infer<typeof DeviceRules>;
 
 /** The rules of a device for which an operator has set nothing. */
 export const openRules: DeviceRules = { rev: 0, mode: 'OPEN', reason: null, windows: [] };
@@ -59,9 +43,10 @@ export function goesOn(rest: Rest | undefined): boolean {
   return rest === undefined || rest.mode === 'DRAINING';
 }
 
-/** Whether the device takes no batches of users. */
-export function isClosed({ mode }: Pick<DeviceRules, 'mode'>): boolean {
-  return mode === 'CLOSED' || mode === 'RETIRED';
+/** Why the device takes no new batches of users; undefined where it does. */
+export function whyClosed(deviceType: string, { mode, reason }: DeviceRules): string | undefined {
+  if (mode !== 'CLOSED' && mode !== 'RETIRED') return undefined;
+  return describeRest(deviceType, { mode, reason, until: null });
 }
 
 const restWords: Readonly<Record<Rest['mode'], string>> = {

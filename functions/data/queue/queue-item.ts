@@ -61,6 +61,8 @@ export const QueueItem = z.extend(DeviceSettings, {
   max_job_seconds: z.exactOptional(Count),
   /** The `rev` of the device's rules, written by their change while the batch was leased. */
   rules_rev: z.exactOptional(Count),
+  /** When it entered the queue, in milliseconds since 1970; absent once a claim has taken it. */
+  entered_at: z.exactOptional(Count),
   /** Since when the holder of the lease has the batch, in milliseconds since 1970. */
   held_since: z.exactOptional(Count),
   /** Nobody has the batch, and its rows say so: it waits. */

@@ -10,14 +10,15 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { DeviceRules } from '../../schemas/device.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
-import { getItem, type Item, queryFirst } from '../dynamodb/reads.ts';
+import { getItem, type Item, queryAll, queryFirst } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { DeviceRules, deviceRules, deviceRulesKey } from './device-rules.ts';
+import { deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
   clockTag,
   type DeviceSettings,
@@ -28,6 +29,7 @@ import {
   leaseMilliseconds,
   QueueItem,
 } from './queue-item.ts';
+import { averageTime, countTime, namesOfOldTimes, namesOfTimes } from './queue-times.ts';
 
 /** How many batches a claim looks at in one read: 2 read units. */
 const maxBatchesInPage = 25;
@@ -40,6 +42,8 @@ export interface QueuePage {
   readonly items: readonly QueueItem[];
   /** The device’s clock; undefined where no device has taken a batch yet. */
   readonly clock: number | undefined;
+  /** Attributes of the clock that count nothing any more. */
+  readonly oldTimes: readonly string[];
   readonly rules: DeviceRules;
   /** What the operator sets, otherwise what the device has announced. */
   readonly settings: DeviceSettings;
@@ -53,6 +57,8 @@ export interface QueueFront {
   /** Whether a machine has announced itself as this device. */
   readonly isAnnounced: boolean;
   readonly rules: DeviceRules;
+  /** See queue-times.ts. */
+  readonly average_queue_time: number | null;
 }
 
 export interface QueueOptions {
@@ -93,7 +99,8 @@ export function workQueue(
         const items = Items.filter(isBatch).map((item) => storedRow(QueueItem, item));
         const tag = clock?.tag === undefined ? undefined : clockTag(clock);
         const settings = { ...deviceSettings(clock), ...deviceSettings(rules) };
-        yield { items, clock: tag, rules, settings, isAnnounced: clock?.announced === true };
+        const oldTimes = namesOfOldTimes(clock, now());
+        yield { items, clock: tag, oldTimes, rules, settings, isAnnounced: clock?.announced === true };
         start = LastEvaluatedKey;
       } while (start !== undefined);
     },
@@ -105,7 +112,7 @@ export function workQueue(
      */
     async take(item: QueueItem, worker: string, settings: DeviceSettings = {}): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
-      const { seen, put_back, ...rest } = item;
+      const { seen, put_back, entered_at, ...rest } = item;
       const changes = {
         ...settings,
         held_since: now(),
@@ -119,7 +126,7 @@ export function workQueue(
       const taken = { ...rest, ...changes };
       const { assignments, values } = assign(changes);
       const outcome = await update(item, {
-        UpdateExpression: `SET ${assignments} REMOVE seen, put_back`,
+        UpdateExpression: `SET ${assignments} REMOVE seen, put_back, entered_at`,
         ConditionExpression: 'fence = :current AND lease_until <= :held_since',
         ExpressionAttributeValues: { ...values, ':current': item.fence },
       }).catch((error: unknown) => {
@@ -203,16 +210,56 @@ export function workQueue(
       );
     },
 
-    /** Moves the device's clock forward to this tag. 1 write unit. */
-    async moveClock(deviceType: string, tag: number): Promise<void> {
-      await update(
-        { device_type: deviceType, key: deviceClockKey },
-        {
-          UpdateExpression: 'SET tag = :tag',
+    /**
+     * Moves the device's clock forward to this tag, and counts how long the batch has waited, if it
+     * was claimed for the first time. 1 write unit; 2 where others have moved the clock meanwhile.
+     */
+    async moveClock(
+      deviceType: string,
+      { tag, entered_at, oldTimes }: { tag?: number; entered_at?: number | undefined; oldTimes: readonly string[] },
+    ): Promise<void> {
+      const clock = { device_type: deviceType, key: deviceClockKey };
+      const counting = entered_at === undefined ? undefined : countTime({ entered_at, now: now(), oldTimes });
+      const { expression = '', values } = counting ?? {};
+      const moved =
+        tag !== undefined &&
+        (await update(clock, {
+          UpdateExpression: `SET tag = :tag ${expression}`,
           ConditionExpression: 'attribute_not_exists(tag) OR tag < :tag',
-          ExpressionAttributeValues: { ':tag': tag },
-        },
-      );
+          ExpressionAttributeValues: { ':tag': tag, ...values },
+        }));
+      const isCounted = moved && 'updated' in moved;
+      if (counting === undefined || isCounted) return;
+      await update(clock, { UpdateExpression: expression, ExpressionAttributeValues: counting.values });
+    },
+
+    /**
+     * Writes the `rev` of changed rules to each batch that is leased: what was to be started by
+     * earlier rules and is not committed yet fails, and reads the rules anew (see isCurrent in
+     * lifecycle/queue-writes.ts). 1 read unit for 16 batches, 1 write unit for each that is leased.
+     */
+    async markLeases(deviceType: string, rev: number): Promise<void> {
+      const read = { table: DeviceQueue, partition: { device_type: deviceType }, sortKey: 'key' } as const;
+      const attributes = ['key', 'lease_until', 'put_back'];
+      const items = await queryAll(client, { ...read, range: 'all', consistent: true, attributes });
+      const leased = items.filter(({ lease_until, put_back }) => lease_until > 0 && put_back !== true);
+      while (leased.length > 0) {
+        const marked = leased.splice(0, 10).map(({ key }) =>
+          // A transaction at the item passes soon.
+          retryConflicts(() =>
+            update(
+              { device_type: deviceType, key },
+              {
+                UpdateExpression: 'SET rules_rev = :rev',
+                ConditionExpression:
+                  'attribute_exists(fence) AND (attribute_not_exists(rules_rev) OR rules_rev < :rev)',
+                ExpressionAttributeValues: { ':rev': rev },
+              },
+            ),
+          ),
+        );
+        await Promise.all(marked);
+      }
     },
 
     /**
@@ -220,7 +267,7 @@ export function workQueue(
      */
     async front(deviceType: string): Promise<QueueFront> {
       const read = { table: DeviceQueue, partition: { device_type: deviceType }, sortKey: 'key' } as const;
-      const attributes = ['key', 'announced', ...Object.keys(DeviceRules.shape)];
+      const attributes = ['key', 'announced', ...Object.keys(DeviceRules.shape), ...namesOfTimes(now())];
       // The first items are the clock and the rules, where there are any.
       const items = await queryFirst(
         client,
@@ -231,6 +278,10 @@ export function workQueue(
         keys: items.filter(isBatch).map(({ key }) => key as string),
         isAnnounced: items.some(({ announced }) => announced === true),
         rules: deviceRules(items.find(({ key }) => key === deviceRulesKey)),
+        average_queue_time: averageTime(
+          items.find(({ key }) => key === deviceClockKey),
+          now(),
+        ),
       };
     },
   };
@@ -240,8 +291,12 @@ export function workQueue(
    * call waits for it.
    */
   function updateLeased(lease: LeaseReference, input: Parameters<typeof update>[1]): ReturnType<typeof update> {
-    return retry(() => update(lease, input), {
-      attempts: 3,
+    return retryConflicts(() => update(lease, input), 3);
+  }
+
+  function retryConflicts<Result>(call: () => Promise<Result>, attempts = 12): Promise<Result> {
+    return retry(call, {
+      attempts,
       firstMilliseconds: 50,
       maxDelayMilliseconds: 200,
       mayPass: isConflict,

@@ -27,5 +27,12 @@ Unknown members are ignored, and what may be left out may be null.
   bodySchema: () => CreateBatchRequest,
   bodyMegabytes: 6,
   success: { status: 200, data: () => BatchWithJobs },
-  errors: ['project_not_allowed', 'batch_ended', 'idempotency_key_reused', 'limit_exceeded', 'unfinished'],
+  errors: [
+    'project_not_allowed',
+    'batch_ended',
+    'device_closed',
+    'idempotency_key_reused',
+    'limit_exceeded',
+    'unfinished',
+  ],
 } satisfies Operation;

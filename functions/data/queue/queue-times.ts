@@ -1,0 +1,56 @@
+/**
+ * How long batches wait for their first worker. The device's clock counts them by the minute of the
+ * claim, in an attribute each, for an hour: with its other attributes it stays within a write unit.
+ */
+
+import type { Item } from '../dynamodb/reads.ts';
+
+const minutesKept = 60;
+
+/** Such an attribute is a number: so many for each batch, and the seconds that all have waited. */
+const perBatch = 10 ** 10;
+
+/** Names sort by their minute, until the year 2084. None is a word that DynamoDB reserves. */
+function nameOf(minute: number): string {
+  return `w_${minute.toString(36)}`;
+}
+
+function minuteOf(now: number): number {
+  return Math.floor(now / 60_000);
+}
+
+/** The attributes of the last hour. */
+export function namesOfTimes(now: number): string[] {
+  return Array.from({ length: minutesKept }, (_, ago) => nameOf(minuteOf(now) - ago));
+}
+
+/** The attributes of a clock that are older than that. */
+export function namesOfOldTimes(clock: Item | undefined, now: number): string[] {
+  const first = nameOf(minuteOf(now) - minutesKept + 1);
+  return Object.keys(clock ?? {}).filter((name) => /^w_[0-9a-z]{5}$/.test(name) && name < first);
+}
+
+/** The end of an update of the clock that counts a batch, and takes away what is old. */
+export function countTime({
+  entered_at,
+  now,
+  oldTimes,
+}: {
+  readonly entered_at: number;
+  readonly now: number;
+  readonly oldTimes: readonly string[];
+}) {
+  const seconds = Math.max(0, Math.round((now - entered_at) / 1_000));
+  return {
+    expression: `ADD ${nameOf(minuteOf(now))} :waited${oldTimes.length > 0 ? ` REMOVE ${oldTimes.join()}` : ''}`,
+    values: { ':waited': perBatch + seconds },
+  };
+}
+
+/** In seconds, to the minute of the claims; null without any within the last hour. */
+export function averageTime(clock: Item | undefined, now: number): number | null {
+  const counted = namesOfTimes(now).map((name) => Number(clock?.[name] ?? 0));
+  const batches = counted.reduce((sum, each) => sum + Math.floor(each / perBatch), 0);
+  const seconds = counted.reduce((sum, each) => sum + (each % perBatch), 0);
+  return batches === 0 ? null : Math.round(seconds / batches);
+}
