@@ -86,7 +86,8 @@ const cancellations = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['DeleteItem'],
+  DeviceQueue: ['GetItem', 'DeleteItem'],
+  Usage: ['UpdateItem'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -95,7 +96,9 @@ const lifecycleEvents = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
+  DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+  Usage: ['UpdateItem'],
+  Results: ['GetObject'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -108,7 +111,7 @@ const releases = {
 } as const;
 
 /** For functions that start and end jobs under a lease. */
-const runs = { ...releases, Sequences: ['GetItem'] } as const;
+const runs = { ...releases, Sequences: ['GetItem'], Usage: ['UpdateItem'] } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
@@ -191,6 +194,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['DeleteItem'],
+      Usage: ['UpdateItem'],
     },
   },
   setTags: {
@@ -209,7 +213,8 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
-      DeviceQueue: ['DeleteItem'],
+      DeviceQueue: ['GetItem', 'DeleteItem'],
+      Usage: ['UpdateItem'],
     },
   },
   cancelBatch: {
@@ -272,7 +277,8 @@ export const routes = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['DeleteItem'],
+      DeviceQueue: ['GetItem', 'DeleteItem'],
+      Usage: ['UpdateItem'],
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -508,7 +514,8 @@ export const otherFunctions = {
       Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
-      DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+      Usage: ['UpdateItem'],
       Recovery: ['SendMessage'],
       'Recovery/dead_letters': ['SendMessage'],
     },

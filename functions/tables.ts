@@ -267,6 +267,32 @@ export const tables = {
     keyTypes: { part: 'S', subject: 'S' },
     indexes: {},
   },
+  /**
+   * What was used on each day, by user, project and device: under the month, keyed by the user
+   * first (lifecycle/usage.ts). No function lists the usage of others, except for operators.
+   */
+  Usage: {
+    environmentVariable: 'USAGE_TABLE',
+    partition: 'operator',
+    usedBy: [
+      'cancelJob',
+      'cancelJobs',
+      'cancelBatch',
+      'cancelBatches',
+      'cancelBatchOfUser',
+      'closeBatch',
+      'applyEvents',
+      'applyWaitingEvents',
+      'recoverBatches',
+      'claimBatch',
+      'reportJob',
+      'nextJob',
+    ],
+    partitionKey: 'month',
+    sortKey: 'key',
+    keyTypes: { month: 'S', key: 'S' },
+    indexes: {},
+  },
 } as const satisfies Record<string, TableDescription>;
 
 export type TableName = keyof typeof tables;

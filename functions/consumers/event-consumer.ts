@@ -4,12 +4,14 @@
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { readResults } from '../data/batch-results.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
 import { type MessageSender, messageSender } from '../data/message-sender.ts';
 import { scheduleRecovery } from '../data/recovery.ts';
-import { queueUrl, tableNames } from '../env.ts';
+import { countShots } from '../data/shots.ts';
+import { queueUrl, requiredEnv, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
 import { jsonBody } from '../schemas/json-body.ts';
@@ -56,9 +58,14 @@ const firstWaitSeconds = 10;
  * that SQS keeps their order. An event that was applied changes nothing then.
  */
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
-  const applyTogether = applyEvents(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
-    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-  });
+  const applyTogether = applyEvents(
+    documentClient(),
+    tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'),
+    {
+      beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
+      shotsOf: countShots(readResults(requiredEnv('RESULTS_BUCKET'))),
+    },
+  );
   const deadLetters = messageSender(queueUrl('Events/dead_letters'));
 
   return ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {

@@ -13,7 +13,9 @@ import { consume, type Fault, isLastDelivery, readMessage, sendOn } from './cons
 
 /** No gateway waits, and of the 120 s some are for what comes before and after. */
 const newPace = () => new WritePace({ secondsForAll: 90, maxSeconds: 105 });
-const recover = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), { newPace });
+const recover = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
+  newPace,
+});
 const again = messageSender(queueUrl('Recovery'));
 const deadLetters = messageSender(queueUrl('Recovery/dead_letters'));
 

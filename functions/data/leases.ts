@@ -16,7 +16,7 @@ import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { commitLeased, ended, idleAgainMilliseconds, jobRunner, leaseReleaser } from './job-runner.ts';
-import { writeContext } from './lifecycle/commit-tasks.ts';
+import { type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
 import { isOverTime, noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
@@ -27,7 +27,7 @@ import { isJobOverTime, leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem 
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
-export interface ReportOptions extends QueueOptions {
+export interface ReportOptions extends QueueOptions, Pick<LifecycleOptions, 'shotsOf'> {
   /**
    * Whether results are under this key. Only asked under a valid lease: a made-up lease must
    * learn nothing from the answer.

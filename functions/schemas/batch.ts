@@ -77,6 +77,11 @@ export const BatchRow = z.extend(BatchProjection, {
   /** While it is being canceled by an operator: the `errors` of the jobs that are canceled. */
   cancel_reason: z.exactOptional(z.string()),
   /**
+   * While it is being canceled: the job that a device ran, by its place, and for how many
+   * microseconds.
+   */
+  ran: z.exactOptional(z.strictObject({ place: Count, device_us: Count })),
+  /**
    * Its key in the queue of its device; null while it is not there. Absent where no worker may take
    * it: it was made by an event, or before there were queues.
    */

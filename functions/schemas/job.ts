@@ -65,6 +65,13 @@ export const JobRow = z.extend(JobProjection, {
    * one.
    */
   fence: z.exactOptional(Count),
+  /**
+   * How long devices worked on it under leases, in microseconds: on a job that runs, under those
+   * before.
+   */
+  device_us: z.exactOptional(Count),
+  /** The sum of its results' counter, where nobody said how often to run it. */
+  shots: z.exactOptional(Count),
 });
 export type JobRow = z.infer<typeof JobRow>;
 

@@ -1,5 +1,5 @@
 /**
- * Compares one owner's heads, columns, sets, counts and sequence numbers with what the rows
+ * Compares one owner's heads, columns, sets, counts, sequence numbers and usage with what the rows
  * themselves say. Pure.
  */
 
@@ -32,6 +32,16 @@ import { tailStart } from '../../functions/data/columns/tail.ts';
 import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { endOf } from '../../functions/data/lifecycle/derive-status.ts';
+import {
+  storedAmount,
+  sumUsage,
+  usageAmounts,
+  usageKey,
+  usageOfBatch,
+  usageOfJob,
+} from '../../functions/data/lifecycle/usage.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
+import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
 import { isFinalBatchStatus, isFinalJob } from '../../functions/statuses.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
@@ -61,6 +71,13 @@ export type Difference =
       readonly found: Item | undefined;
       readonly expected: Uint8Array | undefined;
     }
+  | {
+      readonly kind: 'usage';
+      /** Its sort key: the month is part of it. */
+      readonly key: string;
+      readonly found: Item | undefined;
+      readonly expected: Item;
+    }
   /** What no recount can mend: a row whose content breaks its schema, a job without its batch. */
   | { readonly kind: 'broken'; readonly key: string; readonly found: string };
 
@@ -82,7 +99,36 @@ export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
     ...rowDifferences('Jobs', snapshot.jobs, jobs),
     ...columnDifferences(lists.batch, batches, items),
     ...columnDifferences(lists.job, jobs, items),
+    ...usageDifferences(batches, jobs, snapshot),
   ];
+}
+
+/** A place without an item is one where nothing was used. */
+function usageDifferences(
+  batches: readonly NumberedRow[],
+  jobs: readonly NumberedRow[],
+  { usage: { months, items } }: Snapshot,
+): Difference[] {
+  const types = new Map(batches.map((batch) => [batch.id, String((batch as Item).device_type)]));
+  const used = sumUsage([
+    ...batches.map((batch) => usageOfBatch(batch as Item as BatchRow)),
+    // Jobs without their batch are reported as such.
+    ...jobs.map((job) => types.has(job.batch_id) && usageOfJob(job as Item as JobRow, types.get(job.batch_id))),
+  ]);
+  const expected = new Map(
+    used
+      .map((usage) => [usageKey(usage), usage] as const)
+      .filter(([{ month }]) => months.has(month))
+      .map(([{ key }, usage]) => [key, usage]),
+  );
+  const found = new Map(items.map((item) => [String(item.key), item]));
+  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((key): Difference[] => {
+    const item = found.get(key);
+    const { amounts = {}, deviceType = item?.device_type } = expected.get(key) ?? {};
+    const right = usageAmounts.map((name) => [name, storedAmount(amounts[name] ?? 0n)] as const);
+    if (right.every(([name, amount]) => (item?.[name] ?? 0) === amount)) return [];
+    return [{ kind: 'usage', key, found: item, expected: { ...Object.fromEntries(right), device_type: deviceType } }];
+  });
 }
 
 type NumberedRow = Item & Row;

@@ -4,11 +4,13 @@ import { headKey } from '../../functions/data/columns/head.ts';
 import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.ts';
 import { sealableSegments } from '../../functions/data/columns/summary.ts';
 import { tailStart } from '../../functions/data/columns/tail.ts';
+import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
 import { retry } from '../../functions/data/dynamodb/retry.ts';
+import { usageKeyOf } from '../../functions/data/lifecycle/usage.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { type Difference, isCount, recount } from './recount.ts';
-import { type RepairedOwner, readSnapshot } from './snapshot.ts';
+import { monthsOf, type RepairedOwner, readSnapshot } from './snapshot.ts';
 
 export interface RepairOptions {
   readonly fix: boolean;
@@ -55,8 +57,10 @@ export async function repairUser(
   owner: RepairedOwner,
   { fix, lists = ownerLists, progress = () => {} }: RepairOptions,
 ): Promise<RepairResult> {
+  let months: ReadonlySet<string> | undefined;
   const countOnce = async () => {
-    const snapshot = await readSnapshot(owner, lists);
+    const snapshot = await readSnapshot(owner, lists, months);
+    months = snapshot.usage.months.union(monthsOf([...snapshot.batches, ...snapshot.jobs]));
     const differences = recount(lists, snapshot);
     const rows = { batch: snapshot.batches.length, job: snapshot.jobs.length };
     progress(
@@ -65,7 +69,11 @@ export async function repairUser(
     return { differences, rows };
   };
   const found = await findDifferences(countOnce);
-  const last = fix && found.differences.some(isMendable) ? await rebuild(owner, lists, countOnce) : found;
+  const isWrong = (difference: Difference) => isMendable(difference) && difference.kind !== 'usage';
+  const mend = found.differences.some(isWrong)
+    ? () => rebuild(owner, lists, countOnce)
+    : () => mendUsage(owner, found, countOnce);
+  const last = fix ? await mend() : found;
   if (fix && last.differences.length === 0) await sealOldSegments(owner, lists, last.rows);
   return {
     differences: found.differences,
@@ -111,6 +119,22 @@ async function rebuild(owner: RepairedOwner, lists: OwnerLists, countOnce: Count
   return last;
 }
 
+/**
+ * Makes usage what the rows say, while writers go on. What is written was read before the rows,
+ * and is written only where it is still as it was read: so no writer changed it and its rows in
+ * between.
+ */
+async function mendUsage(owner: RepairedOwner, found: Recount, countOnce: CountOnce): Promise<Recount> {
+  let last = found;
+  for (let round = 1; round <= maxRounds; round++) {
+    const wrong = last.differences.filter(isMendable);
+    if (await writeAll(owner, wrong))
+      return { ...last, differences: last.differences.filter((each) => !isMendable(each)) };
+    last = await countOnce();
+  }
+  return last;
+}
+
 type MendableDifference = Exclude<Difference, { kind: 'broken' }>;
 
 function isMendable(difference: Difference): difference is MendableDifference {
@@ -150,7 +174,10 @@ async function writeAll(owner: RepairedOwner, differences: readonly MendableDiff
 
 async function writeExpected(owner: RepairedOwner, difference: MendableDifference): Promise<boolean> {
   try {
-    await translateErrors(difference.kind === 'row' ? writeRow(owner, difference) : writeColumnItem(owner, difference));
+    const { kind } = difference;
+    if (kind === 'row') await translateErrors(writeRow(owner, difference));
+    else if (kind === 'usage') await translateErrors(writeUsage(owner, difference));
+    else await translateErrors(writeColumnItem(owner, difference));
     return true;
   } catch (error) {
     if (isConditionFailure(error) || isConflict(error)) return false;
@@ -160,7 +187,7 @@ async function writeExpected(owner: RepairedOwner, difference: MendableDifferenc
 
 async function writeColumnItem(
   { client, tables, userId }: RepairedOwner,
-  difference: Exclude<MendableDifference, { kind: 'row' }>,
+  difference: Exclude<MendableDifference, { kind: 'row' | 'usage' }>,
 ): Promise<void> {
   const [TableName, Key] = [tables.Columns, { user_id: userId, key: difference.key }];
   if (difference.kind === 'head') {
@@ -172,6 +199,27 @@ async function writeColumnItem(
   const condition = requireUnchanged('v', found?.v);
   if (expected === undefined) await client.send(new DeleteCommand({ TableName, Key, ...condition }));
   else await client.send(new PutCommand({ TableName, Item: { ...Key, v: expected }, ...condition }));
+}
+
+/**
+ * Each change counts in `rev`, so that sums that come back to what they were are not taken for
+ * old.
+ */
+async function writeUsage(
+  { client, tables }: RepairedOwner,
+  { key, found, expected }: Extract<Difference, { kind: 'usage' }>,
+): Promise<void> {
+  const { assignments, values } = assign({ ...expected, rev: isCount(found?.rev) ? found.rev + 1 : 0 });
+  const condition = requireUnchanged('rev', found?.rev);
+  await client.send(
+    new UpdateCommand({
+      TableName: tables.Usage,
+      Key: usageKeyOf(key),
+      UpdateExpression: `SET ${assignments}`,
+      ...condition,
+      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...values },
+    }),
+  );
 }
 
 /** Moves on the row's version, so that a writer who has read it before does not undo this. */

@@ -21,16 +21,17 @@ import type { RepairedOwner } from './snapshot.ts';
 
 const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME [--tables TIME]]
 
-Recounts sequence numbers, counts, columns and sets from the rows, compares the devices' queues with the batches, and reports
-what differs.
+Recounts sequence numbers, counts, columns, sets and usage from the rows, compares the devices' queues with the batches, and
+reports what differs.
   --fix         mend what differs, also while writers are at work, and write the summaries of old rows. While a user
-                with differences is mended, that user's filtered and sorted lists and all changes answer 500.
+                with differences is mended, that user's filtered and sorted lists and all changes answer 500;
+                not where only usage differs.
   --user ID     only this user
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
   --tables TIME  those of its tables that npm run restore made
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE and DEVICE_QUEUE_TABLE name the tables there; without them they are found by their names.
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, DEVICE_QUEUE_TABLE and USAGE_TABLE name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
 could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
 
@@ -48,7 +49,7 @@ const maxShown = 20;
 const maxAttemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue'] as const;
+const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'] as const;
 
 type RepairTables = TableNames<(typeof repaired)[number]>;
 
@@ -171,8 +172,9 @@ async function findTables(
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
       const [, stackName, name, time] =
-        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(tableName) ??
-        [];
+        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue|Usage)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
+          tableName,
+        ) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
       if (restored !== undefined && restored !== time) continue;
       const of = time === undefined ? stackName : `${stackName} --tables ${time}`;
@@ -233,12 +235,18 @@ function describeDifference(difference: Difference): string {
     const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
     return `${difference.table} ${key}: ${describeAttributes(found, Object.entries(difference.expected))}${reason}`;
   }
+  if (kind === 'usage') return `Usage ${key}: ${describeUsage(found ?? {}, difference.expected)}`;
   if (found === undefined) return `${key}: missing`;
   if (kind === 'block') return `${key}: ${difference.expected === undefined ? 'should not be there' : 'wrong'}`;
   const wrong = Object.entries(difference.expected).filter(
     ([name, value]) => !['dictionaries', 'tail'].includes(name) && found[name] !== value,
   );
   return `${key}: ${describeAttributes(found, wrong) || 'wrong dictionaries or tail'}`;
+}
+
+function describeUsage(found: Item, expected: Item): string {
+  const wrong = Object.entries(expected).filter(([name, amount]) => (found[name] ?? 0) !== amount);
+  return wrong.map(([name, amount]) => `${name} ${found[name] ?? 0}, should be ${amount}`).join('; ');
 }
 
 function describeAttributes(found: Item, expected: readonly (readonly [name: string, value: unknown])[]): string {

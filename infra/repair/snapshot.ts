@@ -6,7 +6,8 @@ import * as z from 'zod/mini';
 import { StoredHead } from '../../functions/data/columns/head.ts';
 import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
-import type { Item } from '../../functions/data/dynamodb/reads.ts';
+import { type Item, queryAll } from '../../functions/data/dynamodb/reads.ts';
+import { usagePrefix } from '../../functions/data/lifecycle/usage.ts';
 import { BatchRow } from '../../functions/schemas/batch.ts';
 import { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
@@ -14,7 +15,7 @@ import type { TableNames } from '../../functions/tables.ts';
 /** By itself zod/mini says no more than that a value is invalid. */
 const { localeError: error } = en();
 
-export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns'>;
+export type RepairTables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Usage'>;
 
 /** Whose items are recounted, and where they lie. */
 export interface RepairedOwner {
@@ -38,6 +39,8 @@ export interface Snapshot {
   readonly columns: readonly Item[];
   readonly batches: readonly FoundRow[];
   readonly jobs: readonly FoundRow[];
+  /** What was used in these months. */
+  readonly usage: { readonly months: ReadonlySet<string>; readonly items: readonly Item[] };
 }
 
 /** Attributes that follow from the rows' content, or that writers keep for themselves. */
@@ -53,14 +56,41 @@ const contentSchemas = {
 
 /**
  * Everything of the owner, strongly consistent, the columns before the rows: about 1 KB of memory a
- * row.
+ * row. Usage is read before the rows, too, if the caller knows the months; otherwise after them, in
+ * all months that they name.
  */
-export async function readSnapshot(owner: RepairedOwner, lists: OwnerLists): Promise<Snapshot> {
-  return {
-    columns: await readColumns(owner),
-    batches: await readRows(owner, lists.batch),
-    jobs: await readRows(owner, lists.job),
-  };
+export async function readSnapshot(
+  owner: RepairedOwner,
+  lists: OwnerLists,
+  months?: ReadonlySet<string>,
+): Promise<Snapshot> {
+  const before = months && (await readUsage(owner, months));
+  const columns = await readColumns(owner);
+  const batches = await readRows(owner, lists.batch);
+  const jobs = await readRows(owner, lists.job);
+  return { columns, batches, jobs, usage: before ?? (await readUsage(owner, monthsOf([...batches, ...jobs]))) };
+}
+
+const times = ['created_at', 'updated_at', 'start_datetime', 'end_datetime', 'start_timestamp', 'end_timestamp'];
+
+/** The months in which the rows may have ended. */
+export function monthsOf(rows: readonly FoundRow[]): ReadonlySet<string> {
+  return new Set(
+    rows.flatMap(({ row }) => times.flatMap((name) => (row[name] ? [String(row[name]).slice(0, 7)] : []))),
+  );
+}
+
+async function readUsage(
+  { client, tables, userId }: RepairedOwner,
+  months: ReadonlySet<string>,
+): Promise<Snapshot['usage']> {
+  const items: Item[] = [];
+  for (const month of months) {
+    const range = { startsWith: usagePrefix(userId) };
+    const read = { table: tables.Usage, partition: { month }, sortKey: 'key', range, consistent: true };
+    items.push(...(await queryAll(client, read)));
+  }
+  return { months, items };
 }
 
 /** Heads and blocks, but not the events that are remembered beside them. */
@@ -74,7 +104,7 @@ async function readColumns(owner: RepairedOwner): Promise<Item[]> {
 /** Rows are checked whole; kept of each is what the recount looks at. */
 async function readRows(owner: RepairedOwner, list: ListDescription): Promise<FoundRow[]> {
   const kept = new Set([
-    ...['id', 'created_at', 'batch_id', 'status', 'errors'],
+    ...['id', 'user_id', 'created_at', 'batch_id', 'status', 'errors', 'shots', 'device_us'],
     ...derivedAttributes[list.table],
     ...describedAttributes(list),
   ]);
@@ -95,7 +125,7 @@ async function readRows(owner: RepairedOwner, list: ListDescription): Promise<Fo
 /** The owner's items of a table, page by page; all of their attributes where none are named. */
 async function* readAll(
   { client, tables, userId }: RepairedOwner,
-  table: keyof RepairTables,
+  table: 'Batches' | 'Jobs' | 'Columns',
   attributes: readonly string[] = [],
 ): AsyncGenerator<Item[]> {
   const pages = paginateQuery(

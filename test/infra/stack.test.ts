@@ -89,6 +89,7 @@ describe('what holds data', () => {
       'StorageResultsAccessLogCC12AC58',
       'StorageResultsB2A4FB2E',
       'StorageSequences3C9FFA4E',
+      'StorageUsage9ADDA69B',
       'StorageWebhookAttemptsBFC6FFFF',
       'WebhookKeySecret96F1C2EF',
     ]);

@@ -38,6 +38,8 @@ beforeAll(async () => {
     JOBS_TABLE: tables.Jobs,
     COLUMNS_TABLE: tables.Columns,
     DEVICE_QUEUE_TABLE: tables.DeviceQueue,
+    USAGE_TABLE: tables.Usage,
+    RESULTS_BUCKET: 'results-bucket',
     EVENTS_DEAD_LETTERS_URL: `${sink.url}/000000000000/dead-letters`,
     WAITING_EVENTS_QUEUE_URL: `${sink.url}/000000000000/waiting`,
     RECOVERY_QUEUE_URL: `${sink.url}/000000000000/unfinished`,

@@ -446,6 +446,8 @@ async function requestsOf(name: RouteName): Promise<readonly GatewayRequest[]> {
     const count = { cancelJob: 1, cancelJobs: 150 }[name as string] ?? 0;
     const jobs = Array.from({ length: count }, (_, at) => newJob(at + 1));
     await writeApi(client, names).createBatch(hasBatch, newBatch(1, { open: true, jobs }));
+    // For how long a device ran a job that is canceled is read from its lease.
+    if (count > 0) await writeApi(client, names).recordJobStatus(hasBatch, newJob(1).id, { status: 'RUNNING' });
     await setQueueKey(hasBatch, uuid('b', 1), name === 'addJobs' ? null : 'its key');
   }
   await sealBlocks(owner);
@@ -518,9 +520,10 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
     const created = { ...batch, id: forWorkers };
     const events = [
       event('batch.created', 1, { ...batch, tags: ['a', 'b'], jobs: [{ id: uuid('a', 1), runs: 1 }] }),
-      event('jobs.added', 2, { batch_id, jobs: [{ id: uuid('a', 2), runs: 1 }] }),
+      event('jobs.added', 2, { batch_id, jobs: [{ id: uuid('a', 2) }] }),
       event('batch.updated', 3, { batch_id, status: 'RUNNING', tags: ['b'] }),
       event('job.updated', 4, { job_id: uuid('a', 1), status: 'RUNNING' }),
+      event('job.updated', 11, { job_id: uuid('a', 2), status: 'DONE', results_key: `results/${user_id}/1.json` }),
       event('batch.updated', 5, { batch_id: uuid('b', 2) }),
       event('no.such.event', 6, {}),
       event('jobs.added', 6, {
@@ -548,6 +551,7 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       const name = { waiting: 'WaitingEvents', unfinished: 'Recovery' }[queue] ?? 'Events/dead_letters';
       calls.add(`${name} SendMessage`);
     }
+    if (results.requests.includes(`GET results/${user_id}/1.json`)) calls.add('Results GetObject');
     expect([...calls].sort()).toEqual(listDeclared(otherFunctions[name].uses).sort());
   });
 });

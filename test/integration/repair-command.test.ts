@@ -33,8 +33,9 @@ describe('npm run repair', () => {
     return runIn(environmentOf(names), ...options);
   }
 
-  function environmentOf({ Batches, Jobs, Columns, DeviceQueue }: TableNames): NodeJS.ProcessEnv {
-    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, DEVICE_QUEUE_TABLE: DeviceQueue };
+  function environmentOf({ Batches, Jobs, Columns, DeviceQueue, Usage }: TableNames): NodeJS.ProcessEnv {
+    const others = { DEVICE_QUEUE_TABLE: DeviceQueue, USAGE_TABLE: Usage };
+    return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, ...others };
   }
 
   function runIn(
@@ -66,9 +67,9 @@ describe('npm run repair', () => {
     const reached = Object.fromEntries(
       ['Columns', 'Batches', 'Jobs'].flatMap((table) => [0, 1, 2, 3].map((segment) => [`${table} ${segment}`, null])),
     );
-    const { Batches, Jobs, Columns, DeviceQueue } = names;
+    const { Batches, Jobs, Columns, DeviceQueue, Usage } = names;
     const progress = {
-      tables: { Batches, Jobs, Columns, DeviceQueue },
+      tables: { Batches, Jobs, Columns, DeviceQueue, Usage },
       fix: false,
       scan: { users: ['three', 'one'], reached },
       done: 1,

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { usagePrefix } from '../../functions/data/lifecycle/usage.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { itemsOfOwner } from './items-of-owner.ts';
+import { itemsOfOwner, usageItems } from './items-of-owner.ts';
 import { writeAll } from './load-list.ts';
 
 /**
@@ -9,14 +10,17 @@ import { writeAll } from './load-list.ts';
  */
 export async function copiesOf(
   client: DynamoDBDocumentClient,
-  { Batches, Jobs, Columns }: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  { Batches, Jobs, Columns, Usage }: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Usage'>,
   userId: string,
 ): Promise<(user_id: string) => Promise<string>> {
   const names = [Batches, Jobs, Columns];
   const items = await Promise.all(names.map((table) => itemsOfOwner(client, table, userId)));
+  const usage = await usageItems(client, Usage, userId);
   return async (user_id) => {
+    const keyOf = (key: string) => usagePrefix(user_id) + key.slice(usagePrefix(userId).length);
     const writes = names.flatMap((table, at) => items[at]!.map((item) => [table, { ...item, user_id }] as const));
-    await writeAll(client, writes);
+    const used = usage.map((item) => [Usage, { ...item, key: keyOf(item.key) }] as const);
+    await writeAll(client, [...writes, ...used]);
     return user_id;
   };
 }

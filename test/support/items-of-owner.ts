@@ -1,4 +1,10 @@
-import { type DynamoDBDocumentClient, paginateQuery, type QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  paginateQuery,
+  paginateScan,
+  type QueryCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
+import { usagePrefix } from '../../functions/data/lifecycle/usage.ts';
 
 /** All items of an owner in a table, as they are now. */
 export async function itemsOfOwner(
@@ -14,5 +20,18 @@ export async function itemsOfOwner(
     ConsistentRead: true,
   };
   for await (const { Items = [] } of paginateQuery({ client }, query)) items.push(...Items);
+  return items;
+}
+
+/** The items of the table of usage that are of this user, in all months. */
+export async function usageItems(
+  client: DynamoDBDocumentClient,
+  table: string,
+  userId: string,
+): Promise<NonNullable<QueryCommandOutput['Items']>> {
+  const items: NonNullable<QueryCommandOutput['Items']> = [];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: table, ConsistentRead: true })) {
+    items.push(...Items.filter(({ key }) => key.startsWith(usagePrefix(userId))));
+  }
   return items;
 }

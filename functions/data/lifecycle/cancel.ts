@@ -2,11 +2,15 @@
 
 import { CorruptData, IllegalTransition, requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
+import { toMicroseconds } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import { deviceMicroseconds, lastHeartbeat } from '../queue/queue-item.ts';
 import { jobAsReported } from './derive-status.ts';
 import {
   type Change,
+  type Draft,
   reportedBatch,
   visibleBatch,
   visibleJob,
@@ -16,7 +20,7 @@ import {
   withWrite,
 } from './draft.ts';
 import { changeJobs, JobsLeft, onBatch } from './end-jobs.ts';
-import { updateRow } from './update-row.ts';
+import { type JobUpdate, updateRow } from './update-row.ts';
 
 export interface Cancellation {
   readonly lists: OwnerLists;
@@ -50,11 +54,12 @@ export function cancelBatchChanges(cancellation: Cancellation): Change[] {
 
 /** Cancels the unfinished ones of these jobs. Their batch may end by it (see derive-status.ts). */
 export function cancelJobsChanges({ lists, batchId, jobIds, now, errors }: Cancellation): Change[] {
-  return changeJobs(lists, { batchId, jobIds }, (job, { cancel_reason: reason }) => {
+  return changeJobs(lists, { batchId, jobIds }, (job, batch, draft) => {
     if (isFinalJob(job)) return job;
+    const { cancel_reason: reason } = batch;
     const said = errors ?? (reason === undefined ? undefined : [reason]);
     const update = { status: 'CANCELED', end_timestamp: now, ...(said && { errors: said }) } as const;
-    return updateRow(jobAsReported(job), update, { kind: 'direct call', time: now });
+    return cancelJob(job, { ran: whatRan(draft, batch, now), update });
   });
 }
 
@@ -69,6 +74,7 @@ export function cancelJobChange(
   return {
     batchIds: [],
     jobIds: [jobId],
+    endsJobs: true,
     apply(draft) {
       const job = requireFound(visibleJob(draft, jobId), 'job');
       if (job.status === 'CANCELED') return draft;
@@ -76,14 +82,36 @@ export function cancelJobChange(
       const batch = reportedBatch(draft, job.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${jobId} is missing.`);
       const update = { status: 'CANCELED', end_timestamp: now } as const;
-      const canceled = updateRow(jobAsReported(job), update, { kind: 'direct call', time: now });
+      const canceled = cancelJob(job, { ran: whatRan(draft, batch, now), update });
       return withJobs(lists, draft, { batch, jobs: [canceled] });
     },
   };
 }
 
+function cancelJob(
+  job: JobRow,
+  { ran, update }: { readonly ran: BatchRow['ran']; readonly update: JobUpdate & { readonly end_timestamp: string } },
+): JobRow {
+  const canceled = updateRow(jobAsReported(job), update, { kind: 'direct call', time: update.end_timestamp });
+  if (job.creation_order !== ran?.place) return canceled;
+  return { ...canceled, device_us: (job.device_us ?? 0) + ran.device_us };
+}
+
+/**
+ * The job of the batch that a device runs, and for how long under leases that the job's row does
+ * not count yet: until now, or until the last heartbeat where the lease has run out. Undefined
+ * where none runs under a lease.
+ */
+function whatRan({ stored }: Draft, { id, ran }: BatchRow, now: string): BatchRow['ran'] {
+  const item = stored.running?.get(id);
+  if (item === undefined) return ran;
+  const present = toMicroseconds(now) / 1_000;
+  const until = item.lease_until > present ? present : lastHeartbeat(item);
+  return { place: item.place, device_us: Math.floor(deviceMicroseconds({}, item, until)) };
+}
+
 function closeBatch({ lists, batchId, jobIds, now, act }: Cancellation): Change {
-  return onBatch(batchId, (draft, batch) => {
+  const close = onBatch(batchId, (draft, batch) => {
     if (jobIds.length < batch.jobs_count) throw new JobsLeft();
     const { status } = visibleBatch(draft, batchId) ?? batch;
     const isUnfinished = batch.canceling === true || batch.creating === true;
@@ -94,17 +122,20 @@ function closeBatch({ lists, batchId, jobIds, now, act }: Cancellation): Change 
     const closed = updateRow(batch, { open: false, ...why }, { kind: 'direct call', time: now });
     if (closed === batch && !begins) return draft;
     const reason = begins && act ? { cancel_reason: act.text } : {};
-    const canceling: BatchRow = { ...closed, ...reason, canceling: true, rev: batch.rev + 1 };
+    // It leaves its queue with this: what runs may be canceled in a later transaction.
+    const ran = whatRan(draft, batch, now);
+    const canceling: BatchRow = { ...closed, ...reason, canceling: true, ...(ran && { ran }), rev: batch.rev + 1 };
     const begun = withRows(lists, draft, { batches: [canceling] });
     return begins && act ? withWrite(begun, act.write(batch, canceling)) : begun;
   });
+  return { ...close, endsJobs: true };
 }
 
 function endBatch({ lists, batchId, now }: Cancellation): Change {
   return onBatch(batchId, (draft, batch) => {
     if (countUnfinished(batch.jobs_count_per_status) > 0) throw new JobsLeft();
     if (batch.canceling !== true) return draft;
-    const { canceling, cancel_reason, creating, pending_calls, ...rest } = batch;
+    const { canceling, cancel_reason, creating, pending_calls, ran, ...rest } = batch;
     const update = { status: 'CANCELED', end_datetime: now } as const;
     const ended = isFinalBatchStatus(rest.status)
       ? { ...rest, rev: rest.rev + 1 }

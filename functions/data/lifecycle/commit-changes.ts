@@ -19,6 +19,7 @@ import {
   visibleBatch,
 } from './draft.ts';
 import { readClocks } from './queue-writes.ts';
+import { type ShotsOf, withShots } from './shots.ts';
 import { maxRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
 
@@ -69,6 +70,7 @@ export interface CommitContext extends Owner {
   readonly now: () => number;
   /** For calls that many others of the same owner may contend with. */
   readonly lock?: WriterLock | undefined;
+  readonly shotsOf?: ShotsOf | undefined;
   /** The distance between transactions, and the time for all of them. By default there is none. */
   readonly pace?: WritePace | undefined;
   /**
@@ -234,8 +236,9 @@ async function attemptSteps(
     await tasks[start.task]?.beforeMultiTransaction?.();
     announced.add(start.task);
   }
+  if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
+  draft = await withShots(draft, context.userId, context.shotsOf);
   const result = { done, replacedBy: [], refusals, draft };
-  if (changesNothing(draft)) return { result };
   const [blocks, clocks] = await Promise.all([
     readBlocks(blockKeys(draft)),
     readClocks(client, tables, { userId: context.userId, draft }),

@@ -13,6 +13,7 @@ import type { LifecycleTables } from './transaction.ts';
 export interface LifecycleOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+  readonly shotsOf?: CommitContext['shotsOf'];
   /** Tests write lists of other descriptions. */
   readonly lists?: OwnerLists | undefined;
   /** Makes the pace of a call. By default, it is that of a request. */
@@ -31,9 +32,9 @@ export interface LifecycleOptions {
 export function writeContext(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  { now = Date.now, lists = ownerLists, newPace = () => new WritePace() }: LifecycleOptions = {},
+  { now = Date.now, lists = ownerLists, newPace = () => new WritePace(), shotsOf }: LifecycleOptions = {},
 ): Omit<CommitContext, 'userId'> & { readonly newPace: () => WritePace } {
-  return { client, tables, lists, now, newPace };
+  return { client, tables, lists, now, newPace, shotsOf };
 }
 
 /** Changes that follow each other; or a function that plans them from what is stored now. */

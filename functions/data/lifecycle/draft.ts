@@ -11,6 +11,7 @@ import { columnChanges } from '../columns/tail.ts';
 import type { Rest } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
+import { usageChanges } from './usage.ts';
 
 /** Whose rows are written, and how they are listed. */
 export interface Owner {
@@ -68,6 +69,11 @@ export interface Change {
    */
   readonly lease?: LeaseReference | undefined;
   /**
+   * It may end jobs that devices run, without their leases: for how long they ran is read, where
+   * batches have such jobs.
+   */
+  readonly endsJobs?: true;
+  /**
    * The draft with the change; the same draft when there is nothing to change. Throws when the
    * change is not allowed.
    */
@@ -97,6 +103,8 @@ export interface Stored {
   readonly leased?: QueueItem | undefined;
   /** What the operator lets the lease's device do, at the time of the read. */
   readonly device?: { readonly rest: Rest | undefined; readonly max_job_seconds?: number | undefined } | undefined;
+  /** By id of their batch, the leases under which jobs run that may be ended. */
+  readonly running?: ReadonlyMap<string, QueueItem>;
 }
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
@@ -123,7 +131,7 @@ export interface Draft {
 }
 
 /** What a lease knows of the job that runs under it: removed where the next item has none. */
-export const ofLeasedJob = ['job_id', 'job_until', 'max_job_seconds'] as const;
+export const ofLeasedJob = ['job_id', 'job_since', 'job_spent', 'job_until', 'max_job_seconds'] as const;
 
 /** A batch in the queue as it was read, and what is to change of it. */
 export interface LeaseUpdate
@@ -306,7 +314,8 @@ export function fits(draft: Draft): boolean {
   // Those of changed blocks may have to be deleted.
   const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
   const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
-  const items = heads + rows + inColumns + inQueues + lease + draft.writes.length;
+  const others = draft.writes.length + usageChanges(draft).length;
+  const items = heads + rows + inColumns + inQueues + lease + others;
   const sequenceBytes = [...draft.sequences.values()].reduce((sum, { length }) => sum + length, 0);
   return items <= maxItems && draft.bytes <= maxBytes && sequenceBytes <= maxBytes;
 }

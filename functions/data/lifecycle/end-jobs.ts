@@ -47,7 +47,7 @@ export function endJobsChanges(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
 export function changeJobs(
   lists: OwnerLists,
   { batchId, jobIds }: JobsOfBatch,
-  change: (job: JobRow, batch: BatchRow) => JobRow,
+  change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow,
 ): Change[] {
   return Array.from({ length: Math.ceil(jobIds.length / maxJobsOfChange) }, (_, part) =>
     changeSomeJobs(
@@ -61,18 +61,19 @@ export function changeJobs(
 function changeSomeJobs(
   lists: OwnerLists,
   { batchId, jobIds }: JobsOfBatch,
-  change: (job: JobRow, batch: BatchRow) => JobRow,
+  change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow,
 ): Change {
   return {
     ...onBatch(batchId, (draft, batch) => {
       const jobs = jobIds.flatMap((id) => {
         const job = visibleJob(draft, id);
-        const changed = job && change(job, batch);
+        const changed = job && change(job, batch, draft);
         return changed === undefined || changed === job ? [] : [changed];
       });
       return jobs.length === 0 ? draft : withJobs(lists, draft, { batch, jobs });
     }),
     jobIds,
+    endsJobs: true,
     halves() {
       if (jobIds.length < 2) return undefined;
       const middle = jobIds.length >> 1;

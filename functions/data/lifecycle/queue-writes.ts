@@ -290,7 +290,7 @@ function isCurrent({ item, put_back }: LeaseUpdate) {
   };
 }
 
-function requireQueue(name: string | undefined): string {
+export function requireQueue(name: string | undefined): string {
   if (name === undefined) throw new RangeError('The name of the table of queues is not known.');
   return name;
 }

@@ -13,7 +13,9 @@ import type { OwnerLists } from '../columns/lists.ts';
 import { goesOn } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
+  deviceMicroseconds,
   isJobOverTime,
+  lastHeartbeat,
   leaseLost,
   leaseMilliseconds,
   maxIdleMilliseconds,
@@ -102,7 +104,7 @@ export function reportJob(
     if (job.creation_order !== held.place || job.status === 'PENDING' || held.idle_since !== undefined) {
       throw new IllegalTransition('job_not_leased', 'The job is not the one that runs under this lease.');
     }
-    const ended = endJob(draft, request, { jobId, update: isJobOverTime(held, now) ? overTime(held) : update });
+    const ended = endJob(draft, request, { held, jobId, update: isJobOverTime(held, now) ? overTime(held) : update });
     return startNext(ended, request, { ...after(held, job), seen: true, lease_until: now + leaseMilliseconds });
   });
   return { ...operation, jobIds: [...new Set([jobId, ...operation.jobIds])] };
@@ -137,7 +139,8 @@ function waitAgain(
   { held: heldBefore, end }: { readonly held: LeaseUpdate; readonly end: LeaseEnd },
 ): Draft {
   const { lists, lease, now, jobIds } = request;
-  const { draft, held } = endOverTime(before, request, heldBefore);
+  const until = end.kind === 'lapsed' ? lastHeartbeat(heldBefore) : now;
+  const { draft, held } = endOverTime(before, request, { held: heldBefore, until });
   if (held !== heldBefore && !isClaimable(visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow)) {
     return withLease(draft, { ...held, ...(end.kind === 'lapsed' && { put_back: true }) });
   }
@@ -151,6 +154,7 @@ function waitAgain(
   const jobs = running.map(
     (job): JobRow => ({
       ...job,
+      ...(job.creation_order === held.place && { device_us: deviceMicroseconds(job, held, until) }),
       status: 'PENDING',
       start_timestamp: null,
       updated_at: laterOf(job.updated_at, time),
@@ -177,14 +181,14 @@ function waitAgain(
 function endOverTime(
   draft: Draft,
   request: LeasedRequest,
-  held: LeaseUpdate,
+  { held, until }: { readonly held: LeaseUpdate; readonly until: number },
 ): { readonly draft: Draft; readonly held: LeaseUpdate } {
   if (!isJobOverTime(held, request.now)) return { draft, held };
   const job = request.jobIds
     .flatMap((id) => visibleJob(draft, id) ?? [])
     .find(({ creation_order, status }) => creation_order === held.place && status === 'RUNNING');
   if (job === undefined) return { draft, held };
-  const ended = endJob(draft, request, { jobId: job.id, update: overTime(held) });
+  const ended = endJob(draft, request, { held, jobId: job.id, update: overTime(held), until });
   // Its worker was no loss of the job that comes next.
   return { draft: ended, held: { ...after(held, job), lease_until: 0 } };
 }
@@ -258,7 +262,8 @@ function leasePart(item: QueueItem): Pick<LeaseUpdate, (typeof leaseAttributes)[
   return Object.fromEntries(present.map((name) => [name, item[name]])) as ReturnType<typeof leasePart>;
 }
 
-function withoutJob({ job_id, job_until, max_job_seconds, ...lease }: LeaseUpdate): LeaseUpdate {
+function withoutJob(held: LeaseUpdate): LeaseUpdate {
+  const { job_id, job_since, job_spent, job_until, max_job_seconds, ...lease } = held;
   return lease;
 }
 
@@ -274,7 +279,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   const isAtPlace = job?.creation_order === held.place;
   const update = job !== undefined && isAtPlace ? whyGivenUp(held, { job, now }) : undefined;
   if (job !== undefined && update !== undefined) {
-    return startNext(endJob(draft, request, { jobId: job.id, update }), request, after(held, job));
+    return startNext(endJob(draft, request, { held, jobId: job.id, update }), request, after(held, job));
   }
   if (mustRest(draft, request, job)) return waitAgain(draft, request, { held, end: { kind: 'rests' } });
   if (job?.status !== 'RUNNING' && isOverTime(batch, held.item, now)) {
@@ -298,7 +303,9 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   const running = isRunning ? draft : withBatch(lists, draft, { batch: begun, jobs });
   const { idle_since, ...busy } = held;
   const ofJob = job.status === 'RUNNING' && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
-  return withLease(running, { ...ofJob, place: job.creation_order, losses, unseen_losses });
+  const { job_spent } = held;
+  const spent = isAtPlace && job_spent !== undefined ? { job_spent } : {};
+  return withLease(running, { ...ofJob, ...spent, place: job.creation_order, losses, unseen_losses });
 }
 
 /**
@@ -319,6 +326,7 @@ function started(draft: Draft, job: JobRow, { now }: LeasedRequest) {
   const max_job_seconds = Math.min(...bounds);
   return {
     job_id: job.id,
+    job_since: now,
     ...(bounds.length > 0 && { max_job_seconds, job_until: now + max_job_seconds * 1_000 }),
   };
 }
@@ -365,10 +373,18 @@ function waitForJobs(
   return withLease(withRows(lists, draft, { batches: [ended] }), held);
 }
 
+/** The end of the job at the lease's place. A device worked on it until now, or that time. */
+interface JobEnd {
+  readonly held: LeaseUpdate;
+  readonly jobId: string;
+  readonly update: JobUpdate;
+  readonly until?: number;
+}
+
 function endJob(
   draft: Draft,
   { lists, lease, now }: LeasedRequest,
-  { jobId, update }: { readonly jobId: string; readonly update: JobUpdate },
+  { held, jobId, update, until = now }: JobEnd,
 ): Draft {
   const time = fromMilliseconds(now);
   const source = { kind: 'direct call', time } as const;
@@ -382,7 +398,9 @@ function endJob(
     ...(start && { start_timestamp: laterOf(earlierOf(start, time), job.start_timestamp ?? undefined) }),
     end_timestamp: earlierOf(end ?? time, time),
   };
-  return withJobs(lists, draft, { batch, jobs: [{ ...updateRow(job, possible, source), fence: lease.fence }] });
+  const device_us = deviceMicroseconds(job, held, until);
+  const ended = { ...updateRow(job, possible, source), fence: lease.fence, device_us };
+  return withJobs(lists, draft, { batch, jobs: [ended] });
 }
 
 const noLosses = { losses: 0, unseen_losses: 0 };

@@ -13,11 +13,13 @@ import { blockBytes } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { batchGet, type Item, queryFirstPage } from '../dynamodb/reads.ts';
+import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey, restAt } from '../queue/device-rules.ts';
+import { batchIdOfKey } from '../queue/fair-order.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import type { Change, Draft, Owner, Stored } from './draft.ts';
+import { requireQueue } from './queue-writes.ts';
 import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';
 
 /**
@@ -56,6 +58,7 @@ export function storedReads(
         currentHead(lists.batch, columns.get(headKeys.batch)),
         currentHead(lists.job, columns.get(headKeys.job)),
       ]);
+      const running = operations.some(({ endsJobs }) => endsJobs) ? await readRunning([...batches, ...further]) : [];
       const processedCalls = [...eventIds].flatMap((id) => {
         const item = columns.get(processedEventKey(id));
         return item === undefined ? [] : [[id, processedCall(id, item)] as const];
@@ -66,6 +69,7 @@ export function storedReads(
         jobs: new Map(jobRows.map((row) => [row.id, row])),
         processedCalls: new Map(processedCalls),
         ...leased,
+        running: new Map(running.map((item) => [batchIdOfKey(item.key), item])),
       };
     },
 
@@ -129,12 +133,21 @@ export function storedReads(
   }
 
   async function readQueue({ deviceType: device_type, key }: LeaseReference) {
-    if (tables.DeviceQueue === undefined) throw new RangeError('The name of the table of queues is not known.');
     const keys = [key, deviceRulesKey].map((each) => ({ device_type, key: each }));
-    const items = await batchGet(client, { table: tables.DeviceQueue, keys, consistent: true });
+    const items = await batchGet(client, { table: requireQueue(tables.DeviceQueue), keys, consistent: true });
     const item = items.find((each) => each.key === key);
     const rules: DeviceRules = deviceRules(items.find((each) => each.key === deviceRulesKey));
     return { leased: item && storedRow(QueueItem, item), rules };
+  }
+
+  async function readRunning(batches: readonly BatchRow[]): Promise<QueueItem[]> {
+    const keys = batches.flatMap(({ device_type, queue_key: key, jobs_count_per_status }) =>
+      typeof key === 'string' && jobs_count_per_status.RUNNING > 0 ? [{ device_type, key }] : [],
+    );
+    const read = (key: Item) => getItem(client, { table: requireQueue(tables.DeviceQueue), key, consistent: true });
+    return (await Promise.all(keys.map(read))).flatMap((item) =>
+      item === undefined ? [] : storedRow(QueueItem, item),
+    );
   }
 
   function rowKey(id: string) {

@@ -13,13 +13,14 @@ import { isSealed } from '../columns/packed-integers.ts';
 import { sequenceItem } from '../sequences.ts';
 import type { Draft, Owner, ProcessedCall, Write } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
+import { usageChanges, usageWrites } from './usage.ts';
 
 /**
- * Only a caller that creates rows with sequences needs their table, and only one that makes batches
- * enter or leave a queue needs the queue's.
+ * Only a caller that creates rows with sequences needs their table, only one that makes batches
+ * enter or leave a queue needs the queue's, and only one that ends rows needs that of usage.
  */
 export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> &
-  Partial<TableNames<'Sequences' | 'DeviceQueue'>>;
+  Partial<TableNames<'Sequences' | 'DeviceQueue' | 'Usage'>>;
 
 /** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
 const processedEventSeconds = 15 * 24 * 3600;
@@ -39,7 +40,8 @@ export interface TransactionContent {
  * The transaction that stores the draft: its rows and their sequences, the heads, every block of
  * columns and sets that differs afterwards, what changes in the devices' queues, and the events as
  * processed. Each write is conditional on the item being as it was read. The summaries of changed
- * blocks are deleted. The draft's writes into other tables go with it.
+ * blocks are deleted. What the rows count as goes with it, and the draft's writes into other
+ * tables.
  */
 export function createTransaction(owner: Owner, content: TransactionContent): TransactWriteCommandInput {
   const { draft, tables } = content;
@@ -55,6 +57,7 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
       ),
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
       ...queued.writes,
+      ...usageWrites(tables.Usage, usageChanges(draft)),
       ...draft.writes,
     ],
   };

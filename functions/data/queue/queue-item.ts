@@ -46,6 +46,10 @@ export const QueueItem = z.extend(DeviceSettings, {
    * answer to its claim.
    */
   unseen_losses: z._default(Count, 0),
+  /** When the job that runs was handed out under this lease, in milliseconds since 1970. */
+  job_since: z.exactOptional(Count),
+  /** How long devices that were lost worked on that job, in milliseconds. */
+  job_spent: z.exactOptional(Count),
   /** A call under this lease has come: its worker has it. */
   seen: z.exactOptional(z.literal(true)),
   /**
@@ -136,6 +140,23 @@ export const leaseMilliseconds = 60_000;
 
 /** After so many lost devices a job is given up. */
 export const maxLosses = 3;
+
+/**
+ * How long devices have worked on the job until a time, in microseconds: the leases before, those
+ * that were lost since, and the present one.
+ */
+export function deviceMicroseconds(
+  { device_us = 0 }: { readonly device_us?: number },
+  { job_spent = 0, job_since }: Pick<QueueItem, 'job_spent' | 'job_since'>,
+  until: number,
+): number {
+  return device_us + (job_spent + (job_since === undefined ? 0 : Math.max(0, until - job_since))) * 1_000;
+}
+
+/** The last sign of life of the worker that holds the lease, in milliseconds since 1970. */
+export function lastHeartbeat({ lease_until }: Pick<QueueItem, 'lease_until'>): number {
+  return lease_until - leaseMilliseconds;
+}
 
 /**
  * After so many claims of a job that nobody was heard of after it is given up as well: it may crash

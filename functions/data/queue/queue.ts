@@ -23,8 +23,10 @@ import {
   clockTag,
   type DeviceSettings,
   deviceClockKey,
+  deviceMicroseconds,
   deviceSettings,
   isBatch,
+  lastHeartbeat,
   leaseLost,
   leaseMilliseconds,
   QueueItem,
@@ -112,7 +114,8 @@ export function workQueue(
      */
     async take(item: QueueItem, worker: string, settings: DeviceSettings = {}): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
-      const { seen, put_back, entered_at, ...rest } = item;
+      const { seen, put_back, entered_at, job_since, ...rest } = item;
+      const job_spent = deviceMicroseconds({}, item, lastHeartbeat(item)) / 1_000;
       const changes = {
         ...settings,
         held_since: now(),
@@ -120,13 +123,14 @@ export function workQueue(
         lease_until: now() + leaseMilliseconds,
         losses: item.losses + (isLost && seen ? 1 : 0),
         unseen_losses: item.unseen_losses + (isLost && !seen ? 1 : 0),
+        ...(job_spent > 0 && { job_spent }),
         worker,
         claim_id: randomUUID(),
       };
       const taken = { ...rest, ...changes };
       const { assignments, values } = assign(changes);
       const outcome = await update(item, {
-        UpdateExpression: `SET ${assignments} REMOVE seen, put_back, entered_at`,
+        UpdateExpression: `SET ${assignments} REMOVE seen, put_back, entered_at, job_since`,
         ConditionExpression: 'fence = :current AND lease_until <= :held_since',
         ExpressionAttributeValues: { ...values, ':current': item.fence },
       }).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batch.operation.ts';
 
-const cancel = cancelBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
+const cancel = cancelBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
   beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });
 

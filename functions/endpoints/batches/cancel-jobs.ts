@@ -10,7 +10,7 @@ import { routes } from '../../routes.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue'), {
+const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
   requireRoom,
   beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });

@@ -6,6 +6,6 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './next-job.operation.ts';
 
-const next = nextJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences'));
+const next = nextJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage'));
 
 export const handler = endpoint(routes.nextJob, operation, async ({ path }) => success(await next(path.lease)));

@@ -35,6 +35,7 @@ const batch = (seq: number, members: Item = {}): Item => ({
 
 const job = (seq: number, batchSeq: number, creation_order: number, members: Item = {}): Item => ({
   id: uuid('a', 9 - seq),
+  user_id: 'user',
   batch_id: uuid('b', 9 - batchSeq),
   project_id: uuid('c', 0),
   status: 'PENDING',
@@ -83,11 +84,13 @@ function columnItems(list: ListDescription, rows: readonly Item[]): Item[] {
   return rows.length > 0 ? items : [];
 }
 
+const noUsage = { months: new Set<string>(), items: [] };
 const found = (rows: readonly Item[]) => rows.map((row) => ({ row, fault: undefined }));
 const snapshot = (of: { batches?: readonly Item[]; jobs?: readonly Item[] } = {}): Snapshot => ({
   columns: [...columnItems(lists.batch, batches), ...columnItems(lists.job, jobs)],
   batches: found(of.batches ?? batches),
   jobs: found(of.jobs ?? jobs),
+  usage: noUsage,
 });
 
 /** The sound snapshot with one of its items as it is after `change`; undefined removes it. */
@@ -115,14 +118,17 @@ describe('recount', () => {
       columns: sound.columns.toReversed(),
       batches: sound.batches.toReversed(),
       jobs: sound.jobs.toReversed(),
+      usage: noUsage,
     };
     expect(recount(lists, reversed)).toEqual([]);
   });
 
   it('finds nothing of an owner who has nothing, or batches alone', () => {
-    expect(recount(lists, { columns: [], batches: [], jobs: [] })).toEqual([]);
+    expect(recount(lists, { columns: [], batches: [], jobs: [], usage: noUsage })).toEqual([]);
     const alone = [batch(0), batch(1)];
-    expect(recount(lists, { columns: columnItems(lists.batch, alone), batches: found(alone), jobs: [] })).toEqual([]);
+    expect(
+      recount(lists, { columns: columnItems(lists.batch, alone), batches: found(alone), jobs: [], usage: noUsage }),
+    ).toEqual([]);
   });
 
   it('takes rows of one time in the order of their numbers, then of their ids', () => {
@@ -253,7 +259,7 @@ describe('recount', () => {
 
   it('reports the head of an owner without rows', () => {
     const columns = [{ key: 'b#head', ...emptyHead(lists.batch), next_seq: 1 }];
-    expect(recount(lists, { columns, batches: [], jobs: [] })).toEqual([
+    expect(recount(lists, { columns, batches: [], jobs: [], usage: noUsage })).toEqual([
       { kind: 'head', key: 'b#head', found: columns[0], expected: emptyHead(lists.batch) },
     ]);
   });
@@ -269,7 +275,7 @@ describe('recount', () => {
 
   it('reports jobs without their batch', () => {
     const columns = [...columnItems(lists.batch, [batch(0)]), ...columnItems(lists.job, [job(0, 5, 0)])];
-    const orphaned = { columns, batches: found([batch(0)]), jobs: found([job(0, 5, 0)]) };
+    const orphaned = { columns, batches: found([batch(0)]), jobs: found([job(0, 5, 0)]), usage: noUsage };
     expect(recount(lists, orphaned)).toEqual([
       { kind: 'broken', key: `Batches ${uuid('b', 4)}`, found: 'missing, but 1 jobs name it' },
     ]);
