@@ -413,6 +413,13 @@ export const routes = {
     entry: 'endpoints/leases/release-lease',
     uses: { ...releases, DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'DeleteItem'] },
   },
+  listAudit: {
+    method: 'GET',
+    path: '/api/v1/audit',
+    rate: 'seldom',
+    entry: 'endpoints/audit/list-audit',
+    uses: { Audit: ['Query'] },
+  },
   listProjects: {
     method: 'GET',
     path: '/api/v1/projects',

@@ -1,28 +1,17 @@
 /** The trail of what operators did: for each act one row, written in the act's own transaction. */
 
 import { randomUUID } from 'node:crypto';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { InvalidInput } from '../errors.ts';
+import type { Page } from '../page.ts';
+import { Act, type AuditQuery } from '../schemas/audit.ts';
 import type { TableNames } from '../tables.ts';
-import { toMicroseconds } from '../timestamp.ts';
-
-export const auditActions = ['device.set', 'batch.cancel', 'batch.priority', 'limits.put', 'limits.delete'] as const;
-
-export interface Act {
-  /** A canonical time. */
-  readonly at: string;
-  /** The user id of the operator. */
-  readonly operator: string;
-  readonly action: (typeof auditActions)[number];
-  /** What it was done to. The list filters by its `user_id` and `device_type`, if it has them. */
-  readonly target: Readonly<Record<string, string>>;
-  readonly reason: string | null;
-  /** What the act changed, as it was and as it is. Null where there was or is nothing. */
-  readonly before: Readonly<Record<string, unknown>> | null;
-  readonly after: Readonly<Record<string, unknown>> | null;
-}
+import { earlierOf, fromMilliseconds, laterOf, toMicroseconds } from '../timestamp.ts';
+import { queryFirstPage } from './dynamodb/reads.ts';
+import { storedRow } from './dynamodb/stored-row.ts';
 
 /** Rows are deleted some time after this. */
-const keptDays = 400;
+const keptSeconds = 400 * 24 * 3600;
 
 /**
  * The write of an act's row, for the transaction that makes the act: 2 write units for each KB. No
@@ -32,7 +21,7 @@ export function auditWrite(
   { Audit }: TableNames<'Audit'>,
   act: Act,
 ): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
-  const expires_at = Math.floor(toMicroseconds(act.at) / 1_000_000) + keptDays * 24 * 3600;
+  const expires_at = Math.floor(toMicroseconds(act.at) / 1_000_000) + keptSeconds;
   return {
     Put: {
       TableName: Audit,
@@ -41,4 +30,71 @@ export function auditWrite(
       ExpressionAttributeNames: { '#key': 'key' },
     },
   };
+}
+
+/** A list reads at most so many full pages of 1 MB: some 10,000 acts or more. */
+const maxFullPages = 10;
+
+/**
+ * The function that lists acts, newest first: those that match, from `offset` on, and how many
+ * match in all. It reads all acts of the time that is asked for, strongly consistent: 1 read unit
+ * for each 4 KB, and one for each month. Throws InvalidInput where they are more than 10 MB.
+ */
+export function listAudit(
+  client: DynamoDBDocumentClient,
+  { Audit: table }: TableNames<'Audit'>,
+  now = Date.now,
+): (query: AuditQuery) => Promise<Page<Act>> {
+  return async ({ from = '', to, limit, offset, ...filters }) => {
+    const first = laterOf(fromMilliseconds(now() - keptSeconds * 1_000), from);
+    // An act has the time at which its call came, and is there a little later.
+    const last = to === undefined ? fromMilliseconds(now() + 60_000) : earlierOf(to, fromMilliseconds(now() + 60_000));
+    const found: Act[] = [];
+    let fullPages = 0;
+    for (const month of monthsOf(first, last)) {
+      for (let start: string | undefined = first; start !== undefined; ) {
+        const between = [start, `${last}~`] as const;
+        const { items, more } = await queryFirstPage(client, {
+          table,
+          partition: { month },
+          sortKey: 'key',
+          range: { between },
+          consistent: true,
+        });
+        for (const item of items) found.push(storedRow(Act, item));
+        if (more && ++fullPages > maxFullPages) throw tooMuch();
+        // No other key begins with this one.
+        start = more ? `${items.at(-1)?.key}!` : undefined;
+      }
+    }
+    const matching = found.filter((act) => matches(act, filters)).reverse();
+    return { items: matching.slice(offset, offset + limit), total: matching.length };
+  };
+}
+
+type Filters = Pick<AuditQuery, 'operator' | 'action' | 'user_id' | 'device_type'>;
+
+function matches({ operator, action, target }: Act, filters: Filters): boolean {
+  const values = { operator, action, user_id: target.user_id, device_type: target.device_type };
+  return Object.entries(filters).every(
+    ([name, wanted]: [string, readonly (string | undefined)[] | undefined]) =>
+      wanted === undefined || wanted.includes(values[name as keyof Filters]),
+  );
+}
+
+/** The months from one time to another, in their order; none where the second is the earlier. */
+function monthsOf(first: string, last: string): string[] {
+  const months: string[] = [];
+  const date = new Date(`${first.slice(0, 7)}-01T00:00:00Z`);
+  for (let month = first.slice(0, 7); first <= last && month <= last; ) {
+    months.push(month);
+    date.setUTCMonth(date.getUTCMonth() + 1);
+    month = date.toISOString().slice(0, 7);
+  }
+  return months;
+}
+
+function tooMuch(): InvalidInput {
+  const msg = 'The acts from then on are more than 10 MB: ask for a shorter time';
+  return new InvalidInput([{ loc: ['query', 'from'], msg, type: 'value_error' }]);
 }

@@ -9,11 +9,12 @@ import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../errors.ts';
 import type { Page } from '../page.ts';
+import type { Act } from '../schemas/audit.ts';
 import { defaultSubject, Limits, projectSubject, SubjectLimits, userSubject } from '../schemas/limits.ts';
 import { Count, Timestamp } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
-import { type Act, auditWrite } from './audit.ts';
+import { auditWrite } from './audit.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
 import { batchGet, getItem, queryFirst } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';

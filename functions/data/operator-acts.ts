@@ -5,11 +5,12 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { requireFound } from '../errors.ts';
+import type { Act } from '../schemas/audit.ts';
 import { type Batch, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { QueuePriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
-import { type Act, auditWrite } from './audit.ts';
+import { auditWrite } from './audit.ts';
 import { batchOf } from './batches.ts';
 import { cancelBatch } from './cancellations.ts';
 import { getRow } from './dynamodb/reads.ts';

@@ -7,6 +7,7 @@ import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
+import { AuditQuery } from '../../functions/schemas/audit.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
@@ -385,6 +386,13 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     callsWithoutHeads: (own) => [ofOperator(own, own.batches[1]!.id, { reason: 'why' })],
     foreign: () => ({}),
     anything: (own) => anyActOn(own, { reason: 'why' }),
+  },
+  listAudit: {
+    ways: () => ({ 'what operators did': { scope: 'operator' } }),
+    foreign: () => ({}),
+    readsNoUser: true,
+    anything: (own) =>
+      anyQuery(Object.keys(AuditQuery.shape), own.batches[0]!.id).map((request) => ({ ...request, scope: 'operator' })),
   },
   cancelJobs: {
     ways: ({ batches: [batch] }) => ({

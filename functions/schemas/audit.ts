@@ -1,0 +1,78 @@
+/** The audit trail: what operators did. */
+
+import * as z from 'zod/mini';
+import { many, pageParameters, Text, TextsFilter, TimeFilter } from './query-parameters.ts';
+import { JsonObject, NullableText, Timestamp } from './values.ts';
+
+export const AuditAction = z
+  .enum(['device.set', 'batch.cancel', 'batch.priority', 'limits.put', 'limits.delete'])
+  .register(z.globalRegistry, { id: 'AuditAction' });
+
+/** One act, as its row holds it. */
+export const Act = z.object({
+  at: Timestamp,
+  /** The user id of the operator. */
+  operator: z.string(),
+  action: AuditAction,
+  /** What it was done to. The list filters by its `user_id` and `device_type`, if it has them. */
+  target: z.record(z.string(), z.string()),
+  reason: NullableText,
+  /** What the act changed, as it was and as it is. Null where there was or is nothing. */
+  before: z.nullable(JsonObject),
+  after: z.nullable(JsonObject),
+});
+export type Act = z.infer<typeof Act>;
+
+/** An act as the list shows it. */
+export const AuditEntry = z.strictObject(Act.shape).register(z.globalRegistry, {
+  id: 'ProducedAuditEntryResponse',
+  fields: {
+    at: 'When it was done.',
+    operator: 'Who did it: the `sub` of their token.',
+    action: 'What was done.',
+    target: 'What it was done to: `user_id`, `batch_id`, `device_type`, `subject`, as far as it has them.',
+    reason: 'Why, in the operator’s words.',
+    before: 'What the act changed, as it was; null where there was nothing.',
+    after: 'What the act changed, as it was then; null where nothing is left.',
+  },
+  examples: [
+    {
+      at: '2026-11-21T02:59:36.123000Z',
+      operator: 'operator',
+      action: 'batch.priority',
+      target: {
+        user_id: '0f8d1c52-3b1e-4d59-9a53-6e2b7a1c4d10',
+        batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560',
+        device_type: 'FRESNEL',
+      },
+      reason: 'The demonstration is at noon.',
+      before: { queue_priority: 'LOW' },
+      after: { queue_priority: 'HIGH' },
+    },
+  ],
+});
+
+/** Parameters of the list of acts. */
+export const AuditQuery = z
+  .object({
+    from: TimeFilter,
+    to: TimeFilter,
+    operator: TextsFilter,
+    action: many(z.pipe(Text, AuditAction)),
+    user_id: TextsFilter,
+    device_type: TextsFilter,
+    ...pageParameters,
+  })
+  .register(z.globalRegistry, {
+    fields: {
+      from: 'Done then or later; by default 400 days ago, which is how long acts are kept.',
+      to: 'Done then or earlier; by default now.',
+      operator: 'Who did it.',
+      action: 'What was done.',
+      user_id: 'To whom it was done: the owner of the batch, or the user whose limits were set.',
+      device_type: 'The device that it was about.',
+      limit: 'Page size.',
+      offset: 'Number of items to skip.',
+    },
+  });
+export type AuditQuery = z.output<typeof AuditQuery>;

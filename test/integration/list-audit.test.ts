@@ -1,0 +1,133 @@
+/** The list of what operators did: filters, order, totals and what a page costs. */
+
+import { randomUUID } from 'node:crypto';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { auditWrite, listAudit } from '../../functions/data/audit.ts';
+import { type Act, AuditAction, AuditQuery } from '../../functions/schemas/audit.ts';
+import { fromMilliseconds } from '../../functions/timestamp.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandlers } from '../support/handlers.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+
+const { client, names } = await functionEnvironment();
+const { listAudit: handler } = await loadHandlers(['listAudit']);
+const day = 24 * 3_600_000;
+const now = Date.now();
+
+/** Every 11 days, in all kinds, over more than 400 days; the oldest are not shown any more. */
+const acts: Act[] = Array.from({ length: 40 }, (_, at) => ({
+  at: fromMilliseconds(now - at * 11 * day),
+  operator: `operator|${at % 3}`,
+  action: AuditAction.options[at % 5]!,
+  target: at % 5 === 0 ? { device_type: `D${at % 2}` } : { user_id: `user ${at % 4}`, device_type: `D${at % 2}` },
+  reason: at % 7 === 0 ? null : `reason ${at}`,
+  before: at % 2 === 0 ? null : { at },
+  after: at % 3 === 0 ? null : { at, list: [1, { deep: 'x' }] },
+}));
+const shown = acts.filter(({ at }) => at >= fromMilliseconds(now - 400 * day));
+
+function put(act: Act) {
+  return client.send(new TransactWriteCommand({ TransactItems: [auditWrite(names, act)] }));
+}
+
+beforeAll(async () => {
+  for (const act of [...acts].reverse()) await put(act);
+});
+
+async function ask(query: Record<string, string | string[]> = {}, scope = 'operator') {
+  const answer = await handler(gatewayEvent('listAudit', { userId: 'anyone', scope, query }), lambdaContext());
+  const { data, pagination } = expectDocumented('listAudit', answer) as { data: Act[]; pagination: { total: number } };
+  return { status: answer.statusCode, data, total: pagination?.total, range: answer.headers?.['Content-Range'] };
+}
+
+describe('GET /api/v1/audit', () => {
+  it('lists all acts of 400 days, newest first, page by page', async () => {
+    expect(shown.length).toBeLessThan(acts.length);
+    expect(await ask()).toEqual({
+      status: 200,
+      data: shown,
+      total: shown.length,
+      range: `1-${shown.length}/${shown.length}`,
+    });
+    const collected: Act[] = [];
+    for (let offset = 0; offset < shown.length; offset += 7) {
+      const { data, total } = await ask({ limit: '7', offset: String(offset) });
+      expect(total).toBe(shown.length);
+      collected.push(...data);
+    }
+    expect(collected).toEqual(shown);
+  });
+
+  const [newer, older] = [shown[10]!.at, shown[20]!.at];
+  it.each<[Record<string, string | string[]>, (act: Act) => boolean]>([
+    [{ operator: 'operator|1' }, ({ operator }) => operator === 'operator|1'],
+    [{ action: ['batch.cancel', 'limits.put'] }, ({ action }) => ['batch.cancel', 'limits.put'].includes(action)],
+    [{ user_id: ['user 1', 'user 2'] }, ({ target }) => ['user 1', 'user 2'].includes(target.user_id!)],
+    [
+      { device_type: 'D1', operator: ['operator|0', 'x'] },
+      (act) => act.target.device_type === 'D1' && act.operator.endsWith('0'),
+    ],
+    [{ from: older }, ({ at }) => at >= older],
+    [{ to: newer }, ({ at }) => at <= newer],
+    [
+      { from: older, to: newer, user_id: 'user 3' },
+      ({ at, target }) => at >= older && at <= newer && target.user_id === 'user 3',
+    ],
+    [
+      { from: `${older.slice(0, 7)}-01`, to: `${newer.slice(0, 7)}-01` },
+      ({ at }) => at >= older.slice(0, 7) && at <= `${newer.slice(0, 7)}-01T00:00:00.000000Z`,
+    ],
+    [{ from: newer, to: older }, () => false],
+    [{ from: '9999-01-01' }, () => false],
+    [{ to: '1970-01-01' }, () => false],
+    [{ operator: 'operator' }, () => false],
+    [{ user_id: 'undefined' }, () => false],
+  ])('filters by %j', async (query, isMeant) => {
+    const { data, total } = await ask({ ...query, limit: '100' });
+    expect(data).toEqual(shown.filter(isMeant));
+    expect(total).toBe(data.length);
+  });
+
+  it('shows an act as soon as its call has answered, and two of one moment both', async () => {
+    const at = fromMilliseconds(Date.now());
+    const operator = `operator|${randomUUID()}`;
+    const act: Act = { ...shown[1]!, at, operator };
+    for (const reason of ['a', 'b']) await put({ ...act, reason });
+    const { data } = await ask({ operator });
+    expect(data.map(({ reason }) => reason).sort()).toEqual(['a', 'b']);
+  });
+
+  it.each([{ action: 'batch.delete' }, { from: 'yesterday' }, { limit: '0' }, { limit: '101' }, { offset: '-1' }])(
+    'refuses %j',
+    async (query) => expect((await ask(query)).status).toBe(422),
+  );
+
+  it('reads each month once, and refuses more than 10 MB', async () => {
+    let queries = 0;
+    const endless = interceptedClient(client, async (call) => {
+      queries++;
+      const output = (await call.send()) as { Items: { key: string }[] };
+      // As if every page were full.
+      const last = output.Items.at(-1);
+      return last === undefined ? output : { ...output, LastEvaluatedKey: { month: 'x', key: last.key } };
+    });
+    const counting = interceptedClient(client, (call) => {
+      queries++;
+      return call.send();
+    });
+    const query = (more: object) => AuditQuery.parse(more) as never;
+    await listAudit(counting, names)(query({ from: [fromMilliseconds(now - 59 * day)] }));
+    expect(queries).toBeLessThanOrEqual(3);
+    queries = 0;
+    // Each month takes two queries: the second finds nothing more.
+    await expect(listAudit(endless, names)(query({}))).rejects.toMatchObject({ faults: [{ loc: ['query', 'from'] }] });
+    expect(queries).toBeLessThanOrEqual(2 * 11);
+    const first = await listAudit(endless, names)(query({ from: [fromMilliseconds(now - 40 * day)] }));
+    expect(first.items.filter(({ operator }) => operator.length < 12)).toEqual(
+      shown.filter(({ at }) => at >= fromMilliseconds(now - 40 * day)),
+    );
+  });
+});
