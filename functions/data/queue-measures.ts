@@ -3,6 +3,7 @@ import type { TableNames } from '../tables.ts';
 import { toMicroseconds } from '../timestamp.ts';
 import { queryFirstPage } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import { deviceRules, deviceRulesKey, restAt } from './queue/device-rules.ts';
 import { placeOfKey } from './queue/fair-order.ts';
 import { isBatch, QueueItem } from './queue/queue-item.ts';
 
@@ -12,7 +13,7 @@ export interface QueueMeasure {
   readonly length: number;
   /** Age of the oldest batch that waits, in seconds since it was created; 0 when none waits. */
   readonly oldestSeconds: number;
-  /** Whether batches wait while no worker has any. */
+  /** Whether batches wait while no worker has any, and no operator keeps the device from them. */
   readonly unclaimed: boolean;
   /** Batches whose lease has run out, while users see that a worker has them. */
   readonly lapsed: readonly QueueItem[];
@@ -37,6 +38,7 @@ export function measureQueue(
       consistent: false,
     });
     const present = now();
+    const rest = restAt(deviceRules(items.find(({ key }) => key === deviceRulesKey)), present);
     const batches = items.filter(isBatch).map((item) => storedRow(QueueItem, item));
     const waiting = batches.filter(({ lease_until }) => lease_until <= present);
     const created = waiting.map(({ key }) => toMicroseconds(placeOfKey(key).created_at) / 1_000);
@@ -44,7 +46,7 @@ export function measureQueue(
     return {
       length: batches.length,
       oldestSeconds: Math.round((present - oldest) / 1_000),
-      unclaimed: waiting.length > 0 && waiting.length === batches.length,
+      unclaimed: waiting.length > 0 && waiting.length === batches.length && rest === undefined,
       lapsed: waiting.filter(({ lease_until, put_back }) => lease_until > 0 && put_back !== true),
     };
   };

@@ -9,7 +9,9 @@ import { closeBatch } from '../../functions/data/batch-updates.ts';
 import { getBatch } from '../../functions/data/batches.ts';
 import { cancelBatch, cancelJob } from '../../functions/data/cancellations.ts';
 import { claimBatch } from '../../functions/data/claim-batch.ts';
+import { listQueue } from '../../functions/data/device-queue.ts';
 import { setDevice } from '../../functions/data/device-settings.ts';
+import { getItem } from '../../functions/data/dynamodb/reads.ts';
 import { getJob } from '../../functions/data/jobs.ts';
 import {
   extendLease,
@@ -22,7 +24,8 @@ import {
 } from '../../functions/data/leases.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { workQueue } from '../../functions/data/queue/queue.ts';
-import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
+import { deviceClockKey } from '../../functions/data/queue/queue-item.ts';
+import { getQueuedBatch, showDevice } from '../../functions/data/queue-counts.ts';
 import { measureQueue } from '../../functions/data/queue-measures.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { DeviceSettingsRequest } from '../../functions/schemas/device.ts';
@@ -46,6 +49,7 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
   const add = addJobs(client, names, options);
   const claim = claimBatch(client, names, options);
   const set = setDevice(client, names, options);
+  const list = listQueue(client, names, options);
   const report = reportJob(client, names, { ...options, hasResults: async () => true });
   return {
     async create(
@@ -91,8 +95,13 @@ export function workerStack(client: DynamoDBDocumentClient, names: TableNames, c
     putBack: putBackBatch(client, names, options),
     measure: measureQueue(client, names, options.now),
     // Anew at each call: places are kept for 10 s.
-    queued: (userId: string, batchId: string) => getQueuedBatch(client, names)(userId, batchId),
+    queued: (userId: string, batchId: string) => getQueuedBatch(client, names, options.now)(userId, batchId),
     announce: workQueue(client, names).announce,
+    rules: workQueue(client, names).rules,
+    list: async (deviceType: string) => (await list(deviceType, { limit: 100, offset: 0 })).items,
+    show: (device: Parameters<ReturnType<typeof showDevice>>[0]) => showDevice(client, names, options.now)(device),
+    clockItem: (device_type: string) =>
+      getItem(client, { table: names.DeviceQueue, key: { device_type, key: deviceClockKey }, consistent: true }),
   };
 }
 

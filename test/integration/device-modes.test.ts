@@ -1,0 +1,520 @@
+/** What an operator sets for a device, and what users and workers notice of it. */
+
+import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/devices.ts';
+import { LeaseLost } from '../../functions/errors.ts';
+import type { RouteName } from '../../functions/routes.ts';
+import type { Claim } from '../../functions/schemas/lease.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandler } from '../support/handlers.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+
+const { client, names } = await functionEnvironment();
+const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
+const stack = workerStack(client, names, clock);
+const done = { job: null, done: true, retry_after: null };
+const at = (time: string) => `2026-11-22T${time}.000000Z`;
+
+async function claimed(device: string): Promise<Claim> {
+  const claim = await stack.claim(device, 'worker');
+  if (claim === undefined) throw new Error('There was nothing to claim.');
+  return claim;
+}
+
+async function ask(route: RouteName, request: Partial<GatewayRequest>) {
+  const handler = await loadHandler(route);
+  const answer = await handler(
+    gatewayEvent(route, { userId: 'auth0|operator', scope: 'operator', ...request }),
+    lambdaContext(),
+  );
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+  const body = expectDocumented(route, answer) as any;
+  return { status: answer.statusCode, headers: answer.headers ?? {}, ...body, code: answer.statusCode };
+}
+
+describe('a mode', () => {
+  it.each([
+    ['OPEN', true, true, true],
+    ['DRAINING', true, false, true],
+    ['PAUSED', true, false, false],
+    ['CLOSED', false, false, false],
+    ['RETIRED', false, false, false],
+  ])('%s: new batches %j, claims %j, next jobs %j', async (mode, accepts, claims, goesOn) => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const held = await stack.create(user, { device_type: device, jobs: 3 });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    const waits = await stack.create(user, { device_type: device });
+    await stack.set(device, { mode, ...(mode !== 'OPEN' && { reason: 'as the table says' }) });
+    const created = stack.create(user, { device_type: device }).then(
+      () => 'created',
+      (error: Error & { reason: string }) => `${error.reason} ${error.message}`,
+    );
+    expect(await created).toMatch(accepts ? /^created$/ : /^device_closed .* is (closed|retired): as the table says$/);
+    expect((await stack.queued(user, waits.id))?.queue_reason).toEqual(
+      claims ? null : expect.stringMatching(/: as the table says$/),
+    );
+    // The job that runs goes on, and a question for it is answered as before.
+    expect(await stack.heartbeat(lease, claim.job.id)).toMatchObject({ cancel: false });
+    expect((await stack.next(lease)).job?.id).toBe(claim.job.id);
+    const report = await stack.report(lease, claim.job.id);
+    expect((await stack.job(user, claim.job.id))?.status).toBe('DONE');
+    expect(report).toEqual(goesOn ? { job: expect.anything(), done: false, retry_after: null } : done);
+    expect((await stack.batch(user, held.id))?.status).toBe(goesOn ? 'RUNNING' : 'PENDING');
+    if (!goesOn) {
+      // It was reported already: the worker may not have got the answer.
+      expect(await stack.report(lease, claim.job.id)).toEqual(done);
+      await expect(stack.next(lease)).rejects.toThrow(LeaseLost);
+    }
+    expect(await stack.retryAfter(device)).toBe(claims ? undefined : 60);
+    await stack.set(device, { mode: 'OPEN' });
+    if (goesOn) await stack.release(lease);
+    // It has kept its place, before the other.
+    if (!claims) expect((await claimed(device)).batch.id).toBe(held.id);
+  });
+
+  it('that pauses lets an open batch that waits for jobs go, and does not time it out', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    expect(await stack.report(lease, claim.job.id)).toMatchObject({ job: null, done: false });
+    await stack.set(device, { mode: 'DRAINING', reason: 'soon' });
+    expect(await stack.next(lease)).toMatchObject({ job: null, done: false });
+    await stack.set(device, { mode: 'PAUSED', reason: 'now' });
+    expect(await stack.next(lease)).toEqual(done);
+    clock.now += 600_000;
+    await stack.add(user, batch.id, 1);
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    await stack.set(device, { mode: 'OPEN' });
+    expect((await claimed(device)).batch.id).toBe(batch.id);
+  });
+
+  it('does not keep a batch from its end, nor a worker from what it has', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device });
+    const { job, lease: text } = await claimed(device);
+    const lease = leaseFrom({ lease: text });
+    await stack.set(device, { mode: 'PAUSED', reason: 'now' });
+    clock.now += 50_000;
+    await stack.heartbeat(lease, job.id);
+    expect(await stack.uploadKey(lease, job.id, 'a'.repeat(64))).toContain(job.id);
+    expect(await stack.report(lease, job.id)).toEqual(done);
+    expect((await stack.batch(user, batch.id))?.status).toBe('DONE');
+  });
+
+  it('leaves a job that lost its worker to a claim after the pause, with the loss counted once', async () => {
+    const { device, user } = newNames();
+    await stack.create(user, { device_type: device });
+    const lost = await claimed(device);
+    await stack.heartbeat(leaseFrom(lost), lost.job.id);
+    await stack.set(device, { mode: 'PAUSED', reason: 'now' });
+    clock.now += 61_000;
+    expect(await stack.claim(device, 'worker')).toBeUndefined();
+    const { lapsed, unclaimed } = await stack.measure(device);
+    // No alarm: nobody is to work.
+    expect([lapsed.length, unclaimed]).toEqual([1, false]);
+    await stack.putBack(lapsed[0]!);
+    await stack.set(device, { mode: 'OPEN' });
+    expect((await claimed(device)).job.id).toBe(lost.job.id);
+    expect(await stack.list(device)).toMatchObject([{ position: null, lease: { losses: 1, job_id: lost.job.id } }]);
+  });
+});
+
+describe('a window', () => {
+  const windows = [
+    { starts_at: '2026-11-22T13:00:00Z', ends_at: '2026-11-22T14:00:00Z', reason: 'first' },
+    { starts_at: '2026-11-22T14:00:00Z', ends_at: '2026-11-22T14:30:00.5Z', reason: 'second' },
+  ];
+
+  it('holds from its start to before its end, for claims, next jobs and what users see', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    await announceDevice(client, names)(device, { status: 'UP' });
+    const moments: [time: string, reason: string | null, retryAfter: number][] = [
+      ['12:59:59.999', null, 0],
+      ['13:00:00.000', 'first', 60],
+      ['13:59:30.000', 'first', 30],
+      ['13:59:59.000', 'first', 3],
+      ['14:00:00.000', 'second', 60],
+      ['14:30:00.499', 'second', 3],
+      ['14:30:00.500', null, 0],
+    ];
+    clock.now = Date.parse('2026-11-22T12:00:00Z');
+    await stack.set(device, { windows: windows.toReversed() });
+    await stack.create(user, { device_type: device, jobs: 5 });
+    for (const [time, reason, retryAfter] of moments) {
+      clock.now = Date.parse(`2026-11-22T${time}Z`);
+      const shown = await stack.show((await getDevice(client, names)(device))!);
+      const until = reason === 'first' ? windows[0]!.ends_at : windows[1]!.ends_at;
+      expect(shown, time).toMatchObject({
+        availability: reason === null ? 'ACTIVE' : 'INACTIVE',
+        mode: 'OPEN',
+        status_message: reason,
+        available_at: reason === null ? null : new Date(until).toISOString().replace('Z', '000Z'),
+        windows: windows
+          .filter(({ ends_at }) => Date.parse(ends_at) > clock.now)
+          .map((each) => ({ reason: each.reason })),
+      });
+      // In a window a claim is answered null; the lease of one before it ends with the report.
+      if (reason !== null) {
+        expect(await stack.retryAfter(device), time).toBe(retryAfter);
+        continue;
+      }
+      const claim = await claimed(device);
+      const lease = leaseFrom(claim);
+      expect((await stack.report(lease, claim.job.id)).done, time).toBe(false);
+      await stack.release(lease);
+    }
+    // A job that was started right before a window is reported in it.
+    clock.now = Date.parse('2026-11-22T12:59:59.999Z');
+    const claim = await claimed(device);
+    clock.now += 1;
+    expect(await stack.report(leaseFrom(claim), claim.job.id)).toEqual(done);
+  });
+
+  it('pauses a draining device as well, and changes nothing of a closed one', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    await stack.create(user, { device_type: device, jobs: 4 });
+    clock.now = Date.parse('2026-11-22T12:30:00Z');
+    const claim = await claimed(device);
+    await stack.set(device, { mode: 'DRAINING', reason: 'draining', windows });
+    const second = await stack.report(leaseFrom(claim), claim.job.id);
+    clock.now = Date.parse('2026-11-22T13:00:00Z');
+    expect(await stack.report(leaseFrom(claim), second.job!.id)).toEqual(done);
+    await stack.set(device, { mode: 'CLOSED', reason: 'closed' });
+    expect(await stack.show({ device_type: device, status: 'UP', rules: await stack.rules(device) })).toMatchObject({
+      mode: 'CLOSED',
+      status_message: 'closed',
+      available_at: null,
+    });
+  });
+});
+
+describe('max_job_seconds', () => {
+  const tooLong = ['The job ran longer than 100 s.'];
+  /** What ends the job of a worker, which has two more, and what comes next. */
+  const ways = {
+    'a report': async (_: string, claim: Claim) => {
+      const answer = await stack.report(leaseFrom(claim), claim.job.id, { status: 'DONE', errors: ['mine'] });
+      return answer.job?.id;
+    },
+    next: async (_: string, claim: Claim) => (await stack.next(leaseFrom(claim))).job?.id,
+    'a release': async (device: string, claim: Claim) => {
+      await stack.release(leaseFrom(claim));
+      return (await claimed(device)).job.id;
+    },
+    'the next claim, where the worker is silent': async (device: string) => {
+      clock.now += 61_000;
+      return (await claimed(device)).job.id;
+    },
+    'the put-back, where the worker is silent': async (device: string) => {
+      clock.now += 61_000;
+      for (const item of (await stack.measure(device)).lapsed) await stack.putBack(item);
+      expect((await stack.measure(device)).lapsed).toEqual([]);
+      return (await claimed(device)).job.id;
+    },
+  };
+
+  it.each(Object.entries(ways))('ends the job by %s, and the next one is handed out', async (_, way) => {
+    const { device, user } = newNames();
+    await stack.set(device, { max_job_seconds: 100 });
+    const batch = await stack.create(user, { device_type: device, jobs: 3 });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    for (const [seconds, cancel] of [
+      [50, false],
+      [49.999, false],
+      [0.001, true],
+    ] as const) {
+      clock.now += seconds * 1_000;
+      expect((await stack.heartbeat(lease, claim.job.id)).cancel).toBe(cancel);
+    }
+    const next = await way(device, claim);
+    expect(next).toBe(batch.jobs![1]!.id);
+    expect(await stack.job(user, claim.job.id)).toMatchObject({ status: 'ERROR', errors: tooLong });
+    expect((await stack.list(device))[0]).toMatchObject({
+      jobs_count_per_status: { ERROR: 1, RUNNING: 1 },
+      lease: { losses: 0, job_id: next },
+    });
+  });
+
+  it('is the strictest of the device’s and the batch’s, for each start anew', async () => {
+    const { device, user } = newNames();
+    const bounds = [
+      [undefined, undefined, undefined],
+      [100, undefined, 100],
+      [undefined, 80, 80],
+      [100, 80, 80],
+      [60, 80, 60],
+    ];
+    for (const [ofDevice, ofBatch, expected] of bounds) {
+      await stack.set(device, { max_job_seconds: ofDevice ?? null });
+      const batch = await stack.create(user, { device_type: device });
+      if (ofBatch !== undefined) {
+        const UpdateExpression = 'SET max_job_seconds = :bound';
+        const Key = { user_id: user, id: batch.id };
+        const ExpressionAttributeValues = { ':bound': ofBatch };
+        await client.send(
+          new UpdateCommand({ TableName: names.Batches, Key, UpdateExpression, ExpressionAttributeValues }),
+        );
+      }
+      let claim = await claimed(device);
+      clock.now += 50_000;
+      await stack.release(leaseFrom(claim));
+      claim = await claimed(device);
+      clock.now += 50_000;
+      // It has run for 50 s since it was started anew.
+      expect((await stack.heartbeat(leaseFrom(claim), claim.job.id)).cancel).toBe(false);
+      clock.now += 50_000;
+      expect((await stack.heartbeat(leaseFrom(claim), claim.job.id)).cancel).toBe(expected !== undefined);
+      await stack.report(leaseFrom(claim), claim.job.id);
+      expect((await stack.job(user, claim.job.id))?.errors).toEqual(
+        expected === undefined ? null : [`The job ran longer than ${expected} s.`],
+      );
+      expect((await stack.batch(user, batch.id))?.status).toBe('DONE');
+    }
+  });
+});
+
+describe('average_queue_time', () => {
+  const average = async (device: string) =>
+    (await stack.show({ device_type: device, status: 'UP' })).average_queue_time;
+
+  it('is the mean wait for the first worker of the batches claimed within the last hour', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    expect(await average(device)).toBeNull();
+    const create = (open = false) => stack.create(user, { device_type: device, open });
+    await create();
+    clock.now += 10_000;
+    const claim = await claimed(device);
+    expect(await average(device)).toBe(10);
+    // What is claimed again does not count again.
+    clock.now += 30_000;
+    await stack.release(leaseFrom(claim));
+    await claimed(device);
+    expect(await average(device)).toBe(10);
+    // Jobs that are added move a batch further back; it has waited since it came.
+    const open = await create(true);
+    await create();
+    clock.now += 20_000;
+    await stack.add(user, open.id, 2);
+    clock.now += 20_000;
+    await Promise.all([claimed(device), claimed(device)]);
+    expect(await average(device)).toBe(30);
+    clock.now += 61 * 60_000;
+    expect(await average(device)).toBeNull();
+    await create();
+    clock.now += 2_000;
+    // The others have lost their workers.
+    for (let batches = 0; batches < 4; batches++) await claimed(device);
+    expect(await average(device)).toBe(2);
+    const counted = (await stack.clockItem(device))!;
+    expect(Object.keys(counted).filter((name) => name.startsWith('w_'))).toHaveLength(1);
+  });
+});
+
+describe('the queue, as operators see it', () => {
+  it('has the batches of all users in the order of claims, with positions and leases', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const users = [user, `${user} 2`];
+    const created: { readonly id: string }[] = [];
+    for (let nr = 0; nr < 6; nr++) created.push(await stack.create(users[nr % 2]!, { device_type: device, jobs: 2 }));
+    const list = async (query = {}) => ask('listQueue', { path: { device_type: device }, query });
+    const all = await list();
+    expect(all.pagination).toEqual({ total: 6, start: 0, end: 6 });
+    const order: string[] = all.data.map(({ id }: { id: string }) => id);
+    expect(new Set(order)).toEqual(new Set(created.map(({ id }) => id)));
+    expect(all.data.map(({ user_id, position, lease }: never) => [user_id, position, lease])).toEqual(
+      order.map((id, place) => [users[created.findIndex((each) => each.id === id) % 2], place, null]),
+    );
+    clock.now = Date.now();
+    const claim = await claimed(device);
+    expect(claim.batch.id).toBe(order[0]);
+    const pages = [await list({ limit: 2 }), await list({ limit: 2, offset: 2 }), await list({ limit: 9, offset: 4 })];
+    const listed = pages.flatMap(({ data }) => data);
+    expect(listed.map(({ id }) => id)).toEqual(order);
+    expect(listed.map(({ position }) => position)).toEqual([null, 1, 2, 3, 4, 5]);
+    expect(pages.map(({ pagination }) => pagination.total)).toEqual([6, 6, 6]);
+    const lease = { worker: 'worker', expires_at: claim.expires_at, job_id: claim.job.id, losses: 0 };
+    expect(listed[0]).toMatchObject({ status: 'RUNNING', lease });
+    for (const id of order.slice(1)) expect((await claimed(device)).batch.id).toBe(id);
+    expect((await list({ offset: 9 })).data).toEqual([]);
+  });
+
+  it('is 404 for a type that nobody knows, and 403 for users and devices', async () => {
+    const { device } = newNames();
+    const path = { device_type: device };
+    expect((await ask('listQueue', { path })).code).toBe(404);
+    await stack.announce(device, {});
+    expect(await ask('listQueue', { path })).toMatchObject({ code: 200, data: [] });
+    for (const scope of ['', 'device:*']) expect((await ask('listQueue', { path, scope })).code).toBe(403);
+  });
+});
+
+describe('a call that sets a device', () => {
+  const set = (device_type: string, body: unknown) => ask('setDevice', { path: { device_type }, body });
+  const list = async (query: Readonly<Record<string, string | readonly string[]>>) =>
+    (await ask('listDevices', { query })).data;
+
+  it('answers with the device, which announcements do not change, and is a row of the audit trail', async () => {
+    const { device } = newNames();
+    const specs = JSON.stringify({
+      name: 'D',
+      max_atom_num: 80,
+      is_virtual: true,
+      channels: [{ id: 'rydberg_global' }],
+    });
+    const announced = { status: 'UP', specs, idle_seconds: 30 };
+    await ask('announceDevice', { path: { device_type: device }, scope: 'device:*', body: announced });
+    const windows = [{ starts_at: '2036-01-01', ends_at: '2036-01-02T01:00:00+01:00', reason: 'new lasers' }];
+    const first = await set(device, { mode: 'PAUSED', reason: 'calibration', windows, idle_seconds: 60 });
+    const shown = {
+      device_type: device,
+      status: 'UP',
+      availability: 'INACTIVE',
+      queue_length: 0,
+      mode: 'PAUSED',
+      status_message: 'calibration',
+      available_at: null,
+      windows: [
+        { starts_at: '2036-01-01T00:00:00.000000Z', ends_at: '2036-01-02T00:00:00.000000Z', reason: 'new lasers' },
+      ],
+      average_queue_time: null,
+      max_atom_num: 80,
+      is_emulator: true,
+      channels: [{ id: 'rydberg_global' }],
+    };
+    expect(first.data).toEqual({ ...shown, max_job_seconds: null, idle_seconds: 60, max_batch_seconds: null });
+    await ask('announceDevice', { path: { device_type: device }, scope: 'device:*', body: { status: 'UP' } });
+    expect(await list({ device_type: device })).toEqual([shown]);
+    const second = await set(device, { mode: 'OPEN', reason: 'calibrated', idle_seconds: null, max_job_seconds: 600 });
+    expect(second.data).toMatchObject({ availability: 'ACTIVE', status_message: null, max_job_seconds: 600 });
+    expect(second.data.idle_seconds).toBeNull();
+    const rows = await itemsOfMonth();
+    const acts = rows.filter(({ target }) => target.device_type === device);
+    expect(
+      acts.map(({ operator, action, reason, before, after }) => ({ operator, action, reason, before, after })),
+    ).toEqual(
+      [
+        {
+          reason: 'calibration',
+          before: { mode: 'OPEN', windows: [], idle_seconds: null },
+          after: { mode: 'PAUSED', windows: shown.windows, idle_seconds: 60 },
+        },
+        {
+          reason: 'calibrated',
+          before: { mode: 'PAUSED', idle_seconds: 60, max_job_seconds: null },
+          after: { mode: 'OPEN', idle_seconds: null, max_job_seconds: 600 },
+        },
+      ].map((act) => ({ operator: 'auth0|operator', action: 'device.set', ...act })),
+    );
+  });
+
+  async function itemsOfMonth() {
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Audit, ConsistentRead: true }));
+    return Items.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  it('lists retired devices only where they are asked for', async () => {
+    const types = [newNames().device, newNames().device, newNames().device] as const;
+    for (const type of types) await announceDevice(client, names)(type, { status: 'UP' });
+    await set(types[1], { mode: 'DRAINING', reason: 'soon' });
+    await set(types[2], { mode: 'RETIRED', reason: 'gone' });
+    const listed = async (availability?: readonly string[]) =>
+      (await list({ device_type: types, ...(availability && { availability }) })).map((each: { device_type: string }) =>
+        types.indexOf(each.device_type),
+      );
+    expect((await listed()).sort()).toEqual([0, 1]);
+    expect(await listed(['ACTIVE'])).toEqual([0]);
+    expect(await listed(['INACTIVE'])).toEqual([1]);
+    expect(await listed(['RETIRED'])).toEqual([2]);
+    expect((await listed(['RETIRED', 'ACTIVE'])).sort()).toEqual([0, 2]);
+    expect((await ask('listDevices', { query: { availability: 'DOWN' } })).code).toBe(422);
+  });
+
+  it('may come before the device announces itself, and outlives its removal', async () => {
+    const { device } = newNames();
+    const { data } = await set(device, { mode: 'CLOSED', reason: 'not yet' });
+    expect(data).toMatchObject({ status: 'NOT ANNOUNCED', availability: 'INACTIVE', status_message: 'not yet' });
+    expect(await list({ device_type: device })).toEqual([]);
+    for (let times = 0; times < 2; times++) {
+      await announceDevice(client, names)(device, { status: 'UP' });
+      expect(await list({ device_type: device })).toMatchObject([{ status: 'UP', mode: 'CLOSED' }]);
+      await removeDevice(client, names)(device);
+      expect(await list({ device_type: device })).toEqual([]);
+    }
+    await expect(removeDevice(client, names)(device)).rejects.toThrow('There is no such device.');
+    expect(await listDevices(client, names)()).not.toContainEqual(expect.objectContaining({ device_type: device }));
+  });
+
+  it('takes what the operator sets before what the device announces', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, { idle_seconds: 30, max_batch_seconds: 60 });
+    await set(device, { idle_seconds: 500 });
+    clock.now = Date.now();
+    await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    await stack.report(lease, claim.job.id);
+    clock.now += 59_000;
+    expect((await stack.next(lease)).done).toBe(false);
+    // As it has announced, the batch goes behind the others after 60 s.
+    clock.now += 1_000;
+    expect((await stack.next(lease)).done).toBe(true);
+  });
+
+  it('is refused with all faults at once', async () => {
+    const { device } = newNames();
+    const hours = (from: number, to: number) => ({
+      starts_at: at(`0${from}:00:00`),
+      ends_at: at(`0${to}:00:00`),
+      reason: 'x',
+    });
+    const cases: [body: unknown, faults: [string, string][]][] = [
+      [{}, [['body.mode', 'missing']]],
+      [{ mode: 'PAUSED' }, [['body.reason', 'missing']]],
+      [
+        { mode: 'DOWN', idle_seconds: 9, max_job_seconds: 0, reason: '' },
+        [
+          ['body.mode', 'enum'],
+          ['body.reason', 'string_too_short'],
+          ['body.max_job_seconds', 'greater_than_equal'],
+          ['body.idle_seconds', 'greater_than_equal'],
+        ],
+      ],
+      [{ reason: 'x'.repeat(513) }, [['body.reason', 'string_too_long']]],
+      [
+        { windows: [hours(2, 2), hours(3, 1)] },
+        [
+          ['body.windows.0.ends_at', 'value_error'],
+          ['body.windows.1.ends_at', 'value_error'],
+        ],
+      ],
+      [{ windows: [hours(4, 6), hours(1, 2), hours(3, 5)] }, [['body.windows.0.starts_at', 'value_error']]],
+      [{ windows: Array.from({ length: 51 }, () => hours(1, 2)) }, [['body.windows', 'too_long']]],
+      [
+        { windows: [{ starts_at: 'now', ends_at: at('01:00:00') }] },
+        [
+          ['body.windows.0.starts_at', 'datetime_parsing'],
+          ['body.windows.0.reason', 'missing'],
+        ],
+      ],
+    ];
+    for (const [body, faults] of cases) {
+      const { code, detail = [] } = await set(device, body);
+      const found = detail.map(({ loc, type }: { loc: string[]; type: string }) => [loc.join('.'), type]);
+      expect([code, found], JSON.stringify(body).slice(0, 80)).toEqual([422, faults]);
+    }
+    for (const scope of ['', 'device:*']) {
+      expect((await ask('setDevice', { path: { device_type: device }, scope, body: { windows: [] } })).code).toBe(403);
+    }
+  });
+});
