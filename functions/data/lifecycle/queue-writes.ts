@@ -7,6 +7,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DeviceClosed } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
+import type { QueuePriority } from '../../schemas/values.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
@@ -186,8 +187,7 @@ export function queueChanges(
     if (move === 'leaves' || move === 'enters anew') {
       remove();
       const { queue_priority: charged } = draft.stored.batches.get(row.id) ?? row;
-      const giveBack = (user: UserClock, charge: TimeRange) => withdrawWork(user, charged, charge);
-      if (queue_charges) userClocks.set(device_type, queue_charges.reduceRight(giveBack, clocksOf(row).user));
+      if (queue_charges) userClocks.set(device_type, giveBack(clocksOf(row).user, queue_charges, charged));
       if (move === 'leaves') return { ...rest, queue_key: null };
     }
     const put = (tag: number, part?: Partial<QueueItem>) => {
@@ -220,12 +220,16 @@ export function queueChanges(
     return { ...row, queue_key: key, queue_charges: withCharge(queue_charges ?? [], charge), queued_at };
   });
   for (const [deviceType, after] of userClocks) {
-    const before = clocks.get(deviceType)?.user;
     const Key = { user_id: userId, key: userClockKey(deviceType) };
-    if (after !== before) writes.push(writeUserClock(tables.Columns, Key, { before, after }));
+    writes.push(...writeUserClock(tables.Columns, Key, { before: clocks.get(deviceType)?.user, after }));
   }
   if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireQueue(tables.DeviceQueue), lease));
   return { batches, writes };
+}
+
+/** The clock without the charges of a batch that no device took. */
+function giveBack(user: UserClock, charges: readonly TimeRange[], priority: QueuePriority): UserClock {
+  return charges.reduceRight((clock, charge) => withdrawWork(clock, priority, charge), user);
 }
 
 const isAbsent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
@@ -241,12 +245,13 @@ function writeUserClock(
   TableName: string,
   Key: { readonly user_id: string; readonly key: string },
   { before, after }: { readonly before: UserClock | undefined; readonly after: UserClock },
-): Write {
+): Write[] {
+  if (after === before) return [];
   const condition =
     before === undefined
       ? isAbsent
       : { ConditionExpression: 'clocks = :before', ExpressionAttributeValues: { ':before': before } };
-  return { Put: { TableName, Item: { ...Key, clocks: after }, ...condition } };
+  return [{ Put: { TableName, Item: { ...Key, clocks: after }, ...condition } }];
 }
 
 function updateLease(TableName: string, update: LeaseUpdate): Write {
