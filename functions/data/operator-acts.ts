@@ -43,7 +43,12 @@ export function cancelBatchOfUser(
   const cancel = cancelBatch(client, tables, options);
   return async (request) => {
     const text = `An operator canceled the batch: ${request.reason}`;
-    const act = operatorAct(tables, { ...request, action: 'batch.cancel', text, now: options.now?.() ?? Date.now() });
+    const now = options.now?.() ?? Date.now();
+    const changes = ({ status, open, jobs_count_per_status, device_status }: BatchRow) => ({
+      before: { status, open, jobs_count_per_status, device_status },
+      after: { status: 'CANCELED', open: false, device_status: text },
+    });
+    const act = operatorAct(tables, { ...request, action: 'batch.cancel', text, now, changes });
     return batchOf(await cancel(request.userId, request.batchId, { act }));
   };
 }
@@ -62,7 +67,11 @@ export function setBatchPriority(
     const { userId, batchId } = request;
     const now = context.now();
     const text = `An operator set the priority to ${priority}: ${request.reason}`;
-    const act = operatorAct(tables, { ...request, action: 'batch.priority', text, now });
+    const changed = ({ queue_priority, device_status }: BatchRow) => ({
+      before: { queue_priority, device_status },
+      after: { queue_priority: priority, device_status: text },
+    });
+    const act = operatorAct(tables, { ...request, action: 'batch.priority', text, now, changes: changed });
     const changes = async () => {
       const key = { user_id: userId, id: batchId };
       const row = { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults };
@@ -78,26 +87,19 @@ interface Described extends ActOnBatch, Pick<Act, 'action'> {
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** What the act changes of the batch, as it was and as it is. */
+  readonly changes: (before: BatchRow) => Pick<Act, 'before' | 'after'>;
 }
 
 function operatorAct(
   tables: TableNames<'Audit'>,
-  { operator, userId, batchId, reason, action, text, now }: Described,
+  { operator, userId, batchId, reason, action, text, now, changes }: Described,
 ): OperatorAct {
   return {
     text,
-    write: (before, after) => {
+    write: (before) => {
       const target = { user_id: userId, batch_id: batchId, device_type: before.device_type };
-      const changed = {
-        before: shown(before),
-        after: { ...shown(after), ...(after.canceling && { status: 'CANCELED' }) },
-      };
-      return auditWrite(tables, { at: fromMilliseconds(now), operator, action, target, reason, ...changed });
+      return auditWrite(tables, { at: fromMilliseconds(now), operator, action, target, reason, ...changes(before) });
     },
   };
-}
-
-/** What acts change of a batch. */
-function shown({ status, open, queue_priority, device_status, jobs_count_per_status }: BatchRow) {
-  return { status, open, queue_priority, device_status, jobs_count_per_status };
 }

@@ -115,8 +115,11 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
         action: 'batch.cancel',
         target: { user_id: user, batch_id: id, device_type: device },
         reason: 'The trap is empty',
-        before: expect.objectContaining({ status: 'PENDING', open: true, device_status: null }),
-        after: expect.objectContaining({ status: 'CANCELED', open: false, device_status: why }),
+        before: {
+          ...{ status: 'PENDING', open: true, device_status: null },
+          jobs_count_per_status: expect.objectContaining({ PENDING: jobs }),
+        },
+        after: { status: 'CANCELED', open: false, device_status: why },
       },
     ]);
   });

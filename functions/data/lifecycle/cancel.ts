@@ -38,7 +38,7 @@ export interface OperatorAct {
   /** For the owner: the batch's `device_status`, and the `errors` of jobs that it cancels. */
   readonly text: string;
   /** The act's row in the audit trail: written once, with the first transaction. */
-  readonly write: (before: BatchRow, after: BatchRow) => Write;
+  readonly write: (before: BatchRow) => Write;
 }
 
 /**
@@ -117,16 +117,14 @@ function closeBatch({ lists, batchId, jobIds, now, act }: Cancellation): Change 
     const isUnfinished = batch.canceling === true || batch.creating === true;
     if (status === 'CANCELED' && !isUnfinished) return draft;
     if (isFinalBatchStatus(status) && !isUnfinished) throw endedOtherwise({ status });
-    const begins = batch.canceling !== true;
-    const why = begins && act ? { device_status: act.text } : {};
-    const closed = updateRow(batch, { open: false, ...why }, { kind: 'direct call', time: now });
-    if (closed === batch && !begins) return draft;
-    const reason = begins && act ? { cancel_reason: act.text } : {};
+    if (batch.canceling === true && !batch.open) return draft;
+    const update = { open: false, ...(act && { device_status: act.text }) } as const;
+    const closed = updateRow(batch, update, { kind: 'direct call', time: now });
     // It leaves its queue with this: what runs may be canceled in a later transaction.
     const ran = whatRan(draft, batch, now);
-    const canceling: BatchRow = { ...closed, ...reason, canceling: true, ...(ran && { ran }), rev: batch.rev + 1 };
-    const begun = withRows(lists, draft, { batches: [canceling] });
-    return begins && act ? withWrite(begun, act.write(batch, canceling)) : begun;
+    const marks = { canceling: true, ...(act && { cancel_reason: act.text }), ...(ran && { ran }) } as const;
+    const begun = withRows(lists, draft, { batches: [{ ...closed, ...marks, rev: batch.rev + 1 }] });
+    return act === undefined ? begun : withWrite(begun, act.write(batch));
   });
   return { ...close, endsJobs: true };
 }

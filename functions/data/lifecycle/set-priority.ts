@@ -48,7 +48,7 @@ export function setPriorityChange({ lists, batch: found, priority, now, act }: N
       if (batch.queue_priority === priority) return draft;
       const update = { queue_priority: priority, device_status: act.text };
       const after = updateRow<BatchRow>(batch, update, { kind: 'direct call', time: now });
-      return withWrite(entersAnew(withRows(lists, draft, { batches: [after] }), item), act.write(batch, after));
+      return withWrite(entersAnew(withRows(lists, draft, { batches: [after] }), item), act.write(batch));
     },
   };
 }
