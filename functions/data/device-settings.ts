@@ -1,7 +1,8 @@
 /** What operators set for devices. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { DeviceRules, DeviceSettingsRequest } from '../schemas/device.ts';
+import type { DeviceSettingsRequest } from '../schemas/device.ts';
+import type { DeviceRules } from '../schemas/device-rules.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { auditWrite } from './audit.ts';

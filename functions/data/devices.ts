@@ -5,7 +5,8 @@
 import { type DynamoDBDocumentClient, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { DeviceInUse, LimitExceeded, NotFound } from '../errors.ts';
 import { escapedBytes } from '../json-text.ts';
-import { type AnnounceRequest, DeviceRow, type DeviceRules, specificationName } from '../schemas/device.ts';
+import { type AnnounceRequest, DeviceRow, specificationName } from '../schemas/device.ts';
+import type { DeviceRules } from '../schemas/device-rules.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { assign } from './dynamodb/assign.ts';

@@ -23,7 +23,14 @@ import { isOverTime, noSuchJob, reportJob as reportChange } from './lifecycle/ru
 import { goesOn, restAt } from './queue/device-rules.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
-import { isJobOverTime, leaseLost, leaseOf, maxIdleMilliseconds, type QueueItem } from './queue/queue-item.ts';
+import {
+  isJobOverTime,
+  leaseLost,
+  leaseMilliseconds,
+  leaseOf,
+  maxIdleMilliseconds,
+  type QueueItem,
+} from './queue/queue-item.ts';
 
 type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Sequences'>;
 
@@ -37,7 +44,8 @@ export interface ReportOptions extends QueueOptions, Pick<LifecycleOptions, 'sho
 
 /**
  * The function that keeps a lease alive for another minute, and says whether to stop the job: it
- * has ended, its batch has, or it has run for longer than it may. Throws LeaseLost; NotFound when
+ * has ended, its batch has, or it has run for longer than it may. A minute after that the lease is
+ * taken from a worker that goes on. Throws LeaseLost; NotFound when
  * the batch has no such job. 1 write unit and 1 read unit for each 4 KB of the job.
  */
 export function extendLease(
@@ -53,7 +61,10 @@ export function extendLease(
     if (item === undefined) return { expires_at: fromMilliseconds(now()), cancel: true };
     if (jobId !== null && job === undefined) throw noSuchJob();
     const cancel = job !== undefined && (isFinalJob(job) || isJobOverTime(item, now()));
-    return { expires_at: fromMilliseconds(item.lease_until), cancel };
+    // A worker that only sends heartbeats, and does not stop the job, must not keep it for good.
+    const isKept = !isJobOverTime(item, now() - leaseMilliseconds);
+    if (!isKept) await queue.expire(lease);
+    return { expires_at: fromMilliseconds(isKept ? item.lease_until : now()), cancel };
   };
 }
 

@@ -5,18 +5,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
-import {
-  type AnnounceRequest,
-  type Device,
-  type DeviceRow,
-  type OperatedDevice,
-  specificationFacts,
-} from '../schemas/device.ts';
+import type { AnnounceRequest } from '../schemas/device.ts';
 import type { TableNames } from '../tables.ts';
-import { fromMilliseconds } from '../timestamp.ts';
 import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { describeRest, openRules, restAt } from './queue/device-rules.ts';
+import { describeRest, restAt } from './queue/device-rules.ts';
 import { maxCountedBatches, type QueueFront, workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
 
@@ -32,7 +25,7 @@ const secondsKept = 10;
  * The function that reads the front of a device's queue, at most once in 10 s: what it returns may
  * be so old. Half a read unit for about 16 batches, 31 at most.
  */
-function keepFronts(client: DynamoDBDocumentClient, tables: TableNames<'DeviceQueue'>, now: () => number) {
+export function keepFronts(client: DynamoDBDocumentClient, tables: TableNames<'DeviceQueue'>, now: () => number) {
   const queue = workQueue(client, tables, { now });
   const kept = new Map<string, { readonly until: number; readonly front: Promise<QueueFront> }>();
   return (deviceType: string): Promise<QueueFront> => {
@@ -51,7 +44,7 @@ function keepFronts(client: DynamoDBDocumentClient, tables: TableNames<'DeviceQu
 }
 
 /** Null where there are more than are counted. */
-function upToMax(count: number): number | null {
+export function upToMax(count: number): number | null {
   return count > maxCountedBatches ? null : count;
 }
 
@@ -111,47 +104,4 @@ function countBefore(keys: readonly string[], key: string): number {
     else to = middle;
   }
   return from;
-}
-
-type ShownRow = Pick<DeviceRow, 'device_type' | 'status'> & Partial<DeviceRow>;
-
-/**
- * The function that shows a device as it is now, with the numbers of its queue, which may be 10 s
- * old. Half a read unit for about 16 batches.
- */
-export function showDevice(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'DeviceQueue'>,
-  now = () => Date.now(),
-): (device: ShownRow) => Promise<Device> {
-  const frontOf = keepFronts(client, tables, now);
-  return async ({ device_type, status, specs, rules = openRules }) => {
-    const { keys, average_queue_time } = await frontOf(device_type);
-    const time = fromMilliseconds(now());
-    const rest = restAt(rules, now());
-    const isActive = status === 'UP' && rest === undefined;
-    return {
-      device_type,
-      status,
-      availability: rest?.mode === 'RETIRED' ? 'RETIRED' : isActive ? 'ACTIVE' : 'INACTIVE',
-      queue_length: upToMax(keys.length),
-      mode: rules.mode,
-      status_message: rest?.reason ?? null,
-      available_at: rest?.until ?? null,
-      windows: rules.windows.filter(({ ends_at }) => ends_at > time),
-      average_queue_time,
-      ...specificationFacts(device_type, specs),
-    };
-  };
-}
-
-/** As showDevice, with the numbers that the operator has set. */
-export function showOperatedDevice(
-  ...parameters: Parameters<typeof showDevice>
-): (device: ShownRow) => Promise<OperatedDevice> {
-  const show = showDevice(...parameters);
-  return async (device) => {
-    const { max_job_seconds = null, idle_seconds = null, max_batch_seconds = null } = device.rules ?? {};
-    return { ...(await show(device)), max_job_seconds, idle_seconds, max_batch_seconds };
-  };
 }

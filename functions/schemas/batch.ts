@@ -236,7 +236,8 @@ export const BatchProgress = z
       ...fields,
       queue_position:
         'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and when it does not wait there.',
-      queue_reason: 'Why it waits without a position: no machine has announced itself as its device; else null.',
+      queue_reason:
+        'Why it waits: its device takes no batches now, with an operator’s reason; or no machine has announced itself as its device, and the position is null. Otherwise null.',
       webhook_attempt:
         'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',
     },

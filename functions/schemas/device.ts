@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { escapedBytes, isObject, parseJson } from '../json-text.ts';
+import { DeviceMode, DeviceRules, MaintenanceWindow, windowFields } from './device-rules.ts';
 import { type Fault, reportFault, whole } from './faults.ts';
 import { many, TextsFilter } from './query-parameters.ts';
 import { boundedText, Time } from './sent-values.ts';
@@ -9,36 +10,6 @@ import { Count, JsonObject, NullableText, NullableTimestamp, Timestamp } from '.
 export const Availability = z
   .enum(['ACTIVE', 'INACTIVE', 'RETIRED'])
   .register(z.globalRegistry, { id: 'Availability' });
-
-/** Whether an operator lets a device work. */
-export const DeviceMode = z
-  .enum(['OPEN', 'DRAINING', 'PAUSED', 'CLOSED', 'RETIRED'])
-  .register(z.globalRegistry, { id: 'DeviceMode' });
-export type DeviceMode = z.infer<typeof DeviceMode>;
-
-const windowFields = { starts_at: 'When it begins.', ends_at: 'When it is over.', reason: 'Why, for users to read.' };
-
-/** A time in which an operator pauses a device. */
-export const MaintenanceWindow = z
-  .strictObject({ starts_at: Timestamp, ends_at: Timestamp, reason: z.string() })
-  .register(z.globalRegistry, { id: 'MaintenanceWindow', fields: windowFields });
-
-export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
-
-/** What an operator has set for a device (data/queue/device-rules.ts). */
-export const DeviceRules = z.object({
-  /** Higher with each change: about the milliseconds since 1970. 0: an operator has set nothing. */
-  rev: Count,
-  mode: DeviceMode,
-  /** Why it is not OPEN. */
-  reason: NullableText,
-  /** By their time; they do not overlap. */
-  windows: z.array(MaintenanceWindow),
-  max_job_seconds: z.exactOptional(Count),
-  idle_seconds: z.exactOptional(Count),
-  max_batch_seconds: z.exactOptional(Count),
-});
-export type DeviceRules = z.infer<typeof DeviceRules>;
 
 /** A device as its table holds it: what it last announced, and what an operator has set. */
 export const DeviceRow = z.object({

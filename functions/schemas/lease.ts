@@ -221,7 +221,7 @@ export const Heartbeat = z.strictObject({ expires_at: Timestamp, cancel: z.boole
   id: 'Heartbeat',
   fields: {
     expires_at: 'When the lease ends unless another heartbeat comes.',
-    cancel: 'Whether to stop the job: it was canceled.',
+    cancel: 'Whether to stop the job: it was canceled, or has run for longer than it may.',
   },
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
@@ -247,7 +247,7 @@ export const NextJob = z
     id: 'NextJob',
     fields: {
       job: 'The next job to run; null where there is none.',
-      done: 'Whether the lease has ended: the batch has, or it waits without this worker: for jobs that are being added, or because others go first.',
+      done: 'Whether the lease has ended: the batch has, or it waits without this worker: for jobs that are being added, because others go first, or because an operator lets the device start nothing.',
       retry_after: 'Seconds after which to ask again for the next job; null unless the batch waits for further ones.',
     },
   });

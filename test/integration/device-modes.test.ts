@@ -213,6 +213,17 @@ describe('max_job_seconds', () => {
       clock.now += 61_000;
       return (await claimed(device)).job.id;
     },
+    'the next claim, where the worker does not stop': async (device: string, claim: Claim) => {
+      for (const [seconds, isKept] of [
+        [59.999, true],
+        [0.001, false],
+      ] as const) {
+        clock.now += seconds * 1_000;
+        expect((await stack.heartbeat(leaseFrom(claim), claim.job.id)).cancel).toBe(true);
+        expect((await stack.claim(device, 'another')) === undefined).toBe(isKept);
+      }
+      return (await stack.list(device))[0]?.lease?.job_id;
+    },
     'the put-back, where the worker is silent': async (device: string) => {
       clock.now += 61_000;
       for (const item of (await stack.measure(device)).lapsed) await stack.putBack(item);

@@ -25,8 +25,9 @@ import {
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { workQueue } from '../../functions/data/queue/queue.ts';
 import { deviceClockKey } from '../../functions/data/queue/queue-item.ts';
-import { getQueuedBatch, showDevice } from '../../functions/data/queue-counts.ts';
+import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
 import { measureQueue } from '../../functions/data/queue-measures.ts';
+import { showDevice } from '../../functions/data/show-device.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { DeviceSettingsRequest } from '../../functions/schemas/device.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';

@@ -6,7 +6,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import { BatchRow } from '../../schemas/batch.ts';
-import type { DeviceRules } from '../../schemas/device.ts';
+import type { DeviceRules } from '../../schemas/device-rules.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { blockBytes } from '../columns/column-items.ts';

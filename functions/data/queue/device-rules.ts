@@ -3,7 +3,7 @@
  * and the row of the device says the same.
  */
 
-import { type DeviceMode, DeviceRules } from '../../schemas/device.ts';
+import { type DeviceMode, DeviceRules } from '../../schemas/device-rules.ts';
 import { fromMilliseconds } from '../../timestamp.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 

@@ -10,7 +10,7 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { DeviceRules } from '../../schemas/device.ts';
+import { DeviceRules } from '../../schemas/device-rules.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
@@ -184,6 +184,15 @@ export function workQueue(
       if ('updated' in outcome) return storedRow(QueueItem, outcome.updated ?? {});
       if (outcome.foundInstead === 'none') return undefined;
       throw leaseLost();
+    },
+
+    /** Ends the lease now, as if its worker were lost. 1 write unit. */
+    async expire(lease: LeaseReference): Promise<void> {
+      await updateLeased(lease, {
+        UpdateExpression: 'SET lease_until = :now',
+        ConditionExpression: 'fence = :fence AND user_id = :user',
+        ExpressionAttributeValues: { ':now': now(), ':fence': lease.fence, ':user': lease.userId },
+      });
     },
 
     /**

@@ -1,6 +1,7 @@
 import { announceDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { announceQueue, showDevice } from '../../data/queue-counts.ts';
+import { announceQueue } from '../../data/queue-counts.ts';
+import { showDevice } from '../../data/show-device.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';

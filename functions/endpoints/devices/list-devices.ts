@@ -1,6 +1,6 @@
 import { listDevices } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { showDevice } from '../../data/queue-counts.ts';
+import { showDevice } from '../../data/show-device.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';

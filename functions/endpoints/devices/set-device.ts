@@ -1,7 +1,7 @@
 import { setDevice } from '../../data/device-settings.ts';
 import { getDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { showOperatedDevice } from '../../data/queue-counts.ts';
+import { showOperatedDevice } from '../../data/show-device.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';

@@ -6,7 +6,8 @@ export const operation = {
   tag: 'For devices',
   summary: 'Report the end of a job',
   description: [
-    'Ends the running job, and starts the next one of its batch. `job` null and `done` true: the batch has ended, claim another one.',
+    'Ends the running job, and starts the next one of its batch. `job` null and `done` true: the batch has ended, or an operator lets the',
+    'device start nothing and the batch is back in its place: claim another one. A job that has run for longer than it may is ERROR, whatever is reported.',
     '`job` null and `done` false: the batch is open and waits for jobs; ask for the next one after `retry_after` seconds.',
     'A repeated report answers the same. 409: the lease is lost, or the job has ended in another way; it may have been canceled. Then nothing',
     'is changed: ask for the next job.',
