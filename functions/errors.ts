@@ -39,6 +39,17 @@ export function requireFound<Value>(value: Value | undefined, what: 'batch' | 'j
   return value;
 }
 
+/** The job had results that nobody can have any more. */
+export class ResultsGone extends NotFound {
+  override readonly name = 'ResultsGone';
+  override readonly reason: 'results_erased' | 'results_expired';
+
+  constructor(reason: 'results_erased' | 'results_expired', message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
 export class UnknownRoute extends NotFound {
   override readonly name = 'UnknownRoute';
   override readonly reason = 'unknown_route';

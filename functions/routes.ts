@@ -13,6 +13,7 @@ type TableAction =
   | 'PutItem'
   | 'UpdateItem'
   | 'DeleteItem'
+  | 'BatchWriteItem'
   | 'ConditionCheckItem';
 
 type IndexOf<Name extends TableName> = keyof (typeof tables)[Name]['indexes'] & string;
@@ -24,11 +25,13 @@ type TableOrIndex = { [Name in TableName]: Name | `${Name}/${IndexOf<Name>}` }[T
  * What a function may do, and nothing more. It becomes the function's IAM policy and its
  * environment: the names of the tables, the URLs of the queues, the name of the results bucket. A
  * transaction needs the actions of its parts. `Results` is the bucket's prefix of results: a
- * function that reads them or signs links to them must name it.
+ * function that reads them or signs links to them must name it. `ResultsVersions` is the bucket
+ * itself, and what lies below that prefix can be listed.
  */
 export type Uses = Partial<Record<TableOrIndex, readonly TableAction[]>> &
   Partial<Record<QueueOrDeadLetters, readonly 'SendMessage'[]>> & {
-    Results?: readonly ('GetObject' | 'PutObject')[];
+    Results?: readonly ('GetObject' | 'PutObject' | 'DeleteObjectVersion')[];
+    ResultsVersions?: readonly 'ListBucketVersions'[];
     WebhookKey?: readonly ('DescribeSecret' | 'GetSecretValue' | 'PutSecretValue' | 'UpdateSecretVersionStage')[];
   };
 
@@ -88,6 +91,17 @@ const cancellations = {
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['GetItem', 'DeleteItem'],
   Usage: ['UpdateItem'],
+  Recovery: ['SendMessage'],
+} as const;
+
+/** For functions that erase batches: attempts to call their webhooks apart. */
+const erasures = {
+  Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
+  Jobs: ['BatchGetItem', 'PutItem'],
+  Columns: ['GetItem', 'BatchWriteItem', ...columnWrites],
+  Sequences: ['BatchWriteItem'],
+  Results: ['DeleteObjectVersion'],
+  ResultsVersions: ['ListBucketVersions'],
   Recovery: ['SendMessage'],
 } as const;
 
@@ -223,6 +237,14 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/batches/cancel-batch',
     uses: cancellations,
+    timeoutSeconds: 28,
+  },
+  eraseBatch: {
+    method: 'DELETE',
+    path: '/api/v1/batches/{batch_id}',
+    rate: 'seldom',
+    entry: 'endpoints/batches/erase-batch',
+    uses: { ...erasures, WebhookAttempts: ['PutItem'] },
     timeoutSeconds: 28,
   },
   rebatch: {
@@ -518,12 +540,9 @@ export const otherFunctions = {
   recoverBatches: {
     entry: 'consumers/recover-batches',
     uses: {
-      Batches: ['GetItem', 'BatchGetItem', 'PutItem'],
-      Jobs: ['BatchGetItem', 'PutItem'],
-      Columns: ['GetItem', ...columnWrites],
+      ...erasures,
       DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
       Usage: ['UpdateItem'],
-      Recovery: ['SendMessage'],
       'Recovery/dead_letters': ['SendMessage'],
     },
     // 20,000 jobs take a minute at the pace of a call.

@@ -25,6 +25,7 @@ function createStack() {
   const restoredTables = restoredTablesFromContext(stage);
   const deletionProtection = booleanFromContext('deletionProtection');
   const monthlyBudget = budgetFromContext();
+  const resultsDays = resultsDaysFromContext();
   const concurrency = textFromContext('concurrency');
   if (concurrency !== undefined && concurrency !== 'small') {
     throw new SetupProblem(`-c concurrency=${concurrency}: it is small, or not given.`);
@@ -34,6 +35,7 @@ function createStack() {
       ...stages[stage],
       ...(concurrency === 'small' && smallConcurrency),
       ...(deletionProtection !== undefined && { deletionProtection }),
+      ...(resultsDays !== undefined && { resultsDays }),
     },
     ...(devices !== undefined && { devices }),
     ...(tokenIssuer !== undefined && { tokenIssuer }),
@@ -93,6 +95,14 @@ function budgetFromContext(): number | undefined {
   const text = textFromContext('monthlyBudget');
   if (text !== undefined && !(/^\d+(\.\d+)?$/.test(text) && Number(text) > 0)) {
     throw new SetupProblem(`-c monthlyBudget=${text}: it is an amount of dollars, such as 50.`);
+  }
+  return text === undefined ? undefined : Number(text);
+}
+
+function resultsDaysFromContext(): number | undefined {
+  const text = textFromContext('resultsDays');
+  if (text !== undefined && !/^[1-9]\d{0,4}$/.test(text)) {
+    throw new SetupProblem(`-c resultsDays=${text}: it is a whole number of days, such as 365.`);
   }
   return text === undefined ? undefined : Number(text);
 }

@@ -33,6 +33,7 @@ interface UsableResource {
   readonly service: 'dynamodb' | 's3' | 'secretsmanager' | 'sqs';
   readonly arn: string;
   readonly environment: Readonly<Record<string, string>>;
+  readonly conditions?: Readonly<Record<string, object>>;
   /** Where `arn` ends in an asterisk: the finding of cdk-nag, and why it is accepted. */
   readonly wildcard?: { readonly id: string; readonly reason: string };
 }
@@ -96,10 +97,11 @@ export class ServiceFunction extends LambdaFunction {
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason: 'X-Ray has no resources to name: sending traces can only be allowed on all of it.',
     });
-    for (const { service, arn, actions, wildcard } of used) {
+    for (const { service, arn, actions, conditions, wildcard } of used) {
       if (wildcard !== undefined) acknowledgements.acknowledge(wildcard);
+      const allowed = actions.map((action) => `${service}:${action}`);
       this.addToRolePolicy(
-        new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources: [arn] }),
+        new PolicyStatement({ actions: allowed, resources: [arn], ...(conditions && { conditions }) }),
       );
     }
   }

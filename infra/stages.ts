@@ -25,6 +25,8 @@ export interface StageSettings {
    * account. Lambda refuses to leave fewer than 100 unreserved, so accounts of 10 can keep none.
    */
   readonly reserved: { readonly authorizer: number } | undefined;
+  /** After so many days the bucket deletes results. Undefined: it keeps them. */
+  readonly resultsDays?: number;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
   readonly maxConsumers?: number;
 }

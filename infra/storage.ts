@@ -48,11 +48,20 @@ export class Storage extends Construct {
       Results: {
         service: 's3',
         arn: this.results.arnForObjects(`${resultsPrefix}*`),
-        environment: { RESULTS_BUCKET: this.results.bucketName },
+        environment: {
+          RESULTS_BUCKET: this.results.bucketName,
+          ...(settings.resultsDays !== undefined && { RESULTS_DAYS: String(settings.resultsDays) }),
+        },
         wildcard: {
           id: `AwsSolutions-IAM5[Resource::<${Stack.of(this).getLogicalId(this.results.node.defaultChild as CfnBucket)}.Arn>/${resultsPrefix}*]`,
           reason: 'Each function serves all users: it may need any result, and nothing else in the bucket.',
         },
+      },
+      ResultsVersions: {
+        service: 's3',
+        arn: this.results.bucketArn,
+        environment: {},
+        conditions: { StringLike: { 's3:prefix': `${resultsPrefix}*` } },
       },
     };
   }
@@ -142,6 +151,9 @@ function createResultsBucket(scope: Construct, settings: StageSettings): Bucket 
     serverAccessLogsBucket: accessLog as IBucket,
     lifecycleRules: [
       { noncurrentVersionExpiration: Duration.days(30), abortIncompleteMultipartUploadAfter: Duration.days(7) },
+      ...(settings.resultsDays === undefined
+        ? []
+        : [{ prefix: resultsPrefix, expiration: Duration.days(settings.resultsDays) }]),
     ],
     cors: [{ allowedMethods: [HttpMethods.GET], allowedOrigins: ['*'], allowedHeaders: ['*'], maxAge: 3600 }],
   });

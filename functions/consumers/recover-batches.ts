@@ -1,9 +1,11 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { documentClient } from '../data/dynamodb/client.ts';
 import { WritePace } from '../data/dynamodb/write-pace.ts';
+import { eraseResults } from '../data/erase-results.ts';
+import { finishErasure } from '../data/erasures.ts';
 import { messageSender } from '../data/message-sender.ts';
 import { recoverBatch } from '../data/recovery.ts';
-import { queueUrl, tableNames } from '../env.ts';
+import { queueUrl, requiredEnv, tableNames } from '../env.ts';
 import { InvalidInput } from '../errors.ts';
 import { queues } from '../queues.ts';
 import { addToRequestLog } from '../request-log.ts';
@@ -13,8 +15,13 @@ import { consume, type Fault, isLastDelivery, readMessage, sendOn } from './cons
 
 /** No gateway waits, and of the 120 s some are for what comes before and after. */
 const newPace = () => new WritePace({ secondsForAll: 90, maxSeconds: 105 });
-const recover = recoverBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
+const [client, tables] = [
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage'),
+];
+const recover = recoverBatch(client, tables, {
   newPace,
+  finishErasure: finishErasure(client, tables, { newPace, eraseResults: eraseResults(requiredEnv('RESULTS_BUCKET')) }),
 });
 const again = messageSender(queueUrl('Recovery'));
 const deadLetters = messageSender(queueUrl('Recovery/dead_letters'));

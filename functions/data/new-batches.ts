@@ -17,6 +17,7 @@ import { listDevices } from './devices.ts';
 import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { digestOf } from './lifecycle/draft.ts';
+import { requireContent } from './lifecycle/erase.ts';
 import { requestCreation } from './lifecycle/request-creation.ts';
 
 /** Who asks, and by which call where it may be repeated. */
@@ -106,6 +107,7 @@ export function addJobs(
   return async ({ userId, idempotencyKey }, batchId, body, claims) => {
     const before = requireFound(await detailsOf(userId, batchId), 'batch');
     requireProject(claims, before.project_id);
+    requireContent(before);
     requireSequences(body, before.sequence_builder);
     const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
     const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);

@@ -17,6 +17,7 @@ import { batchGet } from './dynamodb/reads.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { recordOfBeginning } from './lifecycle/creation.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from './lifecycle/draft.ts';
+import { requireContent } from './lifecycle/erase.ts';
 import { keyUsedBefore, type RequestedCreation, requestCreation } from './lifecycle/request-creation.ts';
 import { processedCall, processedEventKey } from './lifecycle/transaction.ts';
 import { type CreationCall, lowerPriority, requireProject, withJobs } from './new-batches.ts';
@@ -31,10 +32,11 @@ const maxJobs = 5_000;
  * their variables, runs and sequences; batch and jobs name what they repeat (`parent_id`). All else
  * is the source's, but for the priority, which the token bounds. The answer shows up to 100 jobs.
  *
- * Throws NotFound when the user has no such batch; IllegalTransition when it is open; InvalidInput
- * when the query selects no job, or more than 5,000; Forbidden when the token does not name its
- * project. The same idempotency key for the same batch and query within 15 days answers with the
- * same batch, whatever has become of the source's jobs; for another, it throws AlreadyExists.
+ * Throws NotFound when the user has no such batch; IllegalTransition when it is open or erased;
+ * InvalidInput when the query selects no job, or more than 5,000; Forbidden when the token does not
+ * name its project. The same idempotency key for the same batch and query within 15 days answers
+ * with the same batch, whatever has become of the source's jobs; for another, it throws
+ * AlreadyExists.
  * Costs: selectJobs' reads, one read unit for each 4 KB of sequence, and requestCreation's writes.
  */
 export function rebatch(
@@ -48,6 +50,7 @@ export function rebatch(
   const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = requireFound(await get(userId, sourceId), 'batch');
+    requireContent(source);
     if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
     requireProject(claims, source.project_id);
     if (idempotencyKey === undefined) {

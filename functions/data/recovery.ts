@@ -41,20 +41,23 @@ export function recoveryBy(sender: MessageSender) {
   return { beforeMultiTransaction: scheduleRecovery(sender), handOver: scheduleRecovery(sender, 0) };
 }
 
+type RecoveryOutcome = 'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise' | 'erased';
+
 /**
  * The function that finishes what was announced, unless that was done since, or it was never begun.
  * It
  * - cancels a batch that is half created or half canceled;
  * - ends the jobs of a batch that has ended;
- * - cancels the jobs that a call has added or canceled only in part.
+ * - cancels the jobs that a call has added or canceled only in part;
+ * - erases a batch that is half erased, and results that were uploaded after it was erased.
  *
  * Returns what it did. Throws what cancelBatch throws, but for an end that came meanwhile.
  */
 export function recoverBatch(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
-  options: LifecycleOptions = {},
-): (unfinished: RecoveryRequest) => Promise<'finished' | 'not begun' | 'canceled' | 'ended' | 'ended otherwise'> {
+  options: LifecycleOptions & { readonly finishErasure?: (userId: string, batchId: string) => Promise<void> } = {},
+): (unfinished: RecoveryRequest) => Promise<RecoveryOutcome> {
   const context = writeContext(client, tables, options);
   const { lists } = context;
   const cancel = cancelBatch(client, tables, options);
@@ -63,6 +66,10 @@ export function recoverBatch(
     const key = { user_id: userId, id: batchId };
     const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
     if (batch === undefined) return 'not begun';
+    if (batch.erased_at !== null) {
+      await options.finishErasure?.(userId, batchId);
+      return 'erased';
+    }
     if (call !== undefined) {
       if (!isPending(batch, call.id)) return 'finished';
       const jobs = { lists, batchId, jobIds: call.job_ids, now: fromMilliseconds(context.now()) };

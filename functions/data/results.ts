@@ -8,28 +8,54 @@ import {
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import * as z from 'zod/mini';
-import { CorruptData, DependencyFailed } from '../errors.ts';
+import { CorruptData, DependencyFailed, ResultsGone } from '../errors.ts';
 import { isResultsKeyOf } from '../results-key.ts';
 import { JobRow, jobRowDefaults } from '../schemas/job.ts';
 import type { ResultsRequest, UploadLink } from '../schemas/lease.ts';
 import type { TableNames } from '../tables.ts';
+import { toMicroseconds } from '../timestamp.ts';
 import { getRow } from './dynamodb/reads.ts';
 
-const ResultsOfRow = z.pick(JobRow, { results_key: true });
+const ResultsOfRow = z.pick(JobRow, {
+  results_key: true,
+  erased_at: true,
+  written_at: true,
+  updated_at: true,
+});
+
+interface ResultsAge {
+  /** After so many days the bucket deletes results; undefined: never. */
+  readonly maxDays?: number | undefined;
+  readonly now?: () => number;
+}
 
 /**
  * The function that finds the key of a job's results: null while there are none, undefined when the
- * user has no such job. 1 read unit for each 4 KB of the job's row.
+ * user has no such job. Throws ResultsGone where they were erased, and where they have been there
+ * for `maxDays`. 1 read unit for each 4 KB of the job's row.
  */
 export function getResultsKey(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Jobs'>,
+  { maxDays = Number.POSITIVE_INFINITY, now = Date.now }: ResultsAge = {},
 ): (userId: string, jobId: string) => Promise<string | null | undefined> {
   return async (userId, jobId) => {
     const key = { user_id: userId, id: jobId };
     const row = await getRow(client, { table: tables.Jobs, key, schema: ResultsOfRow, defaults: jobRowDefaults });
+    if (row?.erased_at !== undefined) throw new ResultsGone('results_erased', 'The batch of the job was erased.');
+    if (row?.results_key && expiryOf(row, maxDays) <= now()) {
+      throw new ResultsGone('results_expired', `Results are kept for ${maxDays} days.`);
+    }
     return row?.results_key;
   };
+}
+
+const dayMilliseconds = 86_400_000;
+
+/** S3 counts whole days from an upload, up to the next midnight of UTC. The key comes with it. */
+function expiryOf({ written_at, updated_at }: z.infer<typeof ResultsOfRow>, days: number): number {
+  const reported = (written_at.results_key ?? toMicroseconds(updated_at)) / 1_000;
+  return (Math.floor(reported / dayMilliseconds) + 1 + days) * dayMilliseconds;
 }
 
 const maxValiditySeconds = 900;
@@ -110,6 +136,6 @@ export function findObject(bucket: string, client = s3Client()): (key: string) =
  * Without the checksum mode that the SDK otherwise adds to every GET: a plain download cannot use
  * it.
  */
-function s3Client(): S3Client {
+export function s3Client(): S3Client {
   return new S3Client({ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' });
 }

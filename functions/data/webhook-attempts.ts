@@ -49,7 +49,7 @@ export function getWebhookAttempt(
 }
 
 /** Nothing is sent to such a webhook. */
-function refused(reason: string): WebhookAttempt {
+function refused(reason: string | null): WebhookAttempt {
   return {
     outcome: 'REFUSED',
     reason,
@@ -85,4 +85,20 @@ export function putWebhookAttempt(
       if (!isConditionFailure(error)) throw error;
     }
   };
+}
+
+/**
+ * Stops the messages about a batch that are under way or still to come, and forgets the attempts
+ * before: no attempt takes the place of this one. 1 write unit.
+ */
+export async function stopAttempts(
+  client: DynamoDBDocumentClient,
+  { WebhookAttempts }: Partial<TableNames<'WebhookAttempts'>>,
+  { user_id, batch_id, now }: { readonly user_id: string; readonly batch_id: string; readonly now: number },
+): Promise<void> {
+  const Item = {
+    ...{ user_id, batch_id, ...refused(null), outcome: 'STOPPED' },
+    expires_at: Math.floor(now / 1000) + keptSeconds,
+  };
+  await translateErrors(client.send(new PutCommand({ TableName: WebhookAttempts, Item })));
 }

@@ -44,6 +44,7 @@ export const BatchProjection = z.object({
   webhook: NullableText,
   configuration: z.nullable(JsonText),
   backend_configuration: NullableText,
+  erased_at: NullableTimestamp,
 });
 
 /** A batch as its table holds it: what is shown of it, and what the writers keep. */
@@ -76,6 +77,8 @@ export const BatchRow = z.extend(BatchProjection, {
   canceling: z.exactOptional(z.literal(true)),
   /** While it is being canceled by an operator: the `errors` of the jobs that are canceled. */
   cancel_reason: z.exactOptional(z.string()),
+  /** Its content is being erased: some may still be there (see data/erasures.ts). */
+  erasing: z.exactOptional(z.literal(true)),
   /**
    * While it is being canceled: the job that a device ran, by its place, and for how many
    * microseconds.
@@ -108,7 +111,7 @@ export type BatchRow = z.infer<typeof BatchRow>;
  * Values of attributes that a row may lack. Give every attribute that is added to BatchRow its
  * value in older rows here.
  */
-export const batchRowDefaults: Readonly<Partial<BatchRow>> = {};
+export const batchRowDefaults: Readonly<Partial<BatchRow>> = { erased_at: null };
 
 const fields = {
   id: 'Id of the batch.',
@@ -132,6 +135,7 @@ const fields = {
   webhook: 'URL that is called about the batch.',
   configuration: 'Configuration of the emulator.',
   backend_configuration: 'Configuration of the backend, serialized.',
+  erased_at: 'When its content was erased, and that of its jobs; null otherwise.',
 } satisfies Record<keyof typeof BatchProjection.shape | 'complete', string>;
 
 export { fields as batchFields };
@@ -164,6 +168,7 @@ export const Batch = z
         webhook: 'https://example.org/batches',
         configuration: { dt: 10 },
         backend_configuration: null,
+        erased_at: null,
       },
     ],
   });

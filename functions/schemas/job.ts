@@ -43,6 +43,8 @@ export const JobRow = z.extend(JobProjection, {
   results_key: NullableText,
   /** Its batch has a webhook: the table's stream brings its end (tables.ts). */
   has_webhook: z.exactOptional(z.literal(true)),
+  /** When its content was erased. From then on no event changes it. */
+  erased_at: z.exactOptional(Timestamp),
   /** Place among the owner’s jobs, from 0, without gaps, in creation order. */
   seq: Count,
   /** Grows with every write of the row: the condition of the next one. */

@@ -81,7 +81,7 @@ function uses(from: Node, description: FunctionDescription, { table, queue }: No
   return Object.keys(description.uses).flatMap((name): Edge[] => {
     const [base = ''] = name.split('/');
     if (Object.hasOwn(tables, base)) return [[from, table(base)]];
-    if (name === 'Results') return [[from, results]];
+    if (name.startsWith('Results')) return [[from, results]];
     if (name === 'WebhookKey') return [[from, 'secret[("Secret: webhook key")]']];
     return name === base ? [[from, queue(base)]] : [];
   });

@@ -102,6 +102,7 @@ function batchRow(userId: string, seq: number, random: () => number, jobsCount: 
     webhook: null,
     configuration: null,
     backend_configuration: null,
+    erased_at: null,
     seq,
     rev: 3,
     written_at: {},

@@ -69,6 +69,7 @@ function listDeclared(uses: Uses) {
 
 function grant(name: string, action: string) {
   if (name === 'Results') return `s3:${action} Storage/Results/results/*`;
+  if (name === 'ResultsVersions') return `s3:${action} Storage/Results of results/*`;
   if (name === 'WebhookKey') return `secretsmanager:${action} WebhookKey/Secret`;
   const queue = usedQueue(name);
   if (queue !== undefined) return `sqs:${action} ${queue.path}`;
@@ -78,7 +79,7 @@ function grant(name: string, action: string) {
 function environment(uses: Uses) {
   return Object.fromEntries(
     Object.keys(uses).map((name) => {
-      if (name === 'Results') return ['RESULTS_BUCKET', 'Storage/Results'];
+      if (name.startsWith('Results')) return ['RESULTS_BUCKET', 'Storage/Results'];
       if (name === 'WebhookKey') return ['WEBHOOK_KEY_ARN', 'WebhookKey/Secret'];
       const queue = usedQueue(name);
       if (queue !== undefined) return [queue.variable, queue.path];
@@ -104,10 +105,14 @@ function listGranted(rolePath: string) {
   const policies: { PolicyDocument: { Statement: Record<string, unknown>[] } }[] = Policies ?? [];
   return policies.flatMap(({ PolicyDocument }) =>
     PolicyDocument.Statement.flatMap((statement) => {
-      expect(statement).toEqual({ Effect: 'Allow', Action: expect.anything(), Resource: expect.anything() });
+      const { Condition, ...rest } = statement;
+      expect(rest).toEqual({ Effect: 'Allow', Action: expect.anything(), Resource: expect.anything() });
+      const prefix = (Condition as { StringLike?: Record<string, string> })?.StringLike?.['s3:prefix'];
+      if (Condition !== undefined) expect(Condition).toEqual({ StringLike: { 's3:prefix': prefix } });
+      const condition = prefix === undefined ? '' : ` of ${prefix}`;
       return [statement.Action]
         .flat()
-        .flatMap((action) => [statement.Resource].flat().map((r) => `${action} ${readable(r)}`));
+        .flatMap((action) => [statement.Resource].flat().map((r) => `${action} ${readable(r)}${condition}`));
     }),
   );
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { signResultsLink } from '../../functions/data/results.ts';
+import { getResultsKey, signResultsLink } from '../../functions/data/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 
@@ -15,13 +15,15 @@ const pending = '00000000-0000-0000-0000-000000000001';
 const misfiled = '00000000-0000-0000-0000-000000000002';
 const resultsKey = `results/${owner}/${done}.json`;
 
+const times = { written_at: {}, updated_at: '2026-03-01T12:00:00.000000Z' };
+
 beforeAll(async () => {
   for (const row of [
     { id: done, results_key: resultsKey },
     { id: pending },
     { id: misfiled, results_key: 'results/auth0|bob/x.json' },
   ]) {
-    await client.send(new PutCommand({ TableName: names.Jobs, Item: { user_id: owner, ...row } }));
+    await client.send(new PutCommand({ TableName: names.Jobs, Item: { user_id: owner, ...times, ...row } }));
   }
 });
 afterEach(() => vi.useRealTimers());
@@ -106,6 +108,15 @@ describe('GET /api/v1/jobs/{job_id}/results_link', () => {
       code: '200',
       data: { results_link: expect.stringMatching(/^https:/) },
     });
+  });
+
+  it('says that results have expired where the bucket has deleted them by now', async () => {
+    const linkAt = getResultsKey(client, names, { maxDays: 30, now: () => clock });
+    let clock = Date.parse('2026-03-31T23:59:59.999Z');
+    expect(await linkAt(owner, done)).toBe(resultsKey);
+    clock += 1;
+    await expect(linkAt(owner, done)).rejects.toMatchObject({ reason: 'results_expired', status: 404 });
+    expect(await linkAt(owner, pending)).toBe(null);
   });
 
   it('answers null while the job has no results', async () => {

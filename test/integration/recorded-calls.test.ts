@@ -14,6 +14,7 @@ import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { isSealed, seal } from '../../functions/data/columns/packed-integers.ts';
 import { isSummarized } from '../../functions/data/columns/summary.ts';
 import { announceDevice } from '../../functions/data/devices.ts';
+import { eraseBatch } from '../../functions/data/erasures.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { changeLimits } from '../../functions/data/limits.ts';
 import { createBatch } from '../../functions/data/new-batches.ts';
@@ -28,6 +29,7 @@ import { dyingClient } from '../support/dying-client.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { loadDevices, putDevice } from '../support/load-devices.ts';
 import { loadList } from '../support/load-list.ts';
@@ -289,6 +291,13 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
       createBatch(dying, names)(callOf(request), CreateBatchRequest.parse(body), { queue_priority: 'MEDIUM' }),
     );
   },
+  async *eraseBatch() {
+    const userId = 'auth0|whose batch is erased';
+    const batch_id = await endedBatch(userId, 2);
+    calls.clear();
+    results.requests.length = 0;
+    yield { userId, path: { batch_id } };
+  },
   async *rebatch() {
     yield* await requestsOf('rebatch');
     const userId = 'auth0|whose repetition died';
@@ -486,6 +495,7 @@ describe.each(Object.entries<Route>(routes))('%s', (name, { entry, uses, timeout
     }
     for (const request of results.requests) {
       if (/^(GET|HEAD) results\//.test(request)) calls.add('Results GetObject');
+      addErasures(request);
     }
     for (const request of caseOf(name as RouteName).callsWithoutHeads?.({ batches, jobs }) ?? []) {
       const path = request.path?.user_id === undefined ? request.path : { ...request.path, user_id: headless };
@@ -496,6 +506,28 @@ describe.each(Object.entries<Route>(routes))('%s', (name, { entry, uses, timeout
     expect([...calls].sort()).toEqual(listDeclared(uses).sort());
   });
 });
+
+/** Lists of versions, and deletions, are requests for the bucket. */
+function addErasures(request: string) {
+  if (request === 'GET ') calls.add('ResultsVersions ListBucketVersions');
+  if (request === 'POST ') calls.add('Results DeleteObjectVersion');
+}
+
+/** A batch that has ended: old, with tags, a webhook, results, and calls that are remembered. */
+async function endedBatch(userId: string, jobs: number): Promise<string> {
+  await loadProjects(userId);
+  const body = { ...newBatchBody(uuid('c', 1)), tags: ['a'], webhook: 'https://receiver.example.org/' };
+  const call = { userId, idempotencyKey: 'key' };
+  const request = CreateBatchRequest.parse({ ...body, jobs: Array.from({ length: jobs }, () => ({})) });
+  const { id, jobs: [job] = [] } = await createBatch(client, names)(call, request, { queue_priority: 'LOW' });
+  const results_key = `results/${userId}/results.json`;
+  await results.put(results_key, {});
+  const writer = writeApi(client, names);
+  await writer.recordJobStatus(userId, job!.id, { status: 'ERROR', errors: ['failed'], results_key });
+  await writer.recordBatchStatus(userId, id, { status: 'CANCELED' });
+  await makeOld(userId);
+  return id;
+}
 
 /** A pre-signed URL is a call that someone else makes in the function's role. */
 function callOfLink(link: string): string {
@@ -533,7 +565,9 @@ describe.each(['applyEvents', 'applyWaitingEvents'] as const)('%s', (name) => {
       event('batch.updated', 7, { batch_id, status: 'TIMED_OUT' }),
       event('batch.created', 8, created),
       event('jobs.added', 9, { batch_id: forWorkers, jobs: [{ id: uuid('a', 90), runs: 1 }] }),
-      event('batch.updated', 10, { batch_id: forWorkers, status: 'CANCELED' }),
+      // A device may have the batch: its lease is read.
+      event('job.updated', 12, { job_id: uuid('a', 90), status: 'RUNNING' }),
+      event('batch.updated', 13, { batch_id: forWorkers, status: 'CANCELED' }),
     ];
     for (const [index, each] of events.entries()) {
       const Records = [
@@ -566,6 +600,7 @@ describe('recoverBatches', () => {
       newBatch(2, { jobs: [newJob(2)] }),
       newBatch(3, { jobs: [newJob(3), newJob(4)], open: true }),
     ]);
+    await writeApi(client, names).recordJobStatus(user_id, newJob(2).id, { status: 'RUNNING' });
     const [canceling, inQueue, added] = await itemsOfOwner(client, names.Batches, user_id);
     const marked = [
       { ...canceling, canceling: true },
@@ -585,6 +620,14 @@ describe('recoverBatches', () => {
       'unreadable',
       { user_id, batch_id: uuid('b', 4) },
     ];
+    const erasing = await endedBatch('auth0|whose erasure died', 100);
+    const dying = interceptedClient(client, async (call) => {
+      if (call.name === 'BatchWriteCommand') throw new Error('killed');
+      return call.send();
+    });
+    const erase = eraseBatch(dying, names, { eraseResults: async () => {} });
+    await expect(erase('auth0|whose erasure died', erasing)).rejects.toThrow('killed');
+    bodies.push({ user_id: 'auth0|whose erasure died', batch_id: erasing });
     // Its row is corrupt: it is tried again later.
     await client.send(new PutCommand({ TableName: names.Batches, Item: { user_id, id: uuid('b', 4) } }));
     const Records = bodies.map((body) => ({
@@ -596,6 +639,7 @@ describe('recoverBatches', () => {
     expect(batchItemFailures).toEqual([]);
     const queueOf = { unfinished: 'Recovery', 'dead-letters': 'Recovery/dead_letters' } as Record<string, string>;
     for (const { queue } of sink.messages) calls.add(`${queueOf[queue]} SendMessage`);
+    for (const request of results.requests) addErasures(request);
     expect([...calls].sort()).toEqual(listDeclared(otherFunctions.recoverBatches.uses).sort());
   });
 });

@@ -56,6 +56,7 @@ export const batchRows = (userId: string, count: number) =>
         webhook: null,
         configuration: null,
         backend_configuration: null,
+        erased_at: null,
       })),
     );
 

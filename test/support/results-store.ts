@@ -1,8 +1,9 @@
 import { vi } from 'vitest';
 import { resultsPrefix } from '../../functions/results-key.ts';
 import { isAllowed } from '../../infra/local/iam/policy.ts';
-import { memoryObjects } from '../../infra/local/s3/object-files.ts';
+import { memoryObjects, type ObjectFiles } from '../../infra/local/s3/object-files.ts';
 import { startObjectStore } from '../../infra/local/s3/object-store.ts';
+import { putVersion } from '../../infra/local/s3/object-versions.ts';
 import { type PassingRequest, startPassingServer } from './passing-server.ts';
 
 type Handle = Parameters<typeof startPassingServer>[1];
@@ -10,6 +11,8 @@ type Handle = Parameters<typeof startPassingServer>[1];
 export interface ResultsStore {
   /** Stores an object; whatever is no text or bytes as JSON. */
   put(key: string, content: unknown): Promise<void>;
+  /** All versions of all objects, by bucket and key. */
+  readonly files: ObjectFiles;
   /** The requests since it was emptied, `GET results/alice/1.json`. */
   readonly requests: string[];
   /** What is done with each request; by default it passes. */
@@ -33,8 +36,14 @@ export async function startResultsStore(): Promise<ResultsStore> {
         [
           {
             Effect: 'Allow',
-            Action: ['s3:GetObject', 's3:PutObject'],
+            Action: ['s3:GetObject', 's3:PutObject', 's3:DeleteObjectVersion'],
             Resource: `arn:aws:s3:::${bucket}/${resultsPrefix}*`,
+          },
+          {
+            Effect: 'Allow',
+            Action: 's3:ListBucketVersions',
+            Resource: `arn:aws:s3:::${bucket}`,
+            Condition: { StringLike: { 's3:prefix': `${resultsPrefix}*` } },
           },
         ],
         request,
@@ -54,11 +63,12 @@ export async function startResultsStore(): Promise<ResultsStore> {
   });
   const results: ResultsStore = {
     requests: [],
+    files,
     handle: pass,
     async put(key, value) {
       const content = value instanceof Uint8Array || typeof value === 'string' ? value : JSON.stringify(value);
       const object = { contentType: 'application/json', modified: new Date().toUTCString() };
-      await files.write(`${bucket}/${key}`, { content: Buffer.from(content as string), ...object });
+      await putVersion(files, `${bucket}/${key}`, { content: Buffer.from(content as string), ...object }, Date.now());
     },
     async stop() {
       await proxy.stop();

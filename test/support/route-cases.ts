@@ -406,6 +406,11 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         .tuple(anyBatch(own), anyQuery(Object.keys(CancelJobsQuery.shape), own.jobs[0]!.id))
         .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
   },
+  eraseBatch: {
+    ways: (own) => ({ 'a batch that is erased': { path: { batch_id: endedBatch(own) } } }),
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
   rebatch: {
     ways: ({ batches: [, second] }) => ({
       'a batch that is run again': { headers: { 'Idempotency-Key': 'again' }, path: { batch_id: second!.id } },
@@ -575,6 +580,11 @@ function foreignBatch({ batches: [batch], jobs: [job] }: Belongings): ReturnType
 function batchWithFewJobs({ batches }: Belongings): string {
   return batches.find(({ status, jobs_count }) => jobs_count <= 20 && (status === 'PENDING' || status === 'RUNNING'))!
     .id;
+}
+
+/** The id of a batch that has ended, with all its jobs. */
+function endedBatch({ batches }: Belongings): string {
+  return (batches.find(({ status, jobs_count }) => jobs_count === 0 && status === 'DONE') ?? batches[0]!).id;
 }
 
 function withBody(places: ReturnType<RouteCase['foreign']>, body: unknown): ReturnType<RouteCase['foreign']> {

@@ -20,6 +20,7 @@ import {
   withRows,
   withSequences,
 } from './draft.ts';
+import { requireContent } from './erase.ts';
 import { isPending, withCall, withoutCall } from './pending-calls.ts';
 
 /**
@@ -82,8 +83,8 @@ export function creationChanges(owner: Owner, creation: Creation, event?: Source
 }
 
 /** What the first of several transactions remembers of a call. */
-export function recordOfBeginning({ id, digest, choice }: ProcessedCall): ProcessedCall {
-  return { id: `${id}#claim`, digest, choice };
+export function recordOfBeginning({ id, ...call }: ProcessedCall): ProcessedCall {
+  return { ...call, id: `${id}#claim` };
 }
 
 /** The jobs in parts, at least one. */
@@ -126,6 +127,8 @@ function creationOperation(owner: Owner, part: CreationPart): Change {
     idempotencyRecord,
     apply(draft) {
       const batch = reportedBatch(draft, batchId);
+      if (batch !== undefined && part.callId !== undefined) requireContent(batch);
+      if (batch !== undefined && batch.erased_at !== null) return draft;
       if (create === undefined) return growBatch(owner, { draft, part, batch: requireFound(batch, 'batch') });
       return batch === undefined
         ? startBatch(owner, { draft, part, create })
@@ -327,6 +330,7 @@ function newBatchRow(userId: string, create: NewBatchContent, { seq, created_at 
     updated_at: created_at,
     start_datetime: null,
     end_datetime: null,
+    erased_at: null,
     seq,
     rev: 0,
     written_at: {},

@@ -29,6 +29,8 @@ export interface ProcessedCall {
   readonly digest: string;
   /** What the call chose, where a repetition could choose otherwise: some 6 KB at most. */
   readonly choice?: Uint8Array | undefined;
+  /** The batch that a user's call is about: with its content, the memory of it is erased. */
+  readonly batchId?: string | undefined;
 }
 
 /**

@@ -72,7 +72,7 @@ export function requestCreation(
       { ...context, userId, pace, lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds, isOver }) },
       [
         {
-          changes: creationChanges({ userId, lists }, creation, request && { ...request, time }),
+          changes: creationChanges({ userId, lists }, creation, request && { ...request, batchId, time }),
           beforeMultiTransaction: () => options.beforeMultiTransaction?.(userId, batchId, call),
         },
       ],

@@ -173,9 +173,10 @@ function deleteSummaries(edits: readonly BlockEdit[], blocks: ReadonlyMap<string
   return Array.from(new Set(summaries), (key) => ({ key, item: undefined }));
 }
 
-function rememberEvent({ id, digest, choice }: ProcessedCall, now: number): ColumnWrite {
+function rememberEvent({ id, digest, choice, batchId }: ProcessedCall, now: number): ColumnWrite {
   const expires_at = Math.floor(now / 1000) + processedEventSeconds;
-  return { key: processedEventKey(id), item: { digest, expires_at, ...(choice && { choice }) }, condition: absent };
+  const item = { digest, expires_at, ...(choice && { choice }), ...(batchId && { batch_id: batchId }) };
+  return { key: processedEventKey(id), item, condition: absent };
 }
 
 /** An event or call as its item remembers it. */

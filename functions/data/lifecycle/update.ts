@@ -4,6 +4,7 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { type Change, reportedBatch, reportedJob, type SourceCall, withJobs, withRows } from './draft.ts';
+import { requireContent } from './erase.ts';
 import { type BatchUpdate, type JobUpdate, type UpdateSource, updateRow } from './update-row.ts';
 
 /**
@@ -21,6 +22,8 @@ export function updateBatch(
     event,
     apply(draft) {
       const before = requireFound(reportedBatch(draft, id), 'batch');
+      if (event === undefined && update.tags !== undefined) requireContent(before);
+      if (before.erased_at !== null) return draft;
       const closing = update.status !== undefined && isFinalBatchStatus(update.status) && { open: false as const };
       const after = updateRow<BatchRow>(before, { ...update, ...closing }, sourceOf(asked));
       return after === before ? draft : withRows(lists, draft, { batches: [after] });
@@ -42,10 +45,11 @@ export function updateJob(
     event,
     apply(draft) {
       const before = requireFound(reportedJob(draft, id), 'job');
-      const after = updateRow(before, update, sourceOf({ event }));
-      if (after === before) return draft;
       const batch = reportedBatch(draft, before.batch_id);
       if (batch === undefined) throw new CorruptData(`The batch of the job ${id} is missing.`);
+      if (batch.erased_at !== null) return draft;
+      const after = updateRow(before, update, sourceOf({ event }));
+      if (after === before) return draft;
       return withJobs(lists, draft, { batch, jobs: [after] });
     },
   };

@@ -29,6 +29,7 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
     'not_found',
     'batch_closed',
     'batch_ended',
+    'erased',
     'limit_exceeded',
     'idempotency_key_reused',
     'call_timed_out',

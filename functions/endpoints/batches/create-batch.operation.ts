@@ -31,6 +31,7 @@ Unknown members are ignored, and what may be left out may be null.
     'project_not_allowed',
     'batch_ended',
     'device_closed',
+    'erased',
     'idempotency_key_reused',
     'limit_exceeded',
     'unfinished',

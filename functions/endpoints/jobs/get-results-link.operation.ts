@@ -9,7 +9,7 @@ export const operation = {
   tag: 'Jobs',
   summary: 'Get a link to the results of a job',
   description: `A link that downloads the results as JSON, without a token, for 300 s; null while the job has no results. A link to results that
-were never uploaded answers 403.`,
+were never uploaded answers 403. Results that were erased or have expired answer 404 with a reason of their own.`,
   path: JobPath,
   success: {
     status: 200,
@@ -23,5 +23,5 @@ were never uploaded answers 403.`,
           fields: { results_link: 'Where to download the results; null while there are none.' },
         }),
   },
-  errors: ['not_found'],
+  errors: ['not_found', 'results_erased', 'results_expired'],
 } satisfies Operation;

@@ -7,7 +7,10 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-results-link.operation.ts';
 
-const getKey = getResultsKey(documentClient(), tableNames('Jobs'));
+const { RESULTS_DAYS } = process.env;
+const getKey = getResultsKey(documentClient(), tableNames('Jobs'), {
+  maxDays: RESULTS_DAYS ? Number(RESULTS_DAYS) : undefined,
+});
 const signLink = signResultsLink(requiredEnv('RESULTS_BUCKET'), Number(process.env.RESULTS_LINK_SECONDS ?? 300));
 
 export const handler = endpoint(routes.getResultsLink, operation, async ({ userId, path }) => {

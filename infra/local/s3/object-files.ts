@@ -1,11 +1,14 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 
 export interface StoredObject {
   readonly content: Buffer;
   readonly contentType: string;
   /** An HTTP date. */
   readonly modified: string;
+  readonly version?: string;
+  /** Says that the object was deleted. */
+  readonly isMarker?: boolean;
 }
 
 /** Where the object store keeps its objects; a name is bucket and key. */
@@ -13,6 +16,8 @@ export interface ObjectFiles {
   read(name: string): Promise<StoredObject | undefined>;
   write(name: string, object: StoredObject): Promise<void>;
   remove(name: string): Promise<void>;
+  /** The names that begin so. */
+  list(prefix: string): Promise<string[]>;
 }
 
 export function memoryObjects(): ObjectFiles {
@@ -21,6 +26,7 @@ export function memoryObjects(): ObjectFiles {
     read: async (name) => objects.get(name),
     write: async (name, object) => void objects.set(name, object),
     remove: async (name) => void objects.delete(name),
+    list: async (prefix) => [...objects.keys()].filter((name) => name.startsWith(prefix)),
   };
 }
 
@@ -35,6 +41,11 @@ export function directoryObjects(directory: string): ObjectFiles {
     const segments = name.split('/').map((segment) => encodeURIComponent(segment).replaceAll('.', '%2E'));
     return `${join(directory, ...segments.map((segment) => segment || '%'))}.object`;
   };
+  const nameOf = (path: string) =>
+    path
+      .split(sep)
+      .map((segment) => (segment === '%' ? '' : decodeURIComponent(segment)))
+      .join('/');
   return {
     async read(name) {
       let file: Buffer;
@@ -55,5 +66,11 @@ export function directoryObjects(directory: string): ObjectFiles {
       await rename(temporary, path);
     },
     remove: (name) => rm(pathOf(name), { force: true }),
+    async list(prefix) {
+      const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+      const paths = await readdir(dirname(pathOf(`${folder}x`)), { recursive: true }).catch(() => []);
+      const files = paths.filter((path) => path.endsWith('.object')).map((path) => path.slice(0, -'.object'.length));
+      return files.map((path) => folder + nameOf(path)).filter((name) => name.startsWith(prefix));
+    },
   };
 }

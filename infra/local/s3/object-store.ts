@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts';
 import type { BucketDefinition } from '../template/deployment.ts';
 import { authenticate } from './authenticate.ts';
 import { memoryObjects, type ObjectFiles, type StoredObject } from './object-files.ts';
+import { listVersions, type ObjectVersion, putMarker, putVersion, removeVersion } from './object-versions.ts';
 
 const actions: Readonly<Record<string, string>> = {
   GET: 's3:GetObject',
@@ -15,13 +16,17 @@ const actions: Readonly<Record<string, string>> = {
   DELETE: 's3:DeleteObject',
 };
 
+/** What one page of a listing holds. */
+const maxListed = 1_000;
+
 const maxObjectBytes = 256 * 1024 * 1024;
 
 /**
  * The part of S3 that the service and its clients use: GET, HEAD, PUT and DELETE of objects in the
- * template's buckets (path style), signed in the header or as a pre-signed URL. It refuses what S3
- * refuses: a missing, wrong or expired signature, and what the role or the bucket's policy does not
- * allow. `now` is in milliseconds since 1970.
+ * template's buckets (path style), which keep versions; lists of versions, and their deletion. All
+ * are signed in the header or as a pre-signed URL. It refuses what S3 refuses: a missing, wrong or
+ * expired signature, and what the role or the bucket's policy does not allow. `now` is in
+ * milliseconds since 1970.
  */
 export function startObjectStore(options: {
   readonly buckets: readonly BucketDefinition[];
@@ -58,40 +63,107 @@ export function startObjectStore(options: {
     const key = segments.map(decodeComponent).join('/');
     const bucket = buckets.find(({ name }) => name === bucketName);
     const action = actions[method];
-    if (action === undefined || key === '') {
-      throw new Refusal('NotImplemented', 'The local store serves objects only.', 501);
-    }
     if (bucket === undefined) throw new Refusal('NoSuchBucket', 'The specified bucket does not exist', 404);
     const bucketArn = `arn:aws:s3:::${bucketName}`;
-    const mayDo = (access: { readonly action: string; readonly resource: string }) => {
+    const mayDo = ({ prefix, ...access }: { action: string; resource: string; prefix?: string }) => {
       const conditions = {
+        ...(prefix !== undefined && { 's3:prefix': prefix }),
         // On this machine the loopback interface takes the place of TLS.
         'aws:SecureTransport': 'true',
         's3:signatureAge': String(now() - claim.date.getTime()),
       };
       return principal.mayDo({ ...access, conditions }) && !isDenied(bucket.policy, { ...access, conditions });
     };
-    if (!mayDo({ action, resource: `${bucketArn}/${key}` })) throw new Refusal('AccessDenied', 'Access Denied', 403);
+    if (key === '' && method === 'GET' && query.versions !== undefined) {
+      const prefix = String(query.prefix ?? '');
+      if (!mayDo({ action: 's3:ListBucketVersions', resource: bucketArn, prefix })) throw accessDenied();
+      const versions = await listVersions(files, `${bucketName}/${prefix}`);
+      return sendXml(response, versionsXml(bucketName, versions, query));
+    }
+    if (key === '' && method === 'POST' && query.delete !== undefined) {
+      const refused: string[] = [];
+      for (const { key, version } of readDeletions(body.toString())) {
+        const deletion = version === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion';
+        if (!mayDo({ action: deletion, resource: `${bucketArn}/${key}` })) refused.push(key);
+        else if (version === undefined) await putMarker(files, `${bucketName}/${key}`, now());
+        else await removeVersion(files, `${bucketName}/${key}`, version);
+      }
+      const errors = refused.map((key) => `<Error><Key>${escapeXml(key)}</Key><Code>AccessDenied</Code></Error>`);
+      return sendXml(response, `<DeleteResult>${errors.join('')}</DeleteResult>`);
+    }
+    if (action === undefined || key === '') {
+      throw new Refusal('NotImplemented', 'The local store does not know this request.', 501);
+    }
+    if (!mayDo({ action, resource: `${bucketArn}/${key}` })) throw accessDenied();
     const name = `${bucketName}/${key}`;
     if (method === 'PUT') {
       const content = decodeChunks(request, body);
       requireChecksum(headers['x-amz-checksum-sha256'], content);
       const contentType = headers['content-type'] ?? 'application/octet-stream';
-      await files.write(name, { content, contentType, modified: new Date(now()).toUTCString() });
+      await putVersion(files, name, { content, contentType, modified: new Date(now()).toUTCString() }, now());
       response.writeHead(200, { ETag: entityTag(content) }).end();
     } else if (method === 'DELETE') {
-      await files.remove(name);
+      await putMarker(files, name, now());
       response.writeHead(204).end();
     } else {
       const stored = await files.read(name);
-      if (stored !== undefined) return sendObject(request, response, { stored, query });
+      if (stored !== undefined && stored.isMarker !== true) return sendObject(request, response, { stored, query });
       // S3 says that an object does not exist only to those who may list the bucket.
       if (mayDo({ action: 's3:ListBucket', resource: bucketArn })) {
         throw new Refusal('NoSuchKey', 'The specified key does not exist.', 404);
       }
-      throw new Refusal('AccessDenied', 'Access Denied', 403);
+      throw accessDenied();
     }
   }
+}
+
+function accessDenied(): Refusal {
+  return new Refusal('AccessDenied', 'Access Denied', 403);
+}
+
+function sendXml(response: ServerResponse, xml: string) {
+  response.writeHead(200, { 'Content-Type': 'application/xml' });
+  response.end(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}`);
+}
+
+function versionsXml(
+  bucket: string,
+  versions: readonly ObjectVersion[],
+  query: Readonly<Record<string, unknown>>,
+): string {
+  const { 'key-marker': key, 'version-id-marker': version } = query;
+  const last = versions.findIndex((each) => each.name === `${bucket}/${key}` && each.version === version);
+  const page = versions.slice(last + 1, last + 1 + maxListed);
+  const keyOf = ({ name }: ObjectVersion) => escapeXml(name.slice(bucket.length + 1));
+  const items = page.map((each) => {
+    const tag = each.isMarker ? 'DeleteMarker' : 'Version';
+    return `<${tag}><Key>${keyOf(each)}</Key><VersionId>${each.version}</VersionId><IsLatest>${each.isLatest}</IsLatest></${tag}>`;
+  });
+  const [end] = page.slice(-1);
+  const next =
+    end === undefined || last + 1 + page.length === versions.length
+      ? '<IsTruncated>false</IsTruncated>'
+      : `<IsTruncated>true</IsTruncated><NextKeyMarker>${keyOf(end)}</NextKeyMarker><NextVersionIdMarker>${end.version}</NextVersionIdMarker>`;
+  return `<ListVersionsResult>${next}${items.join('')}</ListVersionsResult>`;
+}
+
+/** The objects that the body of a deletion names. */
+function readDeletions(xml: string): { key: string; version: string | undefined }[] {
+  return Array.from(xml.matchAll(/<Object>(.*?)<\/Object>/gs), ([, object = '']) => {
+    const text = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(object)?.[1];
+    return { key: unescapeXml(text('Key') ?? ''), version: text('VersionId') };
+  });
+}
+
+const xmlEntities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => xmlEntities[character as '&']);
+}
+
+function unescapeXml(text: string): string {
+  const [characters, entities] = [Object.keys(xmlEntities), Object.values(xmlEntities)];
+  return text.replace(/&\w+;/g, (entity) => characters[entities.indexOf(entity)] ?? entity);
 }
 
 function errorXml({ code, message }: Refusal, requestId: string): string {

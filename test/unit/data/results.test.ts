@@ -65,13 +65,14 @@ describe('signResultsLink', () => {
 });
 
 describe('getResultsKey', () => {
-  const job = { user_id: alice, id: 'a', results_key: key };
+  const times = { written_at: {}, updated_at: '2026-03-01T12:00:00.000000Z' };
+  const job = { user_id: alice, id: 'a', results_key: key, ...times };
   const find = async (userId: string, jobId: string) => {
     const { client, reads } = recordedReads([job, { ...job, id: 'b', results_key: null }]);
     return { found: await getResultsKey(client, { Jobs: 'jobs-table' })(userId, jobId), reads };
   };
 
-  it('finds the key of the results of the user’s job in one strongly consistent read of that attribute', async () => {
+  it('finds the key of the results of the user’s job in one strongly consistent read of few attributes', async () => {
     const { found, reads } = await find(alice, 'a');
     expect(found).toBe(key);
     expect(reads).toEqual([
@@ -80,8 +81,13 @@ describe('getResultsKey', () => {
         input: {
           TableName: 'jobs-table',
           Key: { user_id: alice, id: 'a' },
-          ProjectionExpression: '#a0',
-          ExpressionAttributeNames: { '#a0': 'results_key' },
+          ProjectionExpression: '#a0,#a1,#a2,#a3',
+          ExpressionAttributeNames: {
+            '#a0': 'results_key',
+            '#a1': 'erased_at',
+            '#a2': 'written_at',
+            '#a3': 'updated_at',
+          },
           ConsistentRead: true,
         },
       },

@@ -142,7 +142,7 @@ describe('the largest batch', () => {
     const details = {
       ...{ ...fields, configuration, backend_configuration, parent_id: id, user_id: text(256) },
       ...{ status: 'CANCELING', open: false, complete: true, jobs_count: 20_000, jobs_count_per_status: counts },
-      ...{ created_at: time, updated_at: time, start_datetime: time, end_datetime: time },
+      ...{ created_at: time, updated_at: time, start_datetime: time, end_datetime: time, erased_at: time },
       sequence_builder: sequence,
       job_ids: Array.from({ length: maxJobsOfBatch }, () => id),
     } satisfies Record<keyof Omit<BatchDetails, 'jobs'>, unknown>;

@@ -144,6 +144,7 @@ describe.each(['"', '\\', '\u0001', '\n', '漢', 'é', 'x', '😀'])('the larges
       ...times,
       start_datetime: times.created_at,
       end_datetime: times.created_at,
+      erased_at: times.created_at,
       status: 'CANCELING',
       complete: true,
       jobs_count: 30_000,

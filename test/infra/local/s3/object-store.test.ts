@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectVersionsCommand,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deleteVersions } from '../../../../functions/data/erase-results.ts';
 import type { HttpServer } from '../../../../infra/local/http-server.ts';
 import { isAllowed, type PolicyStatement } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
@@ -97,6 +100,30 @@ describe.each([
     expect([deleted.status, await deleted.text()]).toEqual([404, expect.stringContaining('NoSuchKey')]);
     // As S3 answers those who may not list the bucket.
     expect([foreign.status, await foreign.text()]).toEqual([403, expect.stringContaining('AccessDenied')]);
+  });
+
+  it('keeps all versions, lists them page by page, and deletes those that are named', async () => {
+    const client = clientOf('OWNER');
+    const prefix = 'results/<&> é/';
+    for (const text of ['1', '2', '3']) await put(`${prefix}a.json`, text);
+    await client.send(new DeleteObjectCommand(object(`${prefix}a.json`)));
+    const stored = { content: Buffer.from('b'), contentType: 'text/plain', modified: '' };
+    for (let at = 0; at < 1_005; at++) await files.write(`${bucket}/${prefix}b${at % 40}/${at}`, stored);
+    await put('results/other.json', 'other');
+    const listed = await client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: prefix }));
+    expect([listed.Versions?.length, listed.DeleteMarkers?.length, listed.IsTruncated]).toEqual([999, 1, true]);
+    const [newest] = listed.Versions!;
+    const refused = deleteVersions(clientOf('READER'), { bucket, prefix });
+    await expect(refused).rejects.toThrow('Results could not be deleted.');
+    const ofA = ({ Key = '' }) => Key.endsWith('a.json');
+    // Without its marker and its newest version, the object is the version before.
+    const Objects = [...listed.DeleteMarkers!, newest!].map(({ Key, VersionId }) => ({ Key, VersionId }));
+    await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects } }));
+    expect(await (await fetch(await link(`${prefix}a.json`))).text()).toBe('2');
+    expect(await deleteVersions(client, { bucket, prefix }, ofA)).toBe(2);
+    expect(await deleteVersions(client, { bucket, prefix })).toBe(1_005);
+    expect(await files.list(`${bucket}/${prefix}`)).toEqual([]);
+    expect(await (await fetch(await link('results/other.json'))).text()).toBe('other');
   });
 
   it('reads a streamed body in chunks with a checksum', async () => {

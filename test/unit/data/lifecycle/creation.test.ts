@@ -71,6 +71,7 @@ describe('a creation of a new batch', () => {
         queue_priority: 'LOW',
         configuration: '{"shots":1}',
         tags: ['a'],
+        erased_at: null,
         open: true,
         status: 'PENDING',
         jobs_count: 2,

@@ -30,6 +30,7 @@ const row: BatchRow = {
   webhook: null,
   configuration: null,
   backend_configuration: null,
+  erased_at: null,
   seq: 0,
   rev: 0,
   written_at: {},
