@@ -20,6 +20,8 @@ export abstract class ServiceError extends Error {
   abstract readonly reason: Reason;
   /** Extra response headers. */
   readonly headers: Readonly<Record<string, string>> = {};
+  /** What the answer says to programs beside the reason. */
+  readonly details: Readonly<Record<string, unknown>> = {};
 
   /** The status of the answer. */
   get status(): ErrorStatus {
@@ -94,10 +96,12 @@ export class TokenExpired extends ServiceError {
 export class Forbidden extends ServiceError {
   override readonly name: string = 'Forbidden';
   readonly reason: ReasonOf<403>;
+  override readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(reason: ReasonOf<403>, message: string) {
+  constructor(reason: ReasonOf<403>, message: string, details: Forbidden['details'] = {}) {
     super(message);
     this.reason = reason;
+    this.details = details;
   }
 }
 
@@ -225,6 +229,31 @@ export class LeaseLost extends ServiceError {
 
 /** There would be more of something than can be stored or answered. */
 export class LimitExceeded extends ServiceError {
-  override readonly name = 'LimitExceeded';
+  override readonly name: string = 'LimitExceeded';
   readonly reason = 'limit_exceeded';
+}
+
+/** A creation goes beyond what an operator allows the user or the project. */
+export class OverLimit extends LimitExceeded {
+  override readonly name = 'OverLimit';
+  override readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, details: OverLimit['details']) {
+    super(message);
+    this.details = details;
+  }
+}
+
+/** More creations in a minute than an operator allows. */
+export class TooManyCreations extends ServiceError {
+  override readonly name = 'TooManyCreations';
+  readonly reason = 'too_many_creations';
+  override readonly headers: Readonly<Record<string, string>>;
+  override readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, { details, seconds }: Pick<OverLimit, 'details'> & { readonly seconds: number }) {
+    super(message);
+    this.headers = { 'Retry-After': String(seconds) };
+    this.details = details;
+  }
 }

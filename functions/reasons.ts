@@ -11,6 +11,7 @@ export const reasons = {
   insufficient_scope: { status: 403, meaning: 'The token lacks the scope that `WWW-Authenticate` names.' },
   device_token: { status: 403, meaning: 'Device tokens cannot use this endpoint.' },
   project_not_allowed: { status: 403, meaning: 'The token does not name this project.' },
+  device_type_not_allowed: { status: 403, meaning: 'The limits of the user or the project do not name this device.' },
   access_denied: { status: 403, meaning: 'The gateway refused the request.' },
   not_found: { status: 404, meaning: 'The caller has no such batch, job or device.' },
   results_erased: { status: 404, meaning: 'The results were erased with the batch of the job.' },
@@ -38,7 +39,8 @@ export const reasons = {
   device_in_use: { status: 409, meaning: 'Batches wait for the device or are at it: it cannot be removed.' },
   limit_exceeded: {
     status: 409,
-    meaning: 'A limit is reached: of jobs in a batch, devices, or a user’s projects and device types.',
+    meaning:
+      'A limit is reached: of jobs in a batch, devices, or a user’s projects and device types. Of one that an operator has set, `limit`, `subject`, `max`, `used` and `left` say more.',
   },
   illegal_transition: { status: 409, meaning: 'The present status does not lead to this status.' },
   already_exists: { status: 409, meaning: 'The id exists with other content.' },
@@ -46,6 +48,10 @@ export const reasons = {
   payload_too_large: { status: 413, meaning: 'The body is too large.' },
   invalid_input: { status: 422, meaning: 'The input is wrong: `detail` lists every fault.' },
   throttled: { status: 429, meaning: 'Too many requests came: wait as long as `Retry-After` says.' },
+  too_many_creations: {
+    status: 429,
+    meaning: 'The limit `creations_per_minute` is reached: wait as long as `Retry-After` says.',
+  },
   busy: { status: 429, meaning: 'The database is busy: wait as long as `Retry-After` says.' },
   unfinished: {
     status: 429,
@@ -68,13 +74,13 @@ export type ReasonOf<Status extends ErrorStatus> = {
  * document. `data` is always an object, because clients read `data.description`; faults of the
  * input are in `detail` as well.
  */
-export function errorBody(reason: Reason, description: string | readonly object[]) {
+export function errorBody(reason: Reason, description: string | readonly object[], details: object = {}) {
   const { status } = reasons[reason];
   return {
     status: status >= 500 ? 'error' : 'fail',
     message: errorNames[status],
     code: String(status),
-    data: { reason, description },
+    data: { reason, description, ...details },
     ...(typeof description !== 'string' && { detail: description }),
   };
 }

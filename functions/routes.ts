@@ -71,6 +71,9 @@ const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
  */
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
+/** For functions that create rows: what bounds user and project, and what they have used. */
+const limitChecks = { Limits: ['GetItem', 'BatchGetItem'], Usage: ['BatchGetItem', 'Query', 'UpdateItem'] } as const;
+
 /**
  * For functions that create rows: before a user's first ones, a query asks whether they are the
  * first.
@@ -78,9 +81,10 @@ const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const
 const creations = {
   Batches: ['BatchGetItem', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
-  Columns: columnWrites,
+  Columns: ['GetItem', ...columnWrites],
   Sequences: ['PutItem'],
   DeviceQueue: ['Query', 'PutItem'],
+  ...limitChecks,
   Recovery: ['SendMessage'],
 } as const;
 
@@ -162,7 +166,6 @@ export const routes = {
       ...creations,
       Batches: ['GetItem', ...creations.Batches],
       'Jobs/by_batch': ['Query'],
-      Columns: ['GetItem', ...creations.Columns],
       Sequences: ['GetItem', ...creations.Sequences],
       DeviceQueue: [...creations.DeviceQueue, 'DeleteItem'],
     },
@@ -258,6 +261,7 @@ export const routes = {
       Columns: ['GetItem', ...columnWrites],
       Sequences: ['BatchGetItem', 'PutItem'],
       DeviceQueue: creations.DeviceQueue,
+      ...limitChecks,
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -448,6 +452,13 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/projects/list-projects',
     uses: { Columns: ['GetItem', 'Query'] },
+  },
+  getOwnLimits: {
+    method: 'GET',
+    path: '/api/v1/limits',
+    rate: 'seldom',
+    entry: 'endpoints/limits/get-own-limits',
+    uses: { Limits: ['GetItem', 'BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['BatchGetItem', 'Query'] },
   },
   listLimits: {
     method: 'GET',

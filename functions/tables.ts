@@ -261,7 +261,16 @@ export const tables = {
   Limits: {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',
-    usedBy: ['listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
+    usedBy: [
+      'createBatch',
+      'addJobs',
+      'rebatch',
+      'getOwnLimits',
+      'listLimits',
+      'getLimits',
+      'putLimits',
+      'deleteLimits',
+    ],
     partitionKey: 'part',
     sortKey: 'subject',
     keyTypes: { part: 'S', subject: 'S' },
@@ -275,6 +284,10 @@ export const tables = {
     environmentVariable: 'USAGE_TABLE',
     partition: 'operator',
     usedBy: [
+      'createBatch',
+      'addJobs',
+      'rebatch',
+      'getOwnLimits',
       'cancelJob',
       'cancelJobs',
       'cancelBatch',

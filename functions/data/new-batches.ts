@@ -8,7 +8,7 @@ import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/
 import type { Claims } from '../schemas/claims.ts';
 import type { Job, JobRow, NewJob } from '../schemas/job.ts';
 import { sequenceFacts } from '../schemas/sequence.ts';
-import { QueuePriority } from '../schemas/values.ts';
+import { lowerPriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
 import { getBatchDetails, maxJobsShown } from './batch-details.ts';
@@ -18,7 +18,7 @@ import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { digestOf } from './lifecycle/draft.ts';
 import { requireContent } from './lifecycle/erase.ts';
-import { requestCreation } from './lifecycle/request-creation.ts';
+import { type CreationTables, requestCreation } from './lifecycle/request-creation.ts';
 
 /** Who asks, and by which call where it may be repeated. */
 export interface CreationCall {
@@ -42,7 +42,7 @@ export interface CreationCall {
  */
 export function createBatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Devices'>,
+  tables: CreationTables & TableNames<'Devices'>,
   options?: LifecycleOptions,
 ): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
@@ -99,7 +99,7 @@ export function createBatch(
  */
 export function addJobs(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
+  tables: CreationTables,
   options: LifecycleOptions = {},
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[], claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
@@ -111,7 +111,7 @@ export function addJobs(
     requireSequences(body, before.sequence_builder);
     const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
     const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);
-    const rows = await create(userId, { batchId, jobs, sequences, request });
+    const rows = await create(userId, { batchId, projectId: before.project_id, jobs, sequences, request });
     const batch = batchOf(rows.batch);
     if (before.jobs === undefined || batch.jobs_count > maxJobsShown) return batch;
     const added = rows.jobs.map(jobOf);
@@ -131,12 +131,6 @@ function requireSequences(jobs: readonly JobRequest[], sequence: string | null):
   const faults = [...jobFaults(jobs, sequence === null ? null : sequenceFacts(sequence), ['body'])].slice(0, 100);
   if (faults.length === 0) return;
   throw new InvalidInput(faults.map(({ path, message, type }) => ({ loc: path, msg: message, type })));
-}
-
-/** Of two priorities the one that waits longer. */
-export function lowerPriority(most: QueuePriority, wanted: QueuePriority | null): QueuePriority {
-  const rank = (priority: QueuePriority) => QueuePriority.options.indexOf(priority);
-  return wanted !== null && rank(wanted) > rank(most) ? wanted : most;
 }
 
 /**

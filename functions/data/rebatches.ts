@@ -10,7 +10,7 @@ import type { Claims } from '../schemas/claims.ts';
 import type { JobRow, NewJob } from '../schemas/job.ts';
 import type { RebatchQuery } from '../schemas/job-selection.ts';
 import { sequenceText } from '../schemas/sequence.ts';
-import type { TableNames } from '../tables.ts';
+import { lowerPriority } from '../schemas/values.ts';
 import { derivedUuid } from '../uuid.ts';
 import { batchOf, getBatch } from './batches.ts';
 import { batchGet } from './dynamodb/reads.ts';
@@ -18,9 +18,14 @@ import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { recordOfBeginning } from './lifecycle/creation.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from './lifecycle/draft.ts';
 import { requireContent } from './lifecycle/erase.ts';
-import { keyUsedBefore, type RequestedCreation, requestCreation } from './lifecycle/request-creation.ts';
+import {
+  type CreationTables,
+  keyUsedBefore,
+  type RequestedCreation,
+  requestCreation,
+} from './lifecycle/request-creation.ts';
 import { processedCall, processedEventKey } from './lifecycle/transaction.ts';
-import { type CreationCall, lowerPriority, requireProject, withJobs } from './new-batches.ts';
+import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 import { getGzippedSequences } from './sequences.ts';
 
@@ -41,7 +46,7 @@ const maxJobs = 5_000;
  */
 export function rebatch(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
+  tables: CreationTables,
   options: LifecycleOptions = {},
 ): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
   const get = getBatch(client, tables);

@@ -8,7 +8,7 @@ import type { HttpReply } from './reply.ts';
  */
 export function errorReply(error: ServiceError | undefined): HttpReply {
   const { reason = 'internal_error', headers = {} } = error ?? {};
-  const body = JSON.stringify(errorBody(reason, descriptionOf(reason, error)));
+  const body = JSON.stringify(errorBody(reason, descriptionOf(reason, error), error?.details));
   return { status: reasons[reason].status, headers, body };
 }
 

@@ -15,6 +15,7 @@ export interface Operation {
     | 'Jobs'
     | 'Devices'
     | 'Projects'
+    | 'Limits'
     | 'Quizzes'
     | 'Webhooks'
     | 'For devices'

@@ -104,6 +104,13 @@ export const BatchRow = z.extend(BatchProjection, {
    * `creation_order` of its first job.
    */
   pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
+  /**
+   * Where waiting jobs are limited: how many jobs calls under way have announced and not yet added,
+   * by their ids.
+   */
+  jobs_to_come: z.exactOptional(z.record(z.string(), Count)),
+  /** While they wait, it and its jobs count for the limits of its project. */
+  counted_in_project: z.exactOptional(z.literal(true)),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

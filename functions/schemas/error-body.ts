@@ -5,6 +5,7 @@
 
 import * as z from 'zod/mini';
 import { type Reason, reasons } from '../reasons.ts';
+import { Timestamp } from './values.ts';
 
 const failure = {
   status: z.enum(['fail', 'error']).register(z.globalRegistry, {
@@ -23,8 +24,18 @@ const ErrorReason = z.enum(Object.keys(reasons) as [Reason, ...Reason[]]).regist
     .join('\n'),
 });
 
+/** Of a limit that an operator has set. */
+const limit = {
+  limit: z.exactOptional(z.string().check(z.describe('The limit that refuses the request.'))),
+  subject: z.exactOptional(z.string().check(z.describe('Whose it is: `user:ID` or `project:ID`.'))),
+  max: z.exactOptional(z.number()),
+  used: z.exactOptional(z.number()),
+  left: z.exactOptional(z.number()),
+  begins_anew_at: z.exactOptional(Timestamp.check(z.describe('When the month ends that it counts.'))),
+};
+
 export const ErrorBody = z
-  .strictObject({ ...failure, data: z.strictObject({ reason: ErrorReason, description: z.string() }) })
+  .strictObject({ ...failure, data: z.strictObject({ reason: ErrorReason, description: z.string(), ...limit }) })
   .register(z.globalRegistry, { id: 'ErrorResponse' });
 
 export const ValidationError = z

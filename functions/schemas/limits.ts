@@ -6,7 +6,7 @@ import { parseUuid } from '../uuid.ts';
 import { reportFault } from './faults.ts';
 import { pageParameters } from './query-parameters.ts';
 import { boundedText } from './sent-values.ts';
-import { Count, NullableTimestamp, QueuePriority, Timestamp } from './values.ts';
+import { Count, QueuePriority, Timestamp } from './values.ts';
 
 const maxBound = 1_000_000_000;
 const AnyCount = z.nullable(z.int().check(z.gte(0), z.lte(maxBound)));
@@ -89,7 +89,7 @@ export const OwnLimits = z
     limits: z.strictObject(members).register(z.globalRegistry, { id: 'EffectiveLimits', fields }),
     used: counts(Amount).register(z.globalRegistry, { id: 'UsedOfLimits', fields }),
     left: counts(Amount).register(z.globalRegistry, { id: 'LeftOfLimits', fields }),
-    month_ends_at: NullableTimestamp,
+    month_ends_at: Timestamp,
   })
   .register(z.globalRegistry, {
     id: 'ProducedOwnLimitsResponse',

@@ -34,6 +34,12 @@ export const QueuePriority = z
   .register(z.globalRegistry, { id: 'QueuePriority' });
 export type QueuePriority = z.infer<typeof QueuePriority>;
 
+/** Of two priorities the one that waits longer. */
+export function lowerPriority(most: QueuePriority, wanted: QueuePriority | null): QueuePriority {
+  const rank = (priority: QueuePriority) => QueuePriority.options.indexOf(priority);
+  return wanted !== null && rank(wanted) > rank(most) ? wanted : most;
+}
+
 /** In their sort order. */
 export const JobStatus = z.enum(jobStatusNames).register(z.globalRegistry, { id: 'JobStatus' });
 export type JobStatus = z.infer<typeof JobStatus>;

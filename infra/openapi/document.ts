@@ -76,6 +76,7 @@ const tags: Readonly<Record<Operation['tag'], string>> = {
   Jobs: 'Jobs of batches, and links to their results.',
   Devices: 'Devices that run the jobs.',
   Projects: 'Projects that batches belong to.',
+  Limits: 'What operators allow, and what is left of it.',
   Quizzes: 'Submissions to the quizzes of the learning pages.',
   Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',
   'For devices': 'What machines do, with tokens of their own: take batches, run their jobs and report.',

@@ -172,6 +172,15 @@ beforeAll(async () => {
     loadList(client, names, { list: batchList, userId: owner, rows: batches }),
     loadList(client, names, { list: jobList, userId: owner, rows: jobs }),
     loadDevices(client, names),
+    // For what creations read of limits.
+    changeLimits(
+      client,
+      names,
+    )({
+      operator: 'operator',
+      subject: `user:${owner}`,
+      limits: { max_waiting_jobs: 1_000_000, shots_per_month: 1_000_000 },
+    }),
   ]);
 });
 

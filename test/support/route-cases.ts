@@ -155,7 +155,13 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
         body: [{ sequence: sequenceText() }],
       },
     }),
+    // In several transactions, and a repetition.
     moreCalls: ({ batches: [batch] }) => [
+      {
+        path: { batch_id: batch!.id },
+        headers: { 'Idempotency-Key': 'new jobs' },
+        body: [{ sequence: sequenceText() }],
+      },
       { path: { batch_id: batch!.id }, body: Array.from({ length: 60 }, () => ({ sequence: sequenceText() })) },
     ],
     // The second time the batch is in the queue.
@@ -423,6 +429,11 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
           anyQuery(Object.keys(RebatchQuery.shape), own.jobs[0]!.id),
         )
         .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
+  },
+  getOwnLimits: {
+    ways: () => ({ 'limits of the caller': {} }),
+    foreign: () => ({}),
+    anything: () => hostileText.map((subject) => ({ query: { subject, user_id: subject } })),
   },
   putLimits: {
     ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_waiting_batches: 5 } } }),

@@ -133,7 +133,7 @@ function endBatch({ lists, batchId, now }: Cancellation): Change {
   return onBatch(batchId, (draft, batch) => {
     if (countUnfinished(batch.jobs_count_per_status) > 0) throw new JobsLeft();
     if (batch.canceling !== true) return draft;
-    const { canceling, cancel_reason, creating, pending_calls, ran, ...rest } = batch;
+    const { canceling, cancel_reason, creating, pending_calls, jobs_to_come, ran, ...rest } = batch;
     const update = { status: 'CANCELED', end_datetime: now } as const;
     const ended = isFinalBatchStatus(rest.status)
       ? { ...rest, rev: rest.rev + 1 }

@@ -1,10 +1,20 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, OutdatedColumns, TooBusy, Unfinished } from '../../errors.ts';
+import {
+  AlreadyExists,
+  Forbidden,
+  LimitExceeded,
+  OutdatedColumns,
+  TooBusy,
+  TooManyCreations,
+  Unfinished,
+} from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
+import type { Bounds } from '../limits.ts';
+import type { CheckedCounters } from './counters.ts';
 import {
   blockKeys,
   type Change,
@@ -18,6 +28,8 @@ import {
   reportedJob,
   visibleBatch,
 } from './draft.ts';
+import type { LazyValue } from './lazy-value.ts';
+import { checkLimits } from './limits.ts';
 import { readClocks } from './queue-writes.ts';
 import { type ShotsOf, withShots } from './shots.ts';
 import { maxRowsRead, storedReads } from './stored.ts';
@@ -56,6 +68,8 @@ interface Progress {
 
 /** What attempts know of earlier ones. */
 interface Memory {
+  /** Ids of the events and calls that this commit has remembered. */
+  readonly remembered: Set<string>;
   /** Operations whose refusal was found twice, or that went on since. */
   readonly readAgain: Set<Change>;
   /** Tasks that are known to take several transactions. */
@@ -78,6 +92,8 @@ export interface CommitContext extends Owner {
    * left get Unfinished.
    */
   readonly hasTime?: (() => boolean) | undefined;
+  /** Of a user's creation: what bounds it. */
+  readonly bounds?: LazyValue<readonly Bounds[]> | undefined;
 }
 
 /** Changes that follow each other. */
@@ -121,7 +137,7 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
   const jobs = new Map<string, JobRow>();
   let last: Draft | undefined;
   let hasBegun = false;
-  const memory: Memory = { readAgain: new Set(), announced: new Set() };
+  const memory: Memory = { remembered: new Set(), readAgain: new Set(), announced: new Set() };
   const isGoingOn = ({ task }: Step) => errors[task] === undefined;
   let schedule: Schedule = {
     oneByOne: [],
@@ -130,10 +146,11 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
   while (schedule.oneByOne.length + schedule.together.length > 0) {
     const steps = nextSteps(schedule);
     const next = [...schedule.oneByOne, ...schedule.together][steps.length];
+    let attempts = 0;
     try {
       const progress = await optimisticTransaction(
         client,
-        () => attemptSteps(context, { tasks, steps, next }, memory),
+        () => attemptSteps(context, { tasks, steps, next, isFirst: attempts++ === 0 }, memory),
         context,
       );
       const { done, replacedBy, refusals } = progress;
@@ -141,6 +158,7 @@ export async function commitChanges(context: CommitContext, tasks: readonly Plan
         for (const [id, row] of rows.batches) batches.set(id, row);
         for (const [id, row] of rows.jobs) jobs.set(id, row);
       }
+      for (const { id } of progress.draft.processedCalls) memory.remembered.add(id);
       last = progress.draft;
       for (const [task, error] of refusals) errors[task] = error;
       schedule = withoutFirst(schedule, done, replacedBy);
@@ -196,16 +214,26 @@ export function stopsOwner(error: Error): boolean {
   return error instanceof OutdatedColumns || error instanceof Unfinished || isUnavailable(error);
 }
 
+interface Attempt {
+  readonly tasks: readonly PlannedTask[];
+  readonly steps: readonly Step[];
+  readonly next: Step | undefined;
+  /** None has failed before. */
+  readonly isFirst: boolean;
+}
+
 /** Decides as many of the steps as one transaction holds. */
-async function attemptSteps(
-  context: CommitContext,
-  { tasks, steps, next }: { tasks: readonly PlannedTask[]; steps: readonly Step[]; next: Step | undefined },
-  { readAgain, announced }: Memory,
-): Promise<Decision<Progress>> {
+async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Memory): Promise<Decision<Progress>> {
+  const { tasks, steps, next, isFirst } = attempt;
+  const { remembered, readAgain, announced } = memory;
   const { client, tables, lists, now } = context;
   const { readStored, requireHeads, readBlocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
-  let draft = emptyDraft(lists, await readStored(steps.map(({ change }) => change)));
+  const changes = steps.map(({ change }) => change);
+  const newIds = new Set(isFirst ? changes.flatMap((change) => change.newIds ?? []) : []);
+  const known = context.bounds?.known();
+  const stored = await readStored(changes, { newIds, remembered });
+  let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, bounds: known });
   let done = 0;
   let start = { task: -1, done, draft };
   for (const { change, task } of steps) {
@@ -239,12 +267,39 @@ async function attemptSteps(
   if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
   draft = await withShots(draft, context.userId, context.shotsOf);
   const result = { done, replacedBy: [], refusals, draft };
-  const [blocks, clocks] = await Promise.all([
+  const [blocks, clocks, bounds = []] = await Promise.all([
     readBlocks(blockKeys(draft)),
     readClocks(client, tables, { userId: context.userId, draft }),
+    draft.begun && context.bounds?.read(),
     requireHeads(draft),
   ]);
-  return { transaction: createTransaction(context, { draft, blocks, clocks, tables, now: now() }), result };
+  // Most have none, and have read nothing for them in vain.
+  if (known === undefined && bounds.length > 0) return attemptSteps(context, attempt, memory);
+  const counters = await checkOnce(context, draft, { steps, readAgain });
+  if (counters instanceof Error) {
+    const refused = new Map([...refusals, ...steps.map(({ task }) => [task, counters] as const)]);
+    return {
+      result: { done: steps.length, replacedBy: [], refusals: refused, draft: emptyDraft(lists, draft.stored) },
+    };
+  }
+  return { transaction: createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() }), result };
+}
+
+/** What limits say to the draft: a refusal is found twice where it may be torn. */
+async function checkOnce(
+  context: CommitContext,
+  draft: Draft,
+  { steps, readAgain }: { readonly steps: readonly Step[] } & Pick<Memory, 'readAgain'>,
+): Promise<CheckedCounters | Error> {
+  const [first] = steps;
+  const isFirstCheck = first !== undefined && !readAgain.has(first.change);
+  try {
+    return await checkLimits(context, draft, isFirstCheck);
+  } catch (error) {
+    if (error instanceof Contention && first !== undefined) readAgain.add(first.change);
+    if (error instanceof LimitExceeded || error instanceof Forbidden || error instanceof TooManyCreations) return error;
+    throw error;
+  }
 }
 
 function split({ change, task }: Step): readonly Step[] {

@@ -8,6 +8,8 @@ import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
+import type { Bounds } from '../limits.ts';
+import { boundedPriority, boundsOfRow, countedInProject, withJobsToCome } from './counters.ts';
 import {
   type Change,
   type Draft,
@@ -123,6 +125,9 @@ function creationOperation(owner: Owner, part: CreationPart): Change {
   return {
     batchIds: [batchId],
     jobIds: jobs.map((job) => job.id),
+    ...(part.callId !== undefined && {
+      newIds: [...(part.isFirst && create !== undefined ? [batchId] : []), ...jobs.map((job) => job.id)],
+    }),
     event,
     idempotencyRecord,
     apply(draft) {
@@ -158,17 +163,20 @@ interface Step {
  */
 function startBatch(owner: Owner, { draft, part, create }: Step & { readonly create: NewBatchContent }): Draft {
   const jobs = findMissingJobs(draft, part);
+  const { bounds = [] } = draft.stored;
+  const bounded = { ...create, queue_priority: boundedPriority(bounds, create.queue_priority) };
   const [batch, head] = placeRow({
     head: draft.heads.batch,
     list: owner.lists.batch,
     time: part.time,
-    make: (place) => newBatchRow(owner.userId, create, place),
+    make: (place) => newBatchRow(owner.userId, bounded, place),
   });
   // Batches of users are for the workers of a device; machines that report by events have their own
   // work.
-  const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null } : batch;
-  const started: BatchRow = part.isLast ? owned : { ...owned, creating: true };
-  const placed = { ...draft, heads: { ...draft.heads, batch: head } };
+  const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null, ...boundsOfRow(bounds) } : batch;
+  const started: BatchRow = part.isLast ? owned : afterPart({ ...owned, creating: true }, { bounds, part, jobs });
+  const begun = part.callId !== undefined && { begun: { batchId: part.batchId, batches: 1, jobs: part.total } };
+  const placed = { ...draft, ...begun, heads: { ...draft.heads, batch: head } };
   const described = withSequences(placed, [started.id], part.sequences);
   return withNewJobs(owner, described, { batch: started, jobs, part });
 }
@@ -191,7 +199,8 @@ function continueBatch(
   if (batch.creating !== true)
     throw new AlreadyExists('already_exists', `The batch ${batch.id} exists with other jobs.`);
   const { creating, ...complete } = batch;
-  const continued = { ...(part.isLast ? complete : batch), rev: batch.rev + 1 };
+  const after = part.isLast ? withJobsToCome(complete, part.callId ?? '', 0) : afterPart(batch, { part, jobs });
+  const continued = { ...after, rev: batch.rev + 1 };
   return withNewJobs(owner, draft, { batch: continued, jobs, part });
 }
 
@@ -217,9 +226,29 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     throw new IllegalTransition('call_timed_out', message);
   }
   if (begins && !batch.open) throw closedForJobs(batch);
-  const begun = begins ? withCall(batch, { id: callId, from: batch.jobs_count }) : batch;
-  const grown = part.isLast ? withoutCall(begun, callId) : { ...begun, rev: begun.rev + 1 };
-  return withNewJobs(owner, draft, { batch: grown, jobs, part });
+  const { bounds = [] } = draft.stored;
+  const begun = begins
+    ? withCall({ ...batch, ...countedInProject(bounds) }, { id: callId, from: batch.jobs_count })
+    : batch;
+  const grown = part.isLast
+    ? withoutCall(begun, callId)
+    : { ...afterPart(begun, { part, jobs, ...(begins && { bounds }) }), rev: begun.rev + 1 };
+  const checked = begins ? { ...draft, begun: { batchId: batch.id, batches: 0, jobs: part.total } } : draft;
+  return withNewJobs(owner, checked, { batch: grown, jobs, part });
+}
+
+/**
+ * The batch after some jobs of a call that is to add more: what the call has announced is counted
+ * where waiting jobs are limited. `bounds` are given with its first jobs.
+ */
+function afterPart(
+  batch: BatchRow,
+  { part, jobs, bounds }: { part: CreationPart; jobs: readonly NewJob[]; bounds?: readonly Bounds[] },
+): BatchRow {
+  const { callId = '', total } = part;
+  const isLimited = bounds?.some(({ limits }) => limits.max_waiting_jobs !== undefined);
+  const before = isLimited ? total : batch.jobs_to_come?.[callId];
+  return before === undefined ? batch : withJobsToCome(batch, callId, before - jobs.length);
 }
 
 function requireRoom({ id, jobs_count }: BatchRow, added: number): void {

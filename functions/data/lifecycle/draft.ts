@@ -8,8 +8,10 @@ import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
+import type { Bounds } from '../limits.ts';
 import type { Rest } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
+import { countedSubjects } from './counters.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
 import { usageChanges } from './usage.ts';
 
@@ -57,6 +59,11 @@ export interface Change {
   /** The rows that it needs: read before. */
   readonly batchIds: readonly string[];
   readonly jobIds: readonly string[];
+  /**
+   * Those of these ids that the call has made up: the first attempt does not read their rows,
+   * unless it finds that the same call has begun before.
+   */
+  readonly newIds?: readonly string[];
   /** Absent: the change is asked for by a direct call. */
   readonly event?: SourceCall | undefined;
   /**
@@ -107,6 +114,8 @@ export interface Stored {
   readonly device?: { readonly rest: Rest | undefined; readonly max_job_seconds?: number | undefined } | undefined;
   /** By id of their batch, the leases under which jobs run that may be ended. */
   readonly running?: ReadonlyMap<string, QueueItem>;
+  /** What bounds a user's creation. */
+  readonly bounds?: readonly Bounds[];
 }
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
@@ -124,6 +133,8 @@ export interface Draft {
    * fence.
    */
   readonly lease?: LeaseUpdate | undefined;
+  /** What a user's call begins to create with it. */
+  readonly begun?: Begun;
   /** What goes with it into tables that are not the owner's. */
   readonly writes: readonly Write[];
   /** What the rows change in the blocks of both lists; several may be of one block. */
@@ -134,6 +145,15 @@ export interface Draft {
 
 /** What a lease knows of the job that runs under it: removed where the next item has none. */
 export const ofLeasedJob = ['job_id', 'job_since', 'job_spent', 'job_until', 'max_job_seconds'] as const;
+
+/** What a user's call begins to create in a transaction. */
+export interface Begun {
+  readonly batchId: string;
+  /** New batches: 1, or 0 where jobs are added. */
+  readonly batches: number;
+  /** Jobs of the whole call. */
+  readonly jobs: number;
+}
 
 /** A batch in the queue as it was read, and what is to change of it. */
 export interface LeaseUpdate
@@ -316,7 +336,7 @@ export function fits(draft: Draft): boolean {
   // Those of changed blocks may have to be deleted.
   const summaries = new Set(draft.edits.flatMap(({ summary }) => summary ?? []));
   const inColumns = blockKeys(draft).size + summaries.size + draft.processedCalls.length;
-  const others = draft.writes.length + usageChanges(draft).length;
+  const others = draft.writes.length + usageChanges(draft).length + countedSubjects(draft).size;
   const items = heads + rows + inColumns + inQueues + lease + others;
   const sequenceBytes = [...draft.sequences.values()].reduce((sum, { length }) => sum + length, 0);
   return items <= maxItems && draft.bytes <= maxBytes && sequenceBytes <= maxBytes;

@@ -7,6 +7,7 @@
 
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import { withJobsToCome } from './counters.ts';
 import { type Change, withRows } from './draft.ts';
 import { onBatch } from './end-jobs.ts';
 
@@ -33,7 +34,7 @@ export function withCall(batch: BatchRow, call: PendingCall): BatchRow {
 
 /** The batch once the call has come to its end. */
 export function withoutCall(batch: BatchRow, callId: string): BatchRow {
-  const { pending_calls = [], ...rest } = batch;
+  const { pending_calls = [], ...rest } = withJobsToCome(batch, callId, 0);
   const others = pending_calls.filter((call) => idOf(call) !== callId);
   return { ...rest, ...(others.length > 0 && { pending_calls: others }), rev: batch.rev + 1 };
 }

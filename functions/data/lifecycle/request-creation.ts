@@ -10,9 +10,11 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMilliseconds } from '../../timestamp.ts';
+import { boundsOf } from '../limits.ts';
 import { commitTasks, type LifecycleOptions, writeContext } from './commit-tasks.ts';
 import { type Creation, creationChanges } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';
+import { lazyValue } from './lazy-value.ts';
 import { writerLock } from './writer-lock.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
@@ -28,6 +30,8 @@ const tooManyJobs =
 export interface RequestedCreation extends Omit<Creation, 'time' | 'callId'> {
   /** The call, where it may be repeated: remembered as an event is, for 15 days. */
   readonly request?: ProcessedCall | undefined;
+  /** The project of a batch that jobs are added to: its limits hold beside the user's. */
+  readonly projectId?: string;
 }
 
 /** The batch, and the jobs that were asked for, in this order. */
@@ -35,6 +39,10 @@ export interface CreatedRows {
   readonly batch: BatchRow;
   readonly jobs: readonly JobRow[];
 }
+
+export type CreationTables = TableNames<
+  'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Limits' | 'Usage'
+>;
 
 /** How long a creation waits for other creations of the user: half of a function's time. */
 const maxWaitMilliseconds = 14_000;
@@ -54,22 +62,29 @@ const maxWaitMilliseconds = 14_000;
  */
 export function requestCreation(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue'>,
+  tables: CreationTables,
   options: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const { newPace, ...context } = writeContext(client, tables, options);
   const { lists, now } = context;
-  return async (userId, { request, ...requested }) => {
-    const { batchId } = requested;
+  const boundsOfUser = boundsOf(client, tables);
+  return async (userId, { request, projectId, ...requested }) => {
+    const { batchId, create } = requested;
     const time = fromMilliseconds(now());
     const callId = request?.id ?? randomUUID();
     const creation = { ...requested, callId, time };
     const job_ids = requested.jobs.map(({ id }) => id);
-    const call = requested.create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
+    const call = create === undefined ? { id: callId, job_ids, errors: givenUp } : undefined;
     const pace = newPace();
     const isOver = () => pace.isOver();
     const { errors, batches, jobs } = await commitTasks(
-      { ...context, userId, pace, lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds, isOver }) },
+      {
+        ...context,
+        userId,
+        pace,
+        bounds: lazyValue(() => boundsOfUser(userId, create?.project_id ?? projectId)),
+        lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds, isOver }),
+      },
       [
         {
           changes: creationChanges({ userId, lists }, creation, request && { ...request, batchId, time }),

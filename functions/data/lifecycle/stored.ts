@@ -28,6 +28,12 @@ import { type LifecycleTables, processedCall, processedEventKey } from './transa
  */
 export const maxRowsRead = 96;
 
+/** What a commit knows before it reads. */
+interface Expected {
+  readonly newIds: ReadonlySet<string>;
+  readonly remembered: ReadonlySet<string>;
+}
+
 export function storedReads(
   client: DynamoDBDocumentClient,
   tables: LifecycleTables,
@@ -36,21 +42,33 @@ export function storedReads(
   return {
     /**
      * The rows that the operations need, the batches of these jobs, the heads, the events processed
-     * before, and the lease with the rules of its device.
+     * before, and the lease with the rules of its device. No row has one of the
+     * `newIds`, unless one of the operations' events or calls was processed before, by others than
+     * those who have `remembered` it.
      */
-    async readStored(operations: readonly Change[]): Promise<Stored> {
+    async readStored(operations: readonly Change[], { newIds, remembered }: Expected): Promise<Stored> {
       const batchIds = new Set(operations.flatMap((operation) => operation.batchIds));
       const jobIds = new Set(operations.flatMap((operation) => operation.jobIds));
       const eventIds = new Set(
         operations.flatMap(({ event, idempotencyRecord }) => [event?.id ?? [], idempotencyRecord?.id ?? []].flat()),
       );
       const headKeys = { batch: headKey(lists.batch), job: headKey(lists.job) };
+      const isNew = (id: string) => newIds.has(id);
       const [columns, batches, jobs, leased] = await Promise.all([
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
-        readBatches([...batchIds]),
-        batchGet(client, { table: tables.Jobs, keys: Array.from(jobIds, rowKey), consistent: true }),
+        readBatches([...batchIds].filter((id) => !isNew(id))),
+        readJobs([...jobIds].filter((id) => !isNew(id))),
         readLeased(operations.find(({ lease }) => lease !== undefined)?.lease),
       ]);
+      const wasProcessed = (id: string) => !remembered.has(id) && columns.has(processedEventKey(id));
+      if (newIds.size > 0 && [...eventIds].some(wasProcessed)) {
+        const [before, jobsBefore] = await Promise.all([
+          readBatches([...batchIds].filter(isNew)),
+          readJobs([...jobIds].filter(isNew)),
+        ]);
+        batches.push(...before);
+        jobs.push(...jobsBefore);
+      }
       const jobRows = jobs.map((item) => storedRow(JobRow, item, lists.job.rowDefaults));
       const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
       const [further, batchHead, jobHead] = await Promise.all([
@@ -108,6 +126,10 @@ export function storedReads(
   async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
     const items = await batchGet(client, { table: tables.Batches, keys: ids.map(rowKey), consistent: true });
     return items.map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults));
+  }
+
+  function readJobs(ids: readonly string[]): Promise<Item[]> {
+    return batchGet(client, { table: tables.Jobs, keys: ids.map(rowKey), consistent: true });
   }
 
   async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {

@@ -11,6 +11,7 @@ import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
 import { sequenceItem } from '../sequences.ts';
+import { type CheckedCounters, counterWrites } from './counters.ts';
 import type { Draft, Owner, ProcessedCall, Write } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 import { usageChanges, usageWrites } from './usage.ts';
@@ -31,6 +32,8 @@ export interface TransactionContent {
   readonly blocks: ReadonlyMap<string, Uint8Array>;
   /** Of the batches that enter a queue. */
   readonly clocks: StoredClocks;
+  /** Of what limits a creation, as the check read them. */
+  readonly counters?: CheckedCounters | undefined;
   readonly tables: LifecycleTables;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -58,6 +61,7 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
       ...queued.writes,
       ...usageWrites(tables.Usage, usageChanges(draft)),
+      ...counterWrites(tables.Usage, content),
       ...draft.writes,
     ],
   };

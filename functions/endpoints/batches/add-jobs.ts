@@ -11,7 +11,7 @@ import { operation } from './add-jobs.operation.ts';
 
 const add = addJobs(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Limits', 'Usage'),
   recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 

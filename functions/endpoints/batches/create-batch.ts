@@ -11,7 +11,7 @@ import { operation } from './create-batch.operation.ts';
 
 const create = createBatch(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Devices'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Devices', 'Limits', 'Usage'),
   recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 

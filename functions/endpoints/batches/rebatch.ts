@@ -11,7 +11,7 @@ import { operation } from './rebatch.operation.ts';
 
 const repeat = rebatch(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Limits', 'Usage'),
   recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 

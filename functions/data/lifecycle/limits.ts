@@ -1,0 +1,143 @@
+/**
+ * Limits where creations meet them. A creation is checked in the transaction that begins it, with
+ * all jobs that the call announces: what has begun goes on, and a repetition changes nothing.
+ *
+ * Why never one too many gets in: the check reads the counter of each subject first and then counts
+ * what waits; the transaction is conditional on the counter's `rev` and moves it. Of two creations
+ * that read the same counter, one fails and checks again. Whatever else happens meanwhile only ends
+ * what waits, or turns announced jobs into created ones, which the later count finds.
+ */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { Forbidden, OverLimit, TooManyCreations } from '../../errors.ts';
+import { type CountedLimit, type LimitCounter, userSubject } from '../../schemas/limits.ts';
+import type { OwnerLists } from '../columns/lists.ts';
+import { Contention } from '../dynamodb/aws-errors.ts';
+import type { Bounds } from '../limits.ts';
+import { endOfMonth, minuteOf, readLimitCounters, usedOfLimits } from '../used-of-limits.ts';
+import type { CheckedCounters } from './counters.ts';
+import type { Begun, Draft } from './draft.ts';
+import type { LifecycleTables } from './transaction.ts';
+
+interface CheckContext {
+  readonly client: DynamoDBDocumentClient;
+  readonly tables: LifecycleTables;
+  readonly lists: OwnerLists;
+  readonly userId: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Checks what a draft begins to create against the limits that it was read with, and returns the
+ * counters that it read. Throws Forbidden for a device that is not allowed, OverLimit and
+ * TooManyCreations; at the first check Contention where the next may find more room. Costs nothing
+ * where there are no limits.
+ */
+export async function checkLimits(
+  context: CheckContext,
+  draft: Draft,
+  isFirstCheck: boolean,
+): Promise<CheckedCounters> {
+  const { begun, stored } = draft;
+  const bounds = stored.bounds ?? [];
+  if (begun === undefined || bounds.length === 0) return new Map();
+  const { device_type } = draft.batches.get(begun.batchId) ?? { device_type: '' };
+  for (const { subject, limits } of bounds) {
+    if (limits.device_types?.includes(device_type) === false) throw notForDevice(subject, device_type);
+  }
+  const { client, tables } = context;
+  const counted = bounds.filter(({ limits }) => hasCounter(limits)).map(({ subject }) => subject);
+  const counters: CheckedCounters =
+    counted.length === 0 ? new Map() : await readLimitCounters(client, requireUsage(tables), counted);
+  try {
+    await Promise.all(
+      bounds.map((bound) => checkBound(context, { begun, bound, counter: counters.get(bound.subject) })),
+    );
+  } catch (error) {
+    // A job that was announced when the counter was read, and created when the rows were counted,
+    // counts twice.
+    const mayPass = error instanceof OverLimit && (counters.get(userSubject(context.userId))?.jobs_to_come ?? 0) > 0;
+    throw mayPass && isFirstCheck ? new Contention('Announced jobs were created while they were counted.') : error;
+  }
+  return counters;
+}
+
+/** Limits of a month are not counted here: what is used grows when jobs end. */
+function hasCounter(limits: Bounds['limits']): boolean {
+  const { max_waiting_batches, max_waiting_jobs, creations_per_minute } = limits;
+  return (max_waiting_batches ?? max_waiting_jobs ?? creations_per_minute) !== undefined;
+}
+
+interface BoundCheck {
+  readonly begun: Begun;
+  readonly bound: Bounds;
+  readonly counter: LimitCounter | undefined;
+}
+
+async function checkBound({ client, tables, lists, userId, now }: CheckContext, check: BoundCheck): Promise<void> {
+  const { begun, counter } = check;
+  const { subject, limits } = check.bound;
+  const { max_waiting_batches, max_waiting_jobs, shots_per_month, device_seconds_per_month } = limits;
+  const { waiting, inMonth } = usedOfLimits(client, tables, lists);
+  const isUser = subject === userSubject(userId);
+  const requireRoom = (limit: CountedLimit, used: number, more?: number) => {
+    const max = limits[limit];
+    if (max === undefined || (more === undefined ? used < max : more === 0 || used + more <= max)) return;
+    throw overLimit(subject, limit, { max, used, more, now: now() });
+  };
+  if ((shots_per_month ?? device_seconds_per_month) !== undefined) {
+    const { shots, seconds } = await inMonth(subject, now());
+    requireRoom('shots_per_month', shots);
+    requireRoom('device_seconds_per_month', seconds);
+  }
+  if (counter === undefined) return;
+  if ((max_waiting_batches ?? max_waiting_jobs) !== undefined) {
+    const found = isUser ? await waiting(userId, limits) : undefined;
+    const jobs = found === undefined ? counter.waiting_jobs : found.jobs + counter.jobs_to_come;
+    requireRoom('max_waiting_batches', found?.batches ?? counter.waiting_batches, begun.batches);
+    requireRoom('max_waiting_jobs', jobs, begun.jobs);
+  }
+  requireRoom('creations_per_minute', counter.minute === minuteOf(now()) ? counter.creations : 0);
+}
+
+function whose(subject: string): string {
+  return subject.startsWith('user:') ? 'the user' : subject.replace(':', ' ');
+}
+
+interface Excess {
+  readonly max: number;
+  readonly used: number;
+  readonly more: number | undefined;
+  readonly now: number;
+}
+
+function overLimit(
+  subject: string,
+  limit: CountedLimit,
+  { max, used, more, now }: Excess,
+): OverLimit | TooManyCreations {
+  const left = Math.max(0, max - used);
+  const details = { limit, subject, max, used, left };
+  const sentence = `The limit ${limit} of ${whose(subject)} is ${max}: ${used} used, ${left} left`;
+  if (limit === 'creations_per_minute') {
+    const seconds = Math.ceil(((minuteOf(now) + 1) * 60_000 - now) / 1_000);
+    return new TooManyCreations(`${sentence}, until the next minute.`, { details, seconds });
+  }
+  if (more !== undefined) return new OverLimit(`${sentence}, and the call adds ${more}.`, details);
+  const begins_anew_at = endOfMonth(now);
+  return new OverLimit(`${sentence}. It begins anew on ${begins_anew_at.slice(0, 10)}.`, {
+    ...details,
+    begins_anew_at,
+  });
+}
+
+function notForDevice(subject: string, deviceType: string): Forbidden {
+  const message = `The limit device_types of ${whose(subject)} does not allow ${deviceType}.`;
+  return new Forbidden('device_type_not_allowed', message, { limit: 'device_types', subject });
+}
+
+function requireUsage({ Usage }: LifecycleTables): string {
+  if (Usage === undefined) throw new RangeError('The name of the table of usage is not known.');
+  return Usage;
+}

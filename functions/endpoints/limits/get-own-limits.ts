@@ -1,0 +1,11 @@
+import { documentClient } from '../../data/dynamodb/client.ts';
+import { ownLimits } from '../../data/used-of-limits.ts';
+import { tableNames } from '../../env.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
+import { routes } from '../../routes.ts';
+import { operation } from './get-own-limits.operation.ts';
+
+const limits = ownLimits(documentClient(), tableNames('Limits', 'Columns', 'Usage'));
+
+export const handler = endpoint(routes.getOwnLimits, operation, async ({ userId }) => success(await limits(userId)));
