@@ -22,8 +22,8 @@ interface Operation {
 
 const run = promisify(execFile);
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods) as unknown as Operation[]);
-/** Those that need no token or a user's: devices ask with tokens and leases of their own. */
-const ofUsers = operations.filter(({ tags }) => tags[0] !== 'For devices');
+/** Those that need no token or a user's: devices and operators ask with tokens of their own. */
+const ofUsers = operations.filter(({ tags }) => !/^For (devices|operators)$/.test(tags[0]!));
 const exampleId = '5d6a3f0e-6f2b-4c0e-9a51-6d3c6f6f1f2a';
 
 /** How a snippet is run, by its language. */

@@ -112,6 +112,19 @@ describe('POST /oauth/token', () => {
     }
   });
 
+  it('gives the operator a token that opens the paths of operators, and users none', async () => {
+    const { username, password, token } = stack.operator;
+    const { body } = await ask({ grant_type: 'password', username, password });
+    for (const ofOperator of [body.access_token, token]) {
+      expect((await call('/api/v1/audit', { token: ofOperator })).status).toBe(200);
+      expect((await call('/api/v1/batches', { token: ofOperator })).body).toMatchObject({ data: [] });
+    }
+    for (const other of [demo.token, stack.device.token]) {
+      const { status, body: refusal } = await call('/api/v1/audit', { token: other });
+      expect([status, refusal.data.reason]).toEqual([403, 'insufficient_scope']);
+    }
+  });
+
   it.each([
     [{ grant_type: 'password', username: 'demo', password: 'wrong' }, 400, 'invalid_grant'],
     [{ grant_type: 'password', username: 'nobody', password: 'demo' }, 400, 'invalid_grant'],

@@ -147,6 +147,14 @@ describe('-c issuer', () => {
   });
 });
 
+describe('the user pool', () => {
+  it('has the group of operators', () => {
+    expect(dev.one('AWS::Cognito::UserPoolGroup', 'Identity/UserPool/Operators').properties).toMatchObject({
+      GroupName: 'operators',
+    });
+  });
+});
+
 describe('-c devices', () => {
   const clientsOf = ({ ofType, readable }: Synthesis) =>
     ofType('AWS::Cognito::UserPoolClient')

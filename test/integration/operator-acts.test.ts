@@ -348,12 +348,16 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
     expect(items.map(({ key }) => key).sort()).toEqual(rows.batches.map(({ queue_key }) => queue_key).sort());
     const running = rows.batches.filter(({ status }) => status === 'RUNNING').map(({ id }) => id);
     expect(claims.filter((id) => id !== undefined).sort()).toEqual(running.sort());
-    // One for each change that was made: the row counts its own.
-    const changes = (await acts()).map(({ target, after }) => [target.batch_id, after.queue_priority]);
-    for (const row of rows.batches) {
-      const last = changes.filter(([id]) => id === row.id);
-      if (row.queue_priority !== 'LOW' && row.queue_priority !== 'MEDIUM') expect(last.length).toBeGreaterThan(0);
-      else expect(last).toEqual([]);
+    // One act for each change: they lead from the first priority to the last.
+    const changes = (await acts()).map(({ target, before, after }) => [target.batch_id, before, after] as const);
+    for (const row of rows.batches.filter(({ id }) => ids.includes(id))) {
+      const own = changes.filter(([id]) => id === row.id);
+      for (const priority of ['LOW', 'HIGH', 'CRITICAL'] as const) {
+        const [left, reached] = ([1, 2] as const).map(
+          (at) => own.filter((each) => each[at].queue_priority === priority).length,
+        );
+        expect(left! - reached!).toBe(Number(priority === 'LOW') - Number(priority === row.queue_priority));
+      }
     }
   });
 });

@@ -21,8 +21,8 @@ def python_of(operation):
 
 
 def is_of_users(operation):
-    """Devices ask with tokens and leases of their own."""
-    return operation["tags"] != ["For devices"]
+    """Devices and operators ask with tokens of their own."""
+    return operation["tags"] not in (["For devices"], ["For operators"])
 
 
 @pytest.fixture
