@@ -114,7 +114,7 @@ const lifecycleEvents = {
   Batches: ['BatchGetItem', 'Query', 'PutItem'],
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
-  DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+  DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
   Usage: ['UpdateItem'],
   Results: ['GetObject'],
   Recovery: ['SendMessage'],
@@ -126,10 +126,11 @@ const releases = {
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
   Columns: columnWrites,
+  Usage: ['UpdateItem'],
 } as const;
 
 /** For functions that start and end jobs under a lease. */
-const runs = { ...releases, Sequences: ['GetItem'], Usage: ['UpdateItem'] } as const;
+const runs = { ...releases, Sequences: ['GetItem'] } as const;
 
 /** Keys are the OpenAPI operation ids (and, capitalized, the CDK ids). */
 export const routes = {
@@ -219,7 +220,7 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/tags',
     rate: 'seldom',
     entry: 'endpoints/batches/set-tags',
-    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites },
+    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites, Usage: ['UpdateItem'] },
   },
   cancelJob: {
     method: 'PATCH',
@@ -487,6 +488,13 @@ export const routes = {
     rate: 'seldom',
     entry: 'endpoints/limits/delete-limits',
     uses: { Limits: ['GetItem', 'PutItem', 'DeleteItem'], Audit: ['PutItem'] },
+  },
+  listUsage: {
+    method: 'GET',
+    path: '/api/v1/usage',
+    rate: 'seldom',
+    entry: 'endpoints/usage/list-usage',
+    uses: { Usage: ['Query'] },
   },
   submitQuizzes: {
     method: 'POST',

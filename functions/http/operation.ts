@@ -16,6 +16,7 @@ export interface Operation {
     | 'Devices'
     | 'Projects'
     | 'Limits'
+    | 'Usage'
     | 'Quizzes'
     | 'Webhooks'
     | 'For devices'
@@ -60,6 +61,8 @@ export interface Operation {
 export type Success = {
   readonly status: SuccessStatus;
   readonly headers?: readonly ('Content-Range' | 'Retry-After')[];
+  /** `Accept: text/csv` is answered with CSV, without the envelope. */
+  readonly csv?: true;
 } & (
   | { readonly data: () => z.ZodMiniType }
   | { readonly list: () => z.ZodMiniType }

@@ -77,6 +77,7 @@ const tags: Readonly<Record<Operation['tag'], string>> = {
   Devices: 'Devices that run the jobs.',
   Projects: 'Projects that batches belong to.',
   Limits: 'What operators allow, and what is left of it.',
+  Usage: 'What was used, by day, project, user and device type.',
   Quizzes: 'Submissions to the quizzes of the learning pages.',
   Webhooks: 'Messages to receivers of your own about the ends of batches and jobs.',
   'For devices': 'What machines do, with tokens of their own: take batches, run their jobs and report.',
@@ -235,7 +236,10 @@ function operationObject({ name, route, operation, answer, body, reasons: named 
       [success.status]: {
         description: 'OK',
         headers: headerReferences(successHeaders),
-        content: json(answer, exampleOf(inputSchema(answer))),
+        content: {
+          ...json(answer, exampleOf(inputSchema(answer))),
+          ...(success.csv && { 'text/csv': { schema: { type: 'string' } } }),
+        },
       },
       ...Object.fromEntries(
         named.map((reason) => [reasons[reason].status, { $ref: `#/components/responses/${reasons[reason].status}` }]),

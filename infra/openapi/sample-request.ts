@@ -19,4 +19,5 @@ export const sampleQueries: Partial<Record<RouteName, SampleRequest['query']>> =
   listDevices: { device_type: 'FRESNEL' },
   rebatch: { status: 'ERROR' },
   cancelJobs: { min_runs: '1000' },
+  listUsage: { period: 'month', group_by: 'project_id' },
 };

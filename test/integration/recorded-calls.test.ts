@@ -411,6 +411,10 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     await makeOld(user);
     yield request(first);
     yield request(first);
+    // A job that has run for too long ends.
+    const long = await leased('releaseLease after long', {});
+    await updateQueue(long.lease.deviceType, 'SET job_until = :one, max_job_seconds = :one', { ':one': 1 });
+    yield long.request(long.first);
     // A batch that waits for jobs leaves the queue.
     const open = await leased('releaseLease of an open batch', { open: true });
     await worker.report(open.lease, open.first);
@@ -659,7 +663,9 @@ describe('measureQueues', () => {
     // The first batch has a job that runs, the second waits for jobs and leaves the queue.
     const [runs, waits] = [await leased('measureQueues', {}), await leased('measureQueues of another', { open: true })];
     await worker.report(waits.lease, waits.first);
-    for (const { user, lease } of [runs, waits]) {
+    const long = await leased('measureQueues after long', {});
+    await updateQueue(long.lease.deviceType, 'SET job_until = :one, max_job_seconds = :one', { ':one': 1 });
+    for (const { user, lease } of [runs, waits, long]) {
       await updateQueue(lease.deviceType, 'SET lease_until = :one', { ':one': 1 });
       await putDevice(
         client,

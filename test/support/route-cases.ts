@@ -14,6 +14,7 @@ import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import { type LeaseReference, leaseText } from '../../functions/schemas/lease.ts';
+import { UsageQuery } from '../../functions/schemas/usage.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
@@ -61,6 +62,8 @@ export interface RouteCase {
   foreign(theirs: Belongings): Readonly<Record<string, readonly [theirs: UserRequest, nobodys: UserRequest]>>;
   /** Its reads name no user: faults, which are planned by user, cannot be aimed at them. */
   readonly readsNoUser?: true;
+  /** Operators may see what others have. */
+  readonly showsOperatorsMore?: true;
   /** Any request at all. */
   anything(own: Belongings): fc.Arbitrary<UserRequest>;
 }
@@ -325,6 +328,16 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     foreign: () => ({}),
     anything: () => hostileText.map((project_status) => ({ query: { project_status } })),
   },
+  listUsage: {
+    ways: () => ({
+      'the usage of a month': { query: 'group_by=project_id&group_by=device_type' },
+      'the usage of everyone': { query: 'scope=all&period=month&group_by=user_id', scope: 'operator' },
+    }),
+    readsNoUser: true,
+    showsOperatorsMore: true,
+    foreign: ({ batches: [batch] }) => ({ user_id: byQuery('user_id', batch!.user_id, 'auth0|nobody') }),
+    anything: ({ batches: [batch] }) => anyQuery(Object.keys(UsageQuery.shape), batch!.user_id),
+  },
   submitQuizzes: {
     ways: () => ({
       quizzes: { body: { data: { a: [{ n: 1 }, { n: 2 }], b: { n: 3 } } } },
@@ -349,7 +362,11 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   },
   setTags: {
     ways: ({ batches: [batch] }) => ({ 'the tags of a batch': { path: { batch_id: batch!.id }, body: ['a', 'new'] } }),
-    moreCalls: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id }, body: [] }],
+    // Batches that ended long ago without an end get one, and are counted.
+    moreCalls: ({ batches: [batch, ...others] }) => [
+      { path: { batch_id: batch!.id }, body: [] },
+      ...others.slice(0, 20).map(({ id }) => ({ path: { batch_id: id }, body: ['a'] })),
+    ],
     callsWithoutHeads: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id }, body: ['another'] }],
     foreign: (theirs) => withBody(foreignBatch(theirs), ['a']),
     anything: (own) =>

@@ -19,6 +19,7 @@ import {
   getUploadKey,
   nextJob,
   putBackBatch,
+  type ReportOptions,
   releaseLease,
   reportJob,
 } from '../../functions/data/leases.ts';
@@ -44,14 +45,19 @@ export interface Wanted {
   readonly priority?: QueuePriority;
 }
 
-export function workerStack(client: DynamoDBDocumentClient, names: TableNames, clock: { now: number }) {
+export function workerStack(
+  client: DynamoDBDocumentClient,
+  names: TableNames,
+  clock: { now: number },
+  more: Pick<ReportOptions, 'shotsOf'> = {},
+) {
   const options = { now: () => clock.now };
   const create = createBatch(client, names, options);
   const add = addJobs(client, names, options);
   const claim = claimBatch(client, names, options);
   const set = setDevice(client, names, options);
   const list = listQueue(client, names, options);
-  const report = reportJob(client, names, { ...options, hasResults: async () => true });
+  const report = reportJob(client, names, { ...options, ...more, hasResults: async () => true });
   return {
     async create(
       userId: string,

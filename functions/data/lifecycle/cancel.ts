@@ -54,7 +54,7 @@ export function cancelBatchChanges(cancellation: Cancellation): Change[] {
 
 /** Cancels the unfinished ones of these jobs. Their batch may end by it (see derive-status.ts). */
 export function cancelJobsChanges({ lists, batchId, jobIds, now, errors }: Cancellation): Change[] {
-  return changeJobs(lists, { batchId, jobIds }, (job, batch, draft) => {
+  return changeJobs(lists, { batchId, jobIds, endsJobs: true }, (job, batch, draft) => {
     if (isFinalJob(job)) return job;
     const { cancel_reason: reason } = batch;
     const said = errors ?? (reason === undefined ? undefined : [reason]);

@@ -24,6 +24,8 @@ export class JobsLeft extends Error {}
 export interface JobsOfBatch {
   readonly batchId: string;
   readonly jobIds: readonly string[];
+  /** As of a change. */
+  readonly endsJobs?: true;
 }
 
 /**
@@ -46,13 +48,14 @@ export function endJobsChanges(lists: OwnerLists, jobs: JobsOfBatch): Change[] {
 /** Changes the jobs in small parts. `change` returns the same job to pass it over. */
 export function changeJobs(
   lists: OwnerLists,
-  { batchId, jobIds }: JobsOfBatch,
+  jobs: JobsOfBatch,
   change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow,
 ): Change[] {
+  const { jobIds } = jobs;
   return Array.from({ length: Math.ceil(jobIds.length / maxJobsOfChange) }, (_, part) =>
     changeSomeJobs(
       lists,
-      { batchId, jobIds: jobIds.slice(part * maxJobsOfChange, (part + 1) * maxJobsOfChange) },
+      { ...jobs, jobIds: jobIds.slice(part * maxJobsOfChange, (part + 1) * maxJobsOfChange) },
       change,
     ),
   );
@@ -60,26 +63,27 @@ export function changeJobs(
 
 function changeSomeJobs(
   lists: OwnerLists,
-  { batchId, jobIds }: JobsOfBatch,
+  jobs: JobsOfBatch,
   change: (job: JobRow, batch: BatchRow, draft: Draft) => JobRow,
 ): Change {
+  const { batchId, jobIds, endsJobs } = jobs;
   return {
     ...onBatch(batchId, (draft, batch) => {
-      const jobs = jobIds.flatMap((id) => {
+      const changed = jobIds.flatMap((id) => {
         const job = visibleJob(draft, id);
-        const changed = job && change(job, batch, draft);
-        return changed === undefined || changed === job ? [] : [changed];
+        const after = job && change(job, batch, draft);
+        return after === undefined || after === job ? [] : [after];
       });
-      return jobs.length === 0 ? draft : withJobs(lists, draft, { batch, jobs });
+      return changed.length === 0 ? draft : withJobs(lists, draft, { batch, jobs: changed });
     }),
     jobIds,
-    endsJobs: true,
+    ...(endsJobs && { endsJobs }),
     halves() {
       if (jobIds.length < 2) return undefined;
       const middle = jobIds.length >> 1;
       return [
-        changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(0, middle) }, change),
-        changeSomeJobs(lists, { batchId, jobIds: jobIds.slice(middle) }, change),
+        changeSomeJobs(lists, { ...jobs, jobIds: jobIds.slice(0, middle) }, change),
+        changeSomeJobs(lists, { ...jobs, jobIds: jobIds.slice(middle) }, change),
       ];
     },
   };

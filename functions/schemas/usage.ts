@@ -1,0 +1,91 @@
+import * as z from 'zod/mini';
+import { parseTimestamp } from '../timestamp.ts';
+import { reportFault } from './faults.ts';
+import { many, one, Text } from './query-parameters.ts';
+import { Count, Uuid } from './values.ts';
+
+/** A day in UTC. */
+const DayText = z.pipe(
+  z.string().register(z.globalRegistry, { format: 'date', examples: ['2026-11-22'] }),
+  z.transform((text, context) => {
+    const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && parseTimestamp(text) !== undefined;
+    const message = 'Input should be a valid date in the format YYYY-MM-DD';
+    return isDay ? text : reportFault(context, { type: 'date_parsing', message });
+  }),
+);
+
+/** What usage can be summed by. */
+const UsageGroup = z.enum(['project_id', 'user_id', 'device_type']).register(z.globalRegistry, { id: 'UsageGroup' });
+export type UsageGroup = z.infer<typeof UsageGroup>;
+
+const UsagePeriod = z.enum(['day', 'month']).register(z.globalRegistry, { id: 'UsagePeriod' });
+
+const UsageScope = z.enum(['own', 'all']).register(z.globalRegistry, { id: 'UsageScope' });
+
+export const UsageQuery = z
+  .object({
+    from: one(DayText),
+    to: one(DayText),
+    period: one(UsagePeriod),
+    group_by: many(UsageGroup),
+    scope: one(UsageScope),
+    user_id: one(Text),
+  })
+  .register(z.globalRegistry, {
+    fields: {
+      from: 'First day, in UTC; by default the first of the month of `to`.',
+      to: 'Last day, in UTC; by default today. At most 366 days after `from`.',
+      period: 'Whether a row is of a day or of a month; by default of a day.',
+      group_by: 'What a row is of besides. Rows are sorted by these, in this order. Repeat it for several.',
+      scope: '`all`: everyone’s usage, for operators; by default the caller’s own.',
+      user_id: 'This user’s usage, for operators; users may name themselves.',
+    },
+  });
+export type UsageQuery = z.output<typeof UsageQuery>;
+
+const JobsPerFinalStatus = z
+  .strictObject({ DONE: Count, ERROR: Count, CANCELED: Count })
+  .register(z.globalRegistry, { id: 'JobsPerFinalStatus' });
+
+const amounts = {
+  // Whole numbers of any size: sums may exceed 2^53.
+  batches: z.number(),
+  jobs: z.number(),
+  jobs_per_status: JobsPerFinalStatus,
+  shots: z.number(),
+  device_seconds: z.number(),
+};
+
+const fields = {
+  period: 'The day or the month, in UTC, in which they ended: `2026-11-22`, `2026-11`.',
+  project_id: 'Project; only in rows by project.',
+  user_id: 'User; only in rows by user.',
+  device_type: 'Device type; only in rows by device type.',
+  batches: 'Batches that ended.',
+  jobs: 'Jobs that ended.',
+  jobs_per_status: 'Jobs by their final status.',
+  shots: 'Shots of the jobs that are DONE: `runs`, or the sum of the results’ counter where `runs` is null.',
+  device_seconds:
+    'How long devices worked on the jobs that ended: under leases from handing out to report, otherwise from start to end.',
+};
+
+const UsageRow = z
+  .strictObject({
+    period: z.string(),
+    project_id: z.exactOptional(Uuid),
+    user_id: z.exactOptional(z.string()),
+    device_type: z.exactOptional(z.string()),
+    ...amounts,
+  })
+  .register(z.globalRegistry, { id: 'UsageRow', fields });
+
+const UsageTotal = z.strictObject(amounts).register(z.globalRegistry, { id: 'UsageTotal', fields });
+
+const example = { jobs: 3, jobs_per_status: { DONE: 2, ERROR: 1, CANCELED: 0 }, shots: 200, device_seconds: 12.5 };
+
+/** What was used. */
+export const UsageReport = z.strictObject({ rows: z.array(UsageRow), total: UsageTotal }).register(z.globalRegistry, {
+  id: 'UsageReport',
+  fields: { rows: 'By period, then by group. Where nothing ended there is no row.', total: 'The sum of all rows.' },
+  examples: [{ rows: [{ period: '2026-11-22', batches: 1, ...example }], total: { batches: 1, ...example } }],
+});

@@ -1,0 +1,435 @@
+/** What users have used, as workers, users and events leave it, and who may see it. */
+
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readResults } from '../../functions/data/batch-results.ts';
+import { countShots } from '../../functions/data/shots.ts';
+import type { Claim } from '../../functions/schemas/lease.ts';
+import { repairUser } from '../../infra/repair/repair-user.ts';
+
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandler } from '../support/handlers.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { usageItems } from '../support/items-of-owner.ts';
+
+import { newBatch, newJob, uuid } from '../support/new-batch.ts';
+import { recountOf } from '../support/owner-rows.ts';
+import { startResultsStore } from '../support/results-store.ts';
+import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
+import { writeApi } from '../support/write-api.ts';
+
+const { client, names } = await functionEnvironment();
+const results = await startResultsStore();
+afterAll(() => results.stop());
+const handler = await loadHandler('listUsage');
+
+const noon = Date.parse('2026-11-21T12:00:00Z');
+const clock = { now: noon };
+const shotsOf = countShots(readResults('results-bucket'));
+const stack = workerStack(client, names, clock, { shotsOf });
+const events = writeApi(client, names, { now: () => clock.now, shotsOf });
+const seconds = (number: number) => {
+  clock.now += number * 1_000;
+};
+
+/** The sums of November 2026, which must equal a recount. */
+async function totalOf(userId: string) {
+  expect(await recountOf(client, names, userId)).toEqual([]);
+  return (await ask({ userId, query: november })).data.total;
+}
+
+const november = 'from=2026-11-01&to=2026-11-30';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+async function ask(request: GatewayRequest): Promise<any> {
+  const answer = await handler(gatewayEvent('listUsage', request), lambdaContext());
+  return { ...(expectDocumented('listUsage', answer) as object), status: answer.statusCode };
+}
+
+/** A claim, whose worker then works for so long and sends a heartbeat. */
+async function work(device: string, duration: number): Promise<Claim> {
+  const claim = (await stack.claim(device, 'worker'))!;
+  await stack.heartbeat(leaseFrom(claim), claim.job.id);
+  seconds(duration);
+  await stack.heartbeat(leaseFrom(claim), claim.job.id);
+  return claim;
+}
+
+const report = (claim: Claim) => stack.report(leaseFrom(claim), claim.job.id);
+
+interface History {
+  readonly device: string;
+  readonly user: string;
+  readonly batchId: string;
+}
+
+/** What happens to a job, and for how long devices worked on it. */
+const histories: Readonly<Record<string, readonly [number, (of: History) => Promise<unknown>]>> = {
+  'a report': [25.5, async ({ device }) => report(await work(device, 25.5))],
+  'a late report, while nobody else has the job': [
+    220,
+    async ({ device }) => {
+      const claim = await work(device, 20);
+      seconds(200);
+      await report(claim);
+    },
+  ],
+  'a worker that is lost, and the next one': [
+    27,
+    async ({ device }) => {
+      await work(device, 20);
+      seconds(90);
+      await report(await work(device, 7));
+    },
+  ],
+  'a worker that was never heard of, and the next one': [
+    7,
+    async ({ device }) => {
+      await stack.claim(device, 'worker');
+      seconds(90);
+      await report(await work(device, 7));
+    },
+  ],
+  'a worker that is lost, whose batch is put back': [
+    27,
+    async ({ device }) => {
+      await work(device, 20);
+      seconds(90);
+      for (const item of (await stack.measure(device)).lapsed) await stack.putBack(item);
+      seconds(1_000);
+      await report(await work(device, 7));
+    },
+  ],
+  'a release, and the next worker': [
+    12,
+    async ({ device }) => {
+      await stack.release(leaseFrom(await work(device, 5)));
+      seconds(1_000);
+      await report(await work(device, 7));
+    },
+  ],
+  'three workers that are lost': [
+    60,
+    async ({ device }) => {
+      for (let losses = 0; losses < 3; losses++) {
+        await work(device, 20);
+        seconds(61);
+      }
+      expect(await stack.claim(device, 'worker')).toBeUndefined();
+    },
+  ],
+  'a job that is canceled while it runs': [
+    9,
+    async ({ device, user }) => stack.cancelJob(user, (await work(device, 9)).job.id),
+  ],
+  'a batch that is canceled when its worker is lost': [
+    20,
+    async ({ device, user, batchId }) => {
+      await work(device, 20);
+      seconds(300);
+      await stack.cancel(user, batchId);
+    },
+  ],
+  'a batch that is canceled after a release': [
+    5,
+    async ({ device, user, batchId }) => {
+      await stack.release(leaseFrom(await work(device, 5)));
+      seconds(60);
+      await stack.cancel(user, batchId);
+    },
+  ],
+  'a batch that is canceled while it waits': [
+    0,
+    async ({ user, batchId }) => {
+      seconds(60);
+      await stack.cancel(user, batchId);
+    },
+  ],
+};
+
+describe('device seconds', () => {
+  it.each(Object.entries(histories))('are summed over all leases: %s', async (_, [device_seconds, happens]) => {
+    clock.now = noon;
+    const { device, user } = newNames();
+    const { id: batchId } = await stack.create(user, { device_type: device });
+    await happens({ device, user, batchId });
+    expect(await totalOf(user)).toMatchObject({ batches: 1, jobs: 1, device_seconds });
+  });
+
+  it('include the job that runs when a large batch is canceled, in several transactions', async () => {
+    clock.now = noon;
+    const { user, device } = newNames();
+    const batch = await stack.create(user, { device_type: device, jobs: 250 });
+    const claim = (await stack.claim(device, 'worker'))!;
+    let { id } = claim.job;
+    for (let at = 0; at < 110; at++) ({ id } = (await stack.report(leaseFrom(claim), id)).job!);
+    seconds(11);
+    await stack.cancel(user, batch.id);
+    expect(await totalOf(user)).toEqual({
+      batches: 1,
+      jobs: 250,
+      jobs_per_status: { DONE: 110, ERROR: 0, CANCELED: 140 },
+      shots: (110 * 111) / 2,
+      device_seconds: 11,
+    });
+  });
+
+  it('of jobs that events end are the time from start to end, if there are both and they ascend', async () => {
+    clock.now = noon;
+    const { user } = newNames();
+    await events.createBatch(user, newBatch(1, { jobs: [1, 2, 3, 4].map((number) => newJob(number)) }));
+    const [start, end] = ['2026-11-20T23:59:59.000001Z', '2026-11-21T00:00:01.500000Z'];
+    const done = { status: 'DONE', end_timestamp: end } as const;
+    await events.recordJobStatus(user, newJob(1).id, { ...done, start_timestamp: start });
+    await events.recordJobStatus(user, newJob(2).id, done);
+    await events.recordJobStatus(user, newJob(3).id, { ...done, start_timestamp: end, end_timestamp: start });
+    await stack.cancelJob(user, newJob(4).id);
+    expect(await totalOf(user)).toMatchObject({ jobs: 4, shots: 300, device_seconds: 2.499999 });
+  });
+});
+
+describe('a correction', () => {
+  it('moves what a job counts as, to another status, day and month', async () => {
+    clock.now = noon;
+    const { user } = newNames();
+    await events.createBatch(user, newBatch(1, { jobs: [newJob(1)] }));
+    await events.recordBatchStatus(user, newBatch(1).id, { status: 'TIMED_OUT' });
+    const perDay = async () => {
+      expect(await recountOf(client, names, user)).toEqual([]);
+      const { data } = await ask({ userId: user, query: 'from=2026-10-01&to=2026-11-30' });
+      return data.rows.map(({ period, batches, jobs_per_status, shots }: Record<string, unknown>) =>
+        JSON.stringify([period, batches, ...Object.values(jobs_per_status as object), shots]),
+      );
+    };
+    expect(await perDay()).toEqual(['["2026-11-21",1,0,0,1,0]']);
+    const update = (of: object) => events.recordJobStatus(user, newJob(1).id, of);
+    await update({ status: 'DONE' });
+    expect(await perDay()).toEqual(['["2026-11-21",1,1,0,0,100]']);
+    await update({ start_timestamp: '2026-10-01T00:00:00.000000Z', end_timestamp: '2026-11-20T10:00:00.000000Z' });
+    expect(await perDay()).toEqual(['["2026-11-20",0,1,0,0,100]', '["2026-11-21",1,0,0,0,0]']);
+    await update({ end_timestamp: '2026-10-31T23:59:59.999999Z' });
+    expect(await perDay()).toEqual(['["2026-10-31",0,1,0,0,100]', '["2026-11-21",1,0,0,0,0]']);
+  });
+});
+
+describe('the shots of jobs without runs', () => {
+  it('are the sum of the counter, when results are reported', async () => {
+    clock.now = noon;
+    const { user, device } = newNames();
+    const batch = await stack.create(user, { device_type: device, jobs: 1, open: true });
+    await stack.add(user, batch.id, 2);
+    const claim = await work(device, 1);
+    const lease = leaseFrom(claim);
+    const upload = async (jobId: string, document: unknown) => {
+      await results.put(await stack.uploadKey(lease, jobId, 'a'.repeat(64)), document);
+      return (await stack.report(lease, jobId, { status: 'DONE', results: true })).job?.id ?? '';
+    };
+    const second = await upload(claim.job.id, { counter: { 0: 99 } });
+    const third = await upload(second, { counter: { '00': 8, '01': 3 } });
+    expect(await totalOf(user)).toMatchObject({ jobs: 2, shots: 1 + 11 });
+    await upload(third, { counter: { '00': -8, '01': 0.5 } });
+    expect(await totalOf(user)).toMatchObject({ jobs: 3, shots: 1 + 11 });
+  });
+
+  it('are the sum of the counter that an event names, before or after the end', async () => {
+    clock.now = noon;
+    const { user } = newNames();
+    const ids = [1, 2, 3].map((number) => newJob(number).id);
+    const key = (name: string) => `results/${user}/${name}.json`;
+    await events.createBatch(user, newBatch(1, { jobs: [1, 2, 3].map((number) => newJob(number, { runs: null })) }));
+    await results.put(key('a'), { counter: { 0: 5, 1: 7 } });
+    await results.put(key('b'), { counter: { 0: 1 } });
+    await events.recordJobStatus(user, ids[0]!, { status: 'RUNNING', results_key: key('a') });
+    await events.recordJobStatus(user, ids[0]!, { status: 'DONE' });
+    await events.recordJobStatus(user, ids[1]!, { status: 'DONE' });
+    await events.recordJobStatus(user, ids[2]!, { status: 'ERROR', results_key: key('a') });
+    expect((await totalOf(user)).shots).toBe(12);
+    await events.recordJobStatus(user, ids[1]!, { results_key: key('a') });
+    expect((await totalOf(user)).shots).toBe(24);
+    await events.recordJobStatus(user, ids[1]!, { results_key: key('b') });
+    expect((await totalOf(user)).shots).toBe(13);
+    await events.recordJobStatus(user, ids[1]!, { results_key: key('lost') });
+    expect((await totalOf(user)).shots).toBe(12);
+  });
+
+  it('are tried again where the store of results fails', async () => {
+    const { user } = newNames();
+    const results_key = `results/${user}/a.json`;
+    await events.createBatch(user, newBatch(1, { jobs: [newJob(1, { runs: null })] }));
+    results.handle = async (_, __, answer) => answer({ status: 500, headers: {}, body: Buffer.from('') });
+    const done = () => events.recordJobStatus(user, newJob(1).id, { status: 'DONE', results_key });
+    await expect(done()).rejects.toThrow('failed');
+    results.handle = async (_, pass, answer) => answer(await pass());
+    await results.put(results_key, { counter: { 0: 5 } });
+    await done();
+    expect((await totalOf(user)).shots).toBe(5);
+  });
+});
+
+describe('a repair of usage', () => {
+  const repairOf = (userId: string, by = client) => repairUser({ client: by, tables: names, userId }, { fix: true });
+
+  /** A user with a job that has ended, whose sums somebody has changed. */
+  async function spoiled(UpdateExpression = 'SET shots = :wrong, rev = :wrong') {
+    const { user } = newNames();
+    await events.createBatch(user, newBatch(1, { open: true, jobs: [newJob(1), newJob(2)] }));
+    await events.recordJobStatus(user, newJob(1).id, { status: 'DONE' });
+    const [item] = await usageItems(client, names.Usage, user);
+    const { month, key } = item!;
+    const ExpressionAttributeValues = UpdateExpression.includes(':wrong') ? { ':wrong': 7 } : undefined;
+    await client.send(
+      new UpdateCommand({ TableName: names.Usage, Key: { month, key }, UpdateExpression, ExpressionAttributeValues }),
+    );
+    return { user, Key: { month, key } };
+  }
+
+  it('mends sums, also those that are missing, and leaves the lists alone', async () => {
+    const { user, Key } = await spoiled();
+    const writes: unknown[] = [];
+    const watched = interceptedClient(client, (call) => {
+      if (/Put|Update|Delete|Write/.test(call.name)) writes.push(call.input.TableName);
+      return call.send();
+    });
+    const { differences, remaining } = await repairOf(user, watched);
+    expect([differences.map(({ kind, key }) => [kind, key]), remaining]).toEqual([[['usage', Key.key]], []]);
+    expect(writes).toEqual([names.Usage]);
+    expect(await totalOf(user)).toMatchObject({ jobs: 1, shots: 100 });
+    await client.send(new DeleteCommand({ TableName: names.Usage, Key }));
+    await repairOf(user);
+    expect(await totalOf(user)).toMatchObject({ jobs: 1, shots: 100 });
+  });
+
+  it('loses nothing that a writer adds in between, whenever that is', async () => {
+    for (let at = 1, calls = at; at <= calls; at++) {
+      const { user } = await spoiled();
+      let made = 0;
+      let jobs = 1;
+      const interrupted = interceptedClient(client, async (call) => {
+        made += 1;
+        if (made === at) {
+          await events.recordJobStatus(user, newJob(2).id, { status: 'DONE' });
+          jobs += 1;
+        }
+        return call.send();
+      });
+      const { remaining } = await repairOf(user, interrupted);
+      calls = made;
+      expect([at, remaining]).toEqual([at, []]);
+      await repairOf(user);
+      expect(await totalOf(user)).toMatchObject({ jobs, shots: 100 * jobs });
+    }
+  });
+});
+
+describe('GET /api/v1/usage', () => {
+  const project = (number: number) => uuid('c', number);
+  const user = 'a#b';
+  /** Users who could be taken for the first. */
+  const others = ['a', 'a#', 'a%23b', 'a%2523b', 'a#b#2026-11-21', 'A#b', '=1+1", "@x', 'ä\n'];
+
+  beforeAll(async () => {
+    clock.now = noon;
+    for (const [at, userId] of [user, ...others].entries()) {
+      const runs = at === 0 ? Number.MAX_SAFE_INTEGER : 10 ** at;
+      for (const day of [20, 21]) {
+        const [start_timestamp, end_timestamp] = [`2026-11-${day}T00:00:00.000000Z`, `2026-11-${day}T00:00:00.000001Z`];
+        clock.now = Date.parse(end_timestamp) + 1_000;
+        const number = 10 * day;
+        const jobs = [newJob(number, { runs }), newJob(number + 1, { runs })];
+        const device_type = day === 20 ? '=cmd()' : 'a "quoted", one';
+        await events.createBatch(userId, { ...newBatch(number, { device_type, jobs }), created_at: start_timestamp });
+        const update = { status: 'DONE', start_timestamp, end_timestamp } as const;
+        for (const { id } of jobs) await events.recordJobStatus(userId, id, update);
+      }
+    }
+  });
+
+  it.each([user, ...others])('answers %j with their own alone', async (userId) => {
+    const { data } = await ask({ userId, query: `${november}&group_by=user_id` });
+    expect(data.rows.map((row: Record<string, unknown>) => [row.period, row.user_id, row.jobs])).toEqual([
+      ['2026-11-20', userId, 2],
+      ['2026-11-21', userId, 2],
+    ]);
+    expect(await ask({ userId, query: { user_id: userId, from: '2026-11-01', to: '2026-11-30' } })).toMatchObject({
+      data: { total: { jobs: 4 } },
+    });
+  });
+
+  it.each([{ scope: 'all' }, ...others.map((user_id) => ({ user_id }))])('refuses %j to users', async (query) => {
+    const { status, data } = await ask({ userId: user, query, scope: 'openid' });
+    expect([status, data.reason]).toEqual([403, 'insufficient_scope']);
+  });
+
+  it('shows operators everyone, or one user, and devices nothing', async () => {
+    const operator = { userId: 'op', scope: 'operator' };
+    const { data } = await ask({
+      ...operator,
+      query: 'scope=all&group_by=user_id&period=month&from=2026-11-20&to=2026-11-21',
+    });
+    const byUser = new Map(data.rows.map((row: Record<string, unknown>) => [row.user_id, row.jobs]));
+    expect([user, ...others].map((each) => byUser.get(each))).toEqual([user, ...others].map(() => 4));
+    expect(data.rows.map((row: Record<string, unknown>) => row.user_id)).toEqual([...byUser.keys()].toSorted());
+    expect(
+      (await ask({ ...operator, query: { user_id: 'a', from: '2026-11-21', to: '2026-11-21' } })).data.rows,
+    ).toMatchObject([{ period: '2026-11-21', jobs: 2 }]);
+    expect((await ask({ ...operator, query: november })).data.rows).toEqual([]);
+    expect((await ask({ userId: 'd', scope: 'device:* operator' })).status).toBe(403);
+  });
+
+  it('writes numbers with all their digits, and groups in the order of the query', async () => {
+    const query = `${november}&group_by=device_type&group_by=project_id`;
+    const { body } = await handler(gatewayEvent('listUsage', { userId: user, query }), lambdaContext());
+    const row = (day: number, device: string, id: string) =>
+      `{"period":"2026-11-${day}","device_type":${JSON.stringify(device)},"project_id":"${id}","batches":1,"jobs":2,` +
+      '"jobs_per_status":{"DONE":2,"ERROR":0,"CANCELED":0},"shots":18014398509481982,"device_seconds":0.000002}';
+    expect(body).toContain(`[${row(20, '=cmd()', project(200 % 3))},${row(21, 'a "quoted", one', project(210 % 3))}]`);
+    expect(body).toContain('"shots":36028797018963964,"device_seconds":0.000004}');
+  });
+
+  it.each(['text/csv', 'application/json;q=0.5, Text/CSV ;q=0.9'])('answers %j with CSV', async (Accept) => {
+    const query = `${november}&group_by=device_type`;
+    const { body, headers } = await handler(
+      gatewayEvent('listUsage', { userId: user, query, headers: { Accept } }),
+      lambdaContext(),
+    );
+    expect(headers).toMatchObject({ 'Content-Type': 'text/csv; charset=utf-8; header=present', Vary: 'Accept' });
+    expect(body).toBe(
+      [
+        'period,device_type,batches,jobs,jobs_done,jobs_error,jobs_canceled,shots,device_seconds',
+        "2026-11-20,'=cmd(),1,2,2,0,0,18014398509481982,0.000002",
+        '2026-11-21,"a ""quoted"", one",1,2,2,0,0,18014398509481982,0.000002',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  it.each(['*/*', 'text/csv;q=0', 'text/csv;q=0.5, application/json', 'text/html'])(
+    'answers %j with JSON',
+    async (Accept) => {
+      expect((await ask({ userId: user, query: november, headers: { Accept } })).data.total.jobs).toBe(4);
+    },
+  );
+
+  it.each([
+    ['from=2026-11-31', 'from', 'date_parsing'],
+    ['to=2026-11-01T00:00:00Z', 'to', 'date_parsing'],
+    ['from=2026-11', 'from', 'date_parsing'],
+    ['from=2026-11-02&to=2026-11-01', 'to', 'value_error'],
+    ['from=9999-12-31', 'from', 'value_error'],
+    ['from=2025-01-01&to=2026-11-01', 'to', 'value_error'],
+    ['period=year', 'period', 'enum'],
+    ['group_by=tag', 'group_by', 'enum'],
+    ['scope=mine', 'scope', 'enum'],
+    [`user_id=${'a'.repeat(257)}`, 'user_id', 'string_too_long'],
+  ])('refuses %s', async (query, parameter, type) => {
+    const { status, detail } = await ask({ userId: user, query });
+    expect([status, detail[0].loc[1], detail[0].type]).toEqual([422, parameter, type]);
+  });
+
+  it('takes the month of today by default, and any days until 9999', async () => {
+    expect((await ask({ userId: user })).status).toBe(200);
+    expect((await ask({ userId: user, query: 'from=9999-12-01&to=9999-12-31' })).data.rows).toEqual([]);
+  });
+});
