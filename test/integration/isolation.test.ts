@@ -3,7 +3,10 @@
  * no request of an operator does, but for usage.
  */
 
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { usageKey } from '../../functions/data/lifecycle/usage.ts';
+import { changeLimits } from '../../functions/data/limits.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
@@ -263,5 +266,29 @@ describe('getFullResults', () => {
     expect(answer.statusCode).toBe(404);
     expectNothingOf(answer);
     expect(results.requests).toEqual([]);
+  });
+});
+
+describe('getOwnLimits', () => {
+  it('shows each user what they have and use alone', async () => {
+    const place = { projectId: unknownId, deviceType: 'FRESNEL', day: new Date().toISOString().slice(0, 10) };
+    const users = [owner, intruder, ...lookalikes];
+    for (const [at, userId] of users.entries()) {
+      await changeLimits(
+        client,
+        names,
+      )({ operator: 'op', subject: `user:${userId}`, limits: { max_waiting_jobs: 1_000 + at } });
+      const Item = { ...usageKey({ ...place, userId }), device_type: 'FRESNEL', shots: 10 + at };
+      await client.send(new PutCommand({ TableName: names.Usage, Item }));
+    }
+    for (const [at, userId] of users.entries()) {
+      for (const query of ['', `user_id=${encodeURIComponent(owner)}&subject=user:alice`]) {
+        const answer = await ask('getOwnLimits', { query }, userId);
+        const { limits, used } = JSON.parse(answer.body).data;
+        expect([limits.max_waiting_jobs, used.shots_per_month]).toEqual([1_000 + at, 10 + at]);
+        expect(used.max_waiting_batches > 0).toBe(at < 2);
+        if (at > 0) expectNothingOf(answer, { body: query + userId });
+      }
+    }
   });
 });

@@ -26,6 +26,7 @@ import {
   type Owner,
   type ProcessedCall,
   reportedJob,
+  type Stored,
   visibleBatch,
 } from './draft.ts';
 import type { LazyValue } from './lazy-value.ts';
@@ -220,6 +221,8 @@ interface Attempt {
   readonly next: Step | undefined;
   /** None has failed before. */
   readonly isFirst: boolean;
+  /** What was read already. */
+  readonly stored?: Stored;
 }
 
 /** Decides as many of the steps as one transaction holds. */
@@ -232,7 +235,7 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   const changes = steps.map(({ change }) => change);
   const newIds = new Set(isFirst ? changes.flatMap((change) => change.newIds ?? []) : []);
   const known = context.bounds?.known();
-  const stored = await readStored(changes, { newIds, remembered });
+  const stored = attempt.stored ?? (await readStored(changes, { newIds, remembered }));
   let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, bounds: known });
   let done = 0;
   let start = { task: -1, done, draft };
@@ -267,15 +270,15 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
   draft = await withShots(draft, context.userId, context.shotsOf);
   const result = { done, replacedBy: [], refusals, draft };
-  const [blocks, clocks, bounds = []] = await Promise.all([
+  const [blocks, clocks, bounds = [], counters = new Map()] = await Promise.all([
     readBlocks(blockKeys(draft)),
     readClocks(client, tables, { userId: context.userId, draft }),
     draft.begun && context.bounds?.read(),
+    known && checkOnce(context, draft, { steps, readAgain }),
     requireHeads(draft),
   ]);
   // Most have none, and have read nothing for them in vain.
-  if (known === undefined && bounds.length > 0) return attemptSteps(context, attempt, memory);
-  const counters = await checkOnce(context, draft, { steps, readAgain });
+  if (known === undefined && bounds.length > 0) return attemptSteps(context, { ...attempt, stored }, memory);
   if (counters instanceof Error) {
     const refused = new Map([...refusals, ...steps.map(({ task }) => [task, counters] as const)]);
     return {

@@ -26,6 +26,7 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
   success: { status: 200, data: () => BatchWithJobs },
   errors: [
     'project_not_allowed',
+    'device_type_not_allowed',
     'not_found',
     'batch_closed',
     'batch_ended',
@@ -33,6 +34,7 @@ sequence of its own runs the batch’s. If the token has a claim \`projects\`, t
     'limit_exceeded',
     'idempotency_key_reused',
     'call_timed_out',
+    'too_many_creations',
     'unfinished',
   ],
 } satisfies Operation;
