@@ -21,7 +21,7 @@ import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
   clockTag,
-  type DeviceSettings,
+  DeviceSettings,
   deviceClockKey,
   deviceMicroseconds,
   deviceSettings,
@@ -114,7 +114,8 @@ export function workQueue(
      */
     async take(item: QueueItem, worker: string, settings: DeviceSettings = {}): Promise<QueueItem | undefined> {
       const isLost = item.lease_until > 0 && item.idle_since === undefined;
-      const { seen, put_back, entered_at, job_since, ...rest } = item;
+      // What nobody sets any more is not kept from an earlier lease.
+      const { seen, put_back, entered_at, job_since, idle_seconds, max_batch_seconds, ...rest } = item;
       const job_spent = deviceMicroseconds({}, item, lastHeartbeat(item)) / 1_000;
       const changes = {
         ...settings,
@@ -129,8 +130,10 @@ export function workQueue(
       };
       const taken = { ...rest, ...changes };
       const { assignments, values } = assign(changes);
+      const unset = Object.keys(DeviceSettings.shape).filter((name) => !(name in settings));
+      const removed = ['seen', 'put_back', 'entered_at', 'job_since', ...unset].join();
       const outcome = await update(item, {
-        UpdateExpression: `SET ${assignments} REMOVE seen, put_back, entered_at, job_since`,
+        UpdateExpression: `SET ${assignments} REMOVE ${removed}`,
         ConditionExpression: 'fence = :current AND lease_until <= :held_since',
         ExpressionAttributeValues: { ...values, ':current': item.fence },
       }).catch((error: unknown) => {
