@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
@@ -72,7 +73,7 @@ export function optimisticTransaction<Result>(
       await lock?.acquire();
       pace?.begin();
     }
-    decision ??= await decide();
+    decision ??= withToken(await decide());
     const { transaction, result } = decision;
     requireRequest();
     if (transaction !== undefined) await sendTransaction(client, transaction, pace);
@@ -95,6 +96,11 @@ export function optimisticTransaction<Result>(
     },
   });
   return lock === undefined ? result : result.finally(() => lock.release());
+}
+
+/** Each decision has a token of its own: DynamoDB makes it once, however often it is sent. */
+function withToken<Result>({ transaction, result }: Decision<Result>): Decision<Result> {
+  return { result, transaction: transaction && { ClientRequestToken: randomUUID(), ...transaction } };
 }
 
 /**

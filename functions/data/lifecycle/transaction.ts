@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
@@ -51,7 +50,6 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
   const { stored } = draft;
   const queued = queueChanges(owner, content);
   return {
-    ClientRequestToken: randomUUID(),
     TransactItems: [
       ...queued.batches.map((row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
       ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),

@@ -107,6 +107,12 @@ describe('optimisticTransaction', () => {
     },
   );
 
+  it('gives each decision a token of its own, and repeats it with that', async () => {
+    const { tokens } = await run([timeout, lostRace], () => ({ TransactItems: [] }));
+    expect(tokens).toEqual([expect.any(String), tokens[0], expect.any(String)]);
+    expect(tokens[2]).not.toBe(tokens[0]);
+  });
+
   it('waits after a throttle for 150 ms and more, for twice as long each time, without asking for the lock', async () => {
     const lock = { maxAttempts: 60, contended: vi.fn(), acquire: vi.fn(), release: vi.fn() };
     const errors = Array(4).fill(throttledPart);

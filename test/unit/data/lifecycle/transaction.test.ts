@@ -45,13 +45,6 @@ function createAll(count: number, contentOf: (number: number) => Partial<NewBatc
 const first = create(draftOf(), 1);
 
 describe('createTransaction', () => {
-  it('has a token of its own each time', () => {
-    const tokens = [1, 2].map(() =>
-      createTransaction(owner, { draft: first, blocks: new Map(), clocks: new Map(), tables, now }),
-    );
-    expect(new Set(tokens.map(({ ClientRequestToken }) => ClientRequestToken)).size).toBe(2);
-  });
-
   it('writes new rows and heads only where there are none', () => {
     const { rows, columns } = writesOf(first);
     expect(rows).toEqual([
