@@ -10,6 +10,7 @@ import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
@@ -255,6 +256,25 @@ describe('max_job_seconds', () => {
     });
   });
 
+  it.each([
+    ['releaseLease', 30],
+    ['measureQueues', 100],
+  ] as const)('ends the job also by the function %s, with what that may use', async (name, ago) => {
+    const { device, user } = newNames();
+    clock.now = Date.now() - ago * 1_000;
+    await announceDevice(client, names)(device, { status: 'UP' });
+    await stack.set(device, { max_job_seconds: 20 });
+    const { id } = await stack.create(user, { device_type: device, jobs: 2 });
+    const { lease } = await claimed(device);
+    if (name === 'releaseLease') {
+      expect((await ask(name, { path: { lease }, scope: 'device:*' })).code).toBe(200);
+    } else {
+      const { handler } = await import('../../functions/schedules/measure-queues.ts');
+      await handler({} as never, lambdaContext());
+    }
+    expect((await stack.batch(user, id))?.jobs_count_per_status).toMatchObject({ ERROR: 1, PENDING: 1 });
+  });
+
   it('is the strictest of the device’s and the batch’s, for each start anew', async () => {
     const { device, user } = newNames();
     const bounds = [
@@ -480,6 +500,38 @@ describe('a call that sets a device', () => {
     // As it has announced, the batch goes behind the others after 60 s.
     clock.now += 1_000;
     expect((await stack.next(lease)).done).toBe(true);
+  });
+
+  it('leaves batches that were claimed before nothing of what it takes back', async () => {
+    const { device, user } = newNames();
+    clock.now = Date.now();
+    await set(device, { idle_seconds: 500, max_batch_seconds: 60 });
+    await stack.create(user, { device_type: device, open: true });
+    await stack.release(leaseFrom(await claimed(device)));
+    await set(device, { idle_seconds: null, max_batch_seconds: null });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    clock.now += 60_000;
+    expect((await stack.report(lease, claim.job.id)).done).toBe(false);
+    clock.now += 119_999;
+    expect((await stack.next(lease)).done).toBe(false);
+    clock.now += 1;
+    expect((await stack.next(lease)).done).toBe(true);
+  });
+
+  it('is audited once where the answer of its transaction is lost', async () => {
+    const { device } = newNames();
+    let sent = 0;
+    const lossy = interceptedClient(client, async ({ name, send }) => {
+      const output = await send();
+      if (name === 'TransactWriteCommand' && sent++ === 0) {
+        throw Object.assign(new Error('No answer'), { name: 'TimeoutError' });
+      }
+      return output;
+    });
+    await workerStack(lossy, names, clock).set(device, { mode: 'PAUSED', reason: 'calibration' });
+    expect(sent).toBe(2);
+    expect((await itemsOfMonth()).filter(({ target }) => target.device_type === device)).toHaveLength(1);
   });
 
   it('is refused with all faults at once', async () => {
