@@ -44,7 +44,11 @@ export function setPriorityChange({ lists, batch: found, priority, now, act }: N
       const item = draft.stored.leased;
       if (batch.queue_key !== queue_key || (lease !== undefined && item === undefined)) throw new JobsLeft();
       const waits = item === undefined ? queue_key === null && status === 'PENDING' : isFree(item);
-      if (!waits) throw new IllegalTransition('batch_not_waiting', 'The batch does not wait: a device has it.');
+      if (!waits)
+        throw new IllegalTransition(
+          'batch_not_waiting',
+          'The batch does not wait: a device has it, or it is in no queue.',
+        );
       if (batch.queue_priority === priority) return draft;
       const update = { queue_priority: priority, device_status: act.text };
       const after = updateRow<BatchRow>(batch, update, { kind: 'direct call', time: now });
