@@ -17,7 +17,7 @@ type Tables = TableNames<'Batches' | 'Columns'>;
 /**
  * The function that closes a batch for good, so that it takes no more jobs, and returns it. If none
  * of its jobs is unfinished, it ends. Throws NotFound when the user has no such batch. Write units:
- * 8 for a row up to 1 KB.
+ * 8 for a row up to 1 KB, 10 if it ends.
  */
 export function closeBatch(
   client: DynamoDBDocumentClient,

@@ -33,8 +33,8 @@ import { selectJobs } from './selected-jobs.ts';
  *
  * Throws NotFound; IllegalTransition when the batch has ended otherwise; TooBusy; Unfinished.
  *
- * Write units for rows up to 1 KB: 10, 6 for each job, and 6 for each 30 jobs that were created
- * together.
+ * Write units for rows up to 1 KB: 12, 6 for each job, and 6 for each 30 jobs that were created
+ * together. A read unit more where a job runs, for how long.
  */
 export function cancelBatch(
   client: DynamoDBDocumentClient,
@@ -68,7 +68,7 @@ export function cancelBatch(
 /**
  * The function that cancels a job and returns it; repeated, it changes nothing. Throws NotFound
  * when the user has no such job, IllegalTransition when it has ended otherwise. Write units for
- * rows up to 1 KB: 16, 12 for one of the newest jobs.
+ * rows up to 1 KB: 18, 14 for one of the newest jobs. A read unit more where the job runs.
  */
 export function cancelJob(
   client: DynamoDBDocumentClient,

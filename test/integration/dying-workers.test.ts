@@ -10,6 +10,7 @@ import type { Claim } from '../../functions/schemas/lease.ts';
 import { deep } from '../support/depth.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { ownTables } from '../support/own-tables.ts';
+import { recountOf } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { leaseFrom, workerStack } from '../support/worker-stack.ts';
 
@@ -97,6 +98,7 @@ describe('16 workers, a third of whose claims die', () => {
     }
     for (const claim of lost.splice(0)) await reportLate(claim);
 
+    for (const user of users) expect(await recountOf(client, names, user)).toEqual([]);
     const batches = (await Promise.all(users.map((user) => itemsOfOwner(client, names.Batches, user)))).flat();
     const jobs = (await Promise.all(users.map((user) => itemsOfOwner(client, names.Jobs, user)))).flat();
     expect(batches.map(({ status }) => status)).toEqual(Array.from({ length: batchCount }, () => 'DONE'));

@@ -61,6 +61,7 @@ import type { LifecycleTables } from './transaction.ts';
  * - a status with a time: 10 for a batch, 16 for a job (18 with both times), 4 less for one of the
  *   newest 16; a batch that ends with its jobs: 6 more for each, and 6 more for each 30 that were
  *   created together;
+ * - 2 more for what ends on one day, of one project and device type (usage.ts);
  * - a batch: 6, and 2 for each tag;
  * - the jobs of one call: 4 together, and 6 for each; from 16 on up to 32 together;
  * - with every 16th batch 12 more, with every 16th job 16 more, to move the tail to the blocks.
