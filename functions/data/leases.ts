@@ -99,8 +99,8 @@ export function getUploadKey(
  * `results` that were not uploaded under this lease; NotFound when the batch has no such job;
  * IllegalTransition when it has ended in another way, or does not run under this lease.
  *
- * Costs, beside the lifecycle's: 4 write units; 2.5 read units, and what the job's sequence takes. A
- * GET of S3 where the job is DONE with results and without `runs`, to count its shots.
+ * Costs, beside the lifecycle's: 4 write units; 2.5 read units, and what the job's sequence takes.
+ * A GET of S3 where the job is DONE with results and without `runs`, to count its shots.
  */
 export function reportJob(
   client: DynamoDBDocumentClient,
