@@ -20,7 +20,6 @@ import { type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
 import { isOverTime, noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
-import { goesOn, restAt } from './queue/device-rules.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
 import {
@@ -163,7 +162,7 @@ function noSuchResults(): InvalidInput {
  * TIMED_OUT; one that the device has had for an hour goes behind the others. Where a call is adding
  * jobs all that time, the lease ends instead, and the batch is taken again once the call is
  * complete; so it does where an operator lets the device start nothing. Throws LeaseLost. 1 write
- * unit and 2 read units while the batch waits.
+ * unit and 1 read unit while the batch waits.
  */
 export function nextJob(
   client: DynamoDBDocumentClient,
@@ -177,15 +176,12 @@ export function nextJob(
   return async (lease) => {
     const item = await queue.extend(lease);
     if (item === undefined) return ended;
-    const { idle_since } = item;
+    const { idle_since, rules_until = 0 } = item;
     if (idle_since !== undefined && now() - idle_since < maxIdleMilliseconds(item)) {
-      const [batch, rules] = await Promise.all([
-        batchOf(lease.userId, batchIdOfKey(lease.key)),
-        queue.rules(lease.deviceType),
-      ]);
+      const batch = await batchOf(lease.userId, batchIdOfKey(lease.key));
       if (batch === undefined) throw new CorruptData('A batch in a queue is missing.');
       if (!isClaimable(batch)) return ended;
-      const keepsWaiting = goesOn(restAt(rules, now())) && !isOverTime(batch, item, now());
+      const keepsWaiting = now() < rules_until && !isOverTime(batch, item, now());
       if (countRunnable(batch.jobs_count_per_status) === 0 && keepsWaiting)
         return runner.nextJob(lease, { kind: 'waits', batch, idleSince: idle_since });
     }

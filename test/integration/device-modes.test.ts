@@ -178,6 +178,19 @@ describe('a window', () => {
     expect(await stack.report(leaseFrom(claim), claim.job.id)).toEqual(done);
   });
 
+  it('lets an open batch go that waits for jobs when it begins', async () => {
+    const { device, user } = newNames();
+    clock.now = Date.parse('2026-11-22T12:58:30Z');
+    await stack.set(device, { windows });
+    await stack.create(user, { device_type: device, open: true });
+    const claim = await claimed(device);
+    await stack.report(leaseFrom(claim), claim.job.id);
+    clock.now = Date.parse('2026-11-22T12:59:59.999Z');
+    expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
+    clock.now += 1;
+    expect(await stack.next(leaseFrom(claim))).toEqual(done);
+  });
+
   it('pauses a draining device as well, and changes nothing of a closed one', async () => {
     const { device, user } = newNames();
     await stack.announce(device, {});

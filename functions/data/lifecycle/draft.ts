@@ -77,6 +77,8 @@ export interface Change {
    * task have the same.
    */
   readonly lease?: LeaseReference | undefined;
+  /** It may start jobs under the lease: the rules of the device are read with it. */
+  readonly startsJobs?: true;
   /**
    * It may end jobs that devices run, without their leases: for how long they ran is read, where
    * batches have such jobs.
@@ -110,8 +112,12 @@ export interface Stored {
    * the queue.
    */
   readonly leased?: QueueItem | undefined;
-  /** What the operator lets the lease's device do, at the time of the read. */
-  readonly device?: { readonly rest: Rest | undefined; readonly max_job_seconds?: number | undefined } | undefined;
+  /** What the operator lets the lease's device do, at the time of the read and until the next. */
+  readonly device?: {
+    readonly rest: Rest | undefined;
+    readonly until: number;
+    readonly max_job_seconds?: number | undefined;
+  };
   /** By id of their batch, the leases under which jobs run that may be ended. */
   readonly running?: ReadonlyMap<string, QueueItem>;
   /** What bounds a user's creation. */
@@ -158,7 +164,7 @@ export interface Begun {
 /** A batch in the queue as it was read, and what is to change of it. */
 export interface LeaseUpdate
   extends Pick<QueueItem, 'place' | 'losses' | 'unseen_losses' | 'seen' | 'lease_until' | 'idle_since' | 'put_back'>,
-    Pick<QueueItem, (typeof ofLeasedJob)[number]> {
+    Pick<QueueItem, 'rules_until' | (typeof ofLeasedJob)[number]> {
   readonly item: QueueItem;
   /** Where the lease is given up: one higher than its own. */
   readonly fence?: number;

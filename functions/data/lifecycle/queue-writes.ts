@@ -258,7 +258,7 @@ function updateLease(TableName: string, update: LeaseUpdate): Write {
   const { item, goesBehind, entersAnew, rests, ...lease } = update;
   const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
   const { assignments, values } = assign(lease);
-  const removed = (['idle_since', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
+  const removed = (['idle_since', 'rules_until', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
   return {
     Update: {
       TableName,

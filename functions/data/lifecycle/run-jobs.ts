@@ -80,7 +80,7 @@ export type Progress =
  * up. Throws LeaseLost.
  */
 export function startJob(request: LeasedRequest): Change {
-  return underLease(request, (draft, held) => startNext(draft, request, held));
+  return { ...underLease(request, (draft, held) => startNext(draft, request, held)), startsJobs: true };
 }
 
 /**
@@ -107,7 +107,7 @@ export function reportJob(
     const ended = endJob(draft, request, { held, jobId, update: isJobOverTime(held, now) ? overTime(held) : update });
     return startNext(ended, request, { ...after(held, job), seen: true, lease_until: now + leaseMilliseconds });
   });
-  return { ...operation, jobIds: [...new Set([jobId, ...operation.jobIds])] };
+  return { ...operation, startsJobs: true, jobIds: [...new Set([jobId, ...operation.jobIds])] };
 }
 
 /** What becomes of a batch that nobody has any more. */
@@ -253,6 +253,7 @@ const leaseAttributes = [
   'lease_until',
   'seen',
   'idle_since',
+  'rules_until',
   ...ofLeasedJob,
 ] as const;
 
@@ -301,7 +302,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   );
   const isRunning = jobs.length === 0 && begun === batch;
   const running = isRunning ? draft : withBatch(lists, draft, { batch: begun, jobs });
-  const { idle_since, ...busy } = held;
+  const { idle_since, rules_until, ...busy } = held;
   const ofJob = job.status === 'RUNNING' && !isClaim ? busy : { ...withoutJob(busy), ...started(draft, job, request) };
   const { job_spent } = held;
   const spent = isAtPlace && job_spent !== undefined ? { job_spent } : {};
@@ -360,10 +361,11 @@ function waitForJobs(
   const counts = batch.jobs_count_per_status;
   if (!isClaimable(batch) || (countRunnable(counts) > 0 && !areToCome)) return withLease(draft, held);
   const idle_since = held.idle_since ?? now;
+  const waiting = { ...held, rules_until: draft.stored.device?.until ?? now };
   const maxIdle = maxIdleMilliseconds(held.item);
-  if (areToCome || now - idle_since < maxIdle) return withLease(draft, { ...held, idle_since });
+  if (areToCome || now - idle_since < maxIdle) return withLease(draft, { ...waiting, idle_since });
   // Nobody ends a job that is about to be canceled in a batch that has ended: the wait begins anew.
-  if (counts.CANCELING > 0) return withLease(draft, { ...held, idle_since: now });
+  if (counts.CANCELING > 0) return withLease(draft, { ...waiting, idle_since: now });
   const time = fromMilliseconds(now);
   const ended = updateRow(
     reportedBatch(draft, batch.id) as BatchRow,

@@ -15,7 +15,7 @@ import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { deviceRules, deviceRulesKey, restAt } from '../queue/device-rules.ts';
+import { deviceRules, deviceRulesKey, nextWindow, restAt } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import type { Change, Draft, Owner, Stored } from './draft.ts';
@@ -58,7 +58,7 @@ export function storedReads(
         readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
         readBatches([...batchIds].filter((id) => !isNew(id))),
         readJobs([...jobIds].filter((id) => !isNew(id))),
-        readLeased(operations.find(({ lease }) => lease !== undefined)?.lease),
+        readLeased(operations.find(({ lease }) => lease !== undefined)),
       ]);
       const wasProcessed = (id: string) => !remembered.has(id) && columns.has(processedEventKey(id));
       if (newIds.size > 0 && [...eventIds].some(wasProcessed)) {
@@ -146,16 +146,22 @@ export function storedReads(
     return { ...head, dictionaries: await readDictionaries(reads, { ...head, dictionary_blocks }) };
   }
 
-  async function readLeased(lease: LeaseReference | undefined): Promise<Pick<Stored, 'leased' | 'device'>> {
+  async function readLeased({ lease, startsJobs }: Partial<Change> = {}): Promise<Pick<Stored, 'leased' | 'device'>> {
     if (lease === undefined) return {};
+    if (!startsJobs) return { leased: (await readQueue(lease, [lease.key])).leased };
     let { leased, rules } = await readQueue(lease);
     // The rules were changed between the two reads: now both are as new as the change.
     if ((leased?.rules_rev ?? 0) > rules.rev) ({ leased, rules } = await readQueue(lease));
-    return { leased, device: { rest: restAt(rules, now()), max_job_seconds: rules.max_job_seconds } };
+    const device = {
+      rest: restAt(rules, now()),
+      until: nextWindow(rules, now()),
+      max_job_seconds: rules.max_job_seconds,
+    };
+    return { leased, device };
   }
 
-  async function readQueue({ deviceType: device_type, key }: LeaseReference) {
-    const keys = [key, deviceRulesKey].map((each) => ({ device_type, key: each }));
+  async function readQueue({ deviceType: device_type, key }: LeaseReference, names = [key, deviceRulesKey]) {
+    const keys = names.map((each) => ({ device_type, key: each }));
     const items = await batchGet(client, { table: requireQueue(tables.DeviceQueue), keys, consistent: true });
     const item = items.find((each) => each.key === key);
     const rules: DeviceRules = deviceRules(items.find((each) => each.key === deviceRulesKey));

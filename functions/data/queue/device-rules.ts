@@ -4,7 +4,7 @@
  */
 
 import { type DeviceMode, DeviceRules } from '../../schemas/device-rules.ts';
-import { fromMilliseconds } from '../../timestamp.ts';
+import { fromMilliseconds, toMicroseconds } from '../../timestamp.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 
 /** The rules of a device for which an operator has set nothing. */
@@ -36,6 +36,12 @@ export function restAt({ mode, reason, windows }: DeviceRules, now: number): Res
     return { mode: 'PAUSED', reason: window.reason, until: window.ends_at };
   }
   return mode === 'OPEN' ? undefined : { mode, reason, until: null };
+}
+
+/** When the next window begins, in milliseconds since 1970; the latest time where none is to come. */
+export function nextWindow({ windows }: DeviceRules, now: number): number {
+  const starts = windows.map(({ starts_at }) => Math.floor(toMicroseconds(starts_at) / 1_000));
+  return Math.min(Number.MAX_SAFE_INTEGER, ...starts.filter((start) => start > now));
 }
 
 /** Whether a batch that a worker has goes on with its next job. */

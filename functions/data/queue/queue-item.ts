@@ -63,6 +63,11 @@ export const QueueItem = z.extend(DeviceSettings, {
   job_until: z.exactOptional(Count),
   /** How long it may run; absent without a bound. */
   max_job_seconds: z.exactOptional(Count),
+  /**
+   * Beside `idle_since`: until when the device's rules allow the wait, in milliseconds since 1970.
+   * Absent once they were changed.
+   */
+  rules_until: z.exactOptional(Count),
   /** The `rev` of the device's rules, written by their change while the batch was leased. */
   rules_rev: z.exactOptional(Count),
   /** When it entered the queue, in milliseconds since 1970; absent once a claim has taken it. */

@@ -266,7 +266,7 @@ export function workQueue(
             update(
               { device_type: deviceType, key },
               {
-                UpdateExpression: 'SET rules_rev = :rev',
+                UpdateExpression: 'SET rules_rev = :rev REMOVE rules_until',
                 ConditionExpression:
                   'attribute_exists(fence) AND (attribute_not_exists(rules_rev) OR rules_rev < :rev)',
                 ExpressionAttributeValues: { ':rev': rev },
