@@ -411,7 +411,7 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/leases/{lease}/jobs/{job_id}/results',
     entry: 'endpoints/leases/upload-results',
-    uses: { Jobs: ['GetItem'], DeviceQueue: ['GetItem', 'UpdateItem'], Results: ['PutObject'] },
+    uses: { Jobs: ['GetItem'], DeviceQueue: ['BatchGetItem', 'UpdateItem'], Results: ['PutObject'] },
   },
   reportJob: {
     method: 'POST',
@@ -420,7 +420,7 @@ export const routes = {
     uses: {
       ...runs,
       Jobs: ['GetItem', ...runs.Jobs],
-      DeviceQueue: ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
       Results: ['GetObject'],
     },
   },
@@ -431,14 +431,14 @@ export const routes = {
     uses: {
       ...runs,
       Batches: ['GetItem', ...runs.Batches],
-      DeviceQueue: ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
+      DeviceQueue: ['BatchGetItem', 'Query', 'UpdateItem', 'PutItem', 'DeleteItem'],
     },
   },
   releaseLease: {
     method: 'DELETE',
     path: '/api/v1/leases/{lease}',
     entry: 'endpoints/leases/release-lease',
-    uses: { ...releases, DeviceQueue: ['GetItem', 'BatchGetItem', 'UpdateItem', 'DeleteItem'] },
+    uses: { ...releases, DeviceQueue: ['BatchGetItem', 'UpdateItem', 'DeleteItem'] },
   },
   listAudit: {
     method: 'GET',

@@ -38,7 +38,9 @@ export function restAt({ mode, reason, windows }: DeviceRules, now: number): Res
   return mode === 'OPEN' ? undefined : { mode, reason, until: null };
 }
 
-/** When the next window begins, in milliseconds since 1970; the latest time where none is to come. */
+/**
+ * When the next window begins, in milliseconds since 1970; the latest time where none is to come.
+ */
 export function nextWindow({ windows }: DeviceRules, now: number): number {
   const starts = windows.map(({ starts_at }) => Math.floor(toMicroseconds(starts_at) / 1_000));
   return Math.min(Number.MAX_SAFE_INTEGER, ...starts.filter((start) => start > now));

@@ -15,7 +15,7 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import type { TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
 import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
-import { getItem, type Item, queryAll, queryFirst } from '../dynamodb/reads.ts';
+import { batchGet, getItem, type Item, queryAll, queryFirst } from '../dynamodb/reads.ts';
 import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey } from './device-rules.ts';
@@ -154,14 +154,14 @@ export function workQueue(
      * the batch has left the queue. 1 read unit.
      */
     async get(lease: LeaseReference): Promise<QueueItem | undefined> {
-      const found = await getItem(client, { table: DeviceQueue, key: keyOf(lease), consistent: true });
+      const found = await itemOf(lease);
       if (found === undefined) return undefined;
       return requireCurrent(storedRow(QueueItem, found), lease);
     },
 
     /** Whether the batch has left the queue, or waits there as the lease left it. 1 read unit. */
     async wasGivenUp(lease: LeaseReference): Promise<boolean> {
-      const item = await getItem(client, { table: DeviceQueue, key: keyOf(lease), consistent: true });
+      const item = await itemOf(lease);
       return item === undefined || (item.fence === lease.fence + 1 && item.lease_until === 0);
     },
 
@@ -301,6 +301,12 @@ export function workQueue(
       };
     },
   };
+
+  /** Read as the lifecycle reads it, so that functions need one right alone. */
+  async function itemOf(lease: LeaseReference): Promise<Item | undefined> {
+    const [item] = await batchGet(client, { table: DeviceQueue, keys: [keyOf(lease)], consistent: true });
+    return item;
+  }
 
   /**
    * As `update`. A transaction at the batch, such as a user's cancellation, passes soon: a worker's
