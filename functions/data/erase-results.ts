@@ -38,41 +38,46 @@ export function eraseResults(
       exact.has(Key) || (Key.startsWith(ofUser) && jobs.has(Key.slice(ofUser.length).split('/', 2)[0] ?? ''));
     const prefixes = (wanted.length > maxPrefixes ? [ofUser] : wanted).values();
     const work = async () => {
-      for (const prefix of prefixes) await deleteVersions(client, { bucket, prefix }, isWanted);
+      for (const prefix of prefixes) {
+        for await (const versions of listVersions(client, { bucket, prefix })) {
+          await deleteVersions(client, bucket, versions.filter(isWanted));
+        }
+      }
     };
     await Promise.all(Array.from({ length: parallelLists }, work));
   };
 }
 
-/** Deletes those versions and delete markers below a prefix that are wanted. Returns how many. */
-export async function deleteVersions(
+/** The versions and delete markers below a prefix, at most 1,000 at a time. */
+export async function* listVersions(
   client: S3Client,
   { bucket: Bucket, prefix: Prefix }: { readonly bucket: string; readonly prefix: string },
-  isWanted: (version: ObjectVersion) => boolean = () => true,
-): Promise<number> {
-  let deleted = 0;
+): AsyncGenerator<readonly ObjectVersion[]> {
   let next: Pick<ListObjectVersionsCommandInput, 'KeyMarker' | 'VersionIdMarker'> | undefined = {};
-  try {
-    while (next !== undefined) {
-      const page: ListObjectVersionsCommandOutput = await client.send(
-        new ListObjectVersionsCommand({ Bucket, Prefix, ...next }),
-      );
-      const { Versions = [], DeleteMarkers = [], NextKeyMarker, NextVersionIdMarker, IsTruncated } = page;
-      // At most 1,000 of both together: what a call deletes.
-      const Objects = [...Versions, ...DeleteMarkers]
-        .filter(isWanted)
-        .map(({ Key, VersionId }) => ({ Key, VersionId }));
-      if (Objects.length > 0) {
-        const { Errors = [] } = await client.send(
-          new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
-        );
-        if (Errors[0] !== undefined) throw new Error(`${Errors[0].Code}: ${Errors[0].Message}`);
-      }
-      deleted += Objects.length;
-      next = IsTruncated ? { KeyMarker: NextKeyMarker, VersionIdMarker: NextVersionIdMarker } : undefined;
-    }
-  } catch (error) {
-    throw new DependencyFailed('Results could not be deleted.', { cause: error });
+  while (next !== undefined) {
+    const page: ListObjectVersionsCommandOutput = await client
+      .send(new ListObjectVersionsCommand({ Bucket, Prefix, ...next }))
+      .catch(fail);
+    const { Versions = [], DeleteMarkers = [], NextKeyMarker, NextVersionIdMarker, IsTruncated } = page;
+    yield [...Versions, ...DeleteMarkers];
+    next = IsTruncated ? { KeyMarker: NextKeyMarker, VersionIdMarker: NextVersionIdMarker } : undefined;
   }
-  return deleted;
+}
+
+/** Deletes up to 1,000 versions. Returns how many. */
+export async function deleteVersions(
+  client: S3Client,
+  Bucket: string,
+  versions: readonly ObjectVersion[],
+): Promise<number> {
+  if (versions.length === 0) return 0;
+  const Objects = versions.map(({ Key, VersionId }) => ({ Key, VersionId }));
+  const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+  const { Errors = [] } = await client.send(command).catch(fail);
+  if (Errors[0] !== undefined) fail(new Error(`${Errors[0].Code}: ${Errors[0].Message}`));
+  return versions.length;
+}
+
+function fail(cause: unknown): never {
+  throw new DependencyFailed('Results could not be deleted.', { cause });
 }

@@ -101,6 +101,13 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     ],
   },
   'infra/restore': { holds: '`npm run restore`', imports: ['infra', 'functions'] },
+  'infra/user-data': {
+    holds: '`npm run erase`, `npm run export`',
+    imports: [
+      ...['infra', 'infra/local/iam/owner.ts', 'infra/repair/scan-users.ts', 'functions', 'functions/schemas'],
+      ...[`${data}/erase-results.ts`, `${data}/limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`],
+    ],
+  },
   'infra/openapi': {
     holds: '`npm run openapi`',
     imports: ['functions', 'functions/endpoints', 'functions/http', 'functions/schemas'],

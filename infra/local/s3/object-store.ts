@@ -136,8 +136,8 @@ function versionsXml(
   const page = versions.slice(last + 1, last + 1 + maxListed);
   const keyOf = ({ name }: ObjectVersion) => escapeXml(name.slice(bucket.length + 1));
   const items = page.map((each) => {
-    const tag = each.isMarker ? 'DeleteMarker' : 'Version';
-    return `<${tag}><Key>${keyOf(each)}</Key><VersionId>${each.version}</VersionId><IsLatest>${each.isLatest}</IsLatest></${tag}>`;
+    const [tag, size] = each.isMarker ? ['DeleteMarker', ''] : ['Version', `<Size>${each.bytes}</Size>`];
+    return `<${tag}><Key>${keyOf(each)}</Key><VersionId>${each.version}</VersionId><IsLatest>${each.isLatest}</IsLatest>${size}</${tag}>`;
   });
   const [end] = page.slice(-1);
   const next =

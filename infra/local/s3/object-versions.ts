@@ -10,6 +10,7 @@ export interface ObjectVersion {
   readonly version: string;
   readonly isLatest: boolean;
   readonly isMarker: boolean;
+  readonly bytes: number;
 }
 
 const separator = '\0';
@@ -25,8 +26,8 @@ function nextVersion(now: number): string {
 export async function listVersions(files: ObjectFiles, prefix: string): Promise<ObjectVersion[]> {
   const found = (await files.list(prefix)).map(async (file) => {
     const [name = '', former] = file.split(separator);
-    const { version = 'null', isMarker = false } = (await files.read(file)) ?? {};
-    return { name, version, isLatest: former === undefined, isMarker };
+    const { version = 'null', isMarker = false, content } = (await files.read(file)) ?? {};
+    return { name, version, isLatest: former === undefined, isMarker, bytes: content?.length ?? 0 };
   });
   return (await Promise.all(found)).sort((a, b) =>
     a.name !== b.name

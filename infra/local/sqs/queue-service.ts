@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import { md5 } from './md5.ts';
 import { messageFiles } from './message-files.ts';
-import { maxMessageBytes, Queue } from './queue.ts';
+import { type Message, maxMessageBytes, Queue } from './queue.ts';
 
 /** The local SQS: the account's queues, and the endpoint through which functions send to them. */
 export interface QueueService extends HttpServer {
@@ -68,15 +68,79 @@ export async function startQueueService(principals: Principals): Promise<QueueSe
   };
 
   function perform({ operation, body, requireAccess }: JsonCall) {
-    if (operation !== 'SendMessage') {
+    const perform = operations[operation];
+    if (perform === undefined) {
       throw new Refusal('UnsupportedOperation', `The local queues do not know ${operation}.`);
     }
-    const parameters = JSON.parse(body.toString()) as SendMessageRequest;
+    const parameters = JSON.parse(body.toString());
     const queue = byName(parameters.QueueUrl);
     if (queue === undefined) throw new Refusal('QueueDoesNotExist', 'The specified queue does not exist.');
-    requireAccess({ action: 'sqs:SendMessage', resource: queue.definition.arn });
-    return sendMessage(queue, parameters);
+    requireAccess({ action: `sqs:${operation}`, resource: queue.definition.arn });
+    return perform(queue, parameters);
   }
+}
+
+interface MessageRequest {
+  readonly ReceiptHandle: string;
+  readonly VisibilityTimeout: number;
+}
+
+/** What ends the deliveries of messages that were received over the API, by their ids. */
+const releases = new Map<string, NodeJS.Timeout>();
+
+function releaseAfter(queue: Queue, message: Message, seconds: number) {
+  clearTimeout(releases.get(message.messageId));
+  const release = () => {
+    releases.delete(message.messageId);
+    queue.release(message, 0);
+  };
+  releases.set(message.messageId, setTimeout(release, seconds * 1_000).unref());
+}
+
+function received(queue: Queue, { ReceiptHandle }: MessageRequest): Message | undefined {
+  return releases.has(ReceiptHandle)
+    ? queue.messages().find(({ messageId }) => messageId === ReceiptHandle)
+    : undefined;
+}
+
+/** A message's own id is its handle: nobody else has it while it is hidden. */
+// biome-ignore lint/suspicious/noExplicitAny: each operation has its own parameters.
+const operations: Readonly<Record<string, (queue: Queue, parameters: any) => object>> = {
+  SendMessage: sendMessage,
+  ReceiveMessage(queue, { MaxNumberOfMessages = 1, VisibilityTimeout }: ReceiveMessageRequest) {
+    const messages = queue.receive(MaxNumberOfMessages);
+    const seconds = VisibilityTimeout ?? queue.definition.visibilityTimeoutSeconds;
+    for (const message of messages) releaseAfter(queue, message, seconds);
+    const Messages = messages.map(({ messageId, body }) => ({
+      ...{ MessageId: messageId, ReceiptHandle: messageId, Body: body },
+      MD5OfBody: md5(body),
+    }));
+    return Messages.length === 0 ? {} : { Messages };
+  },
+  DeleteMessage(queue, request: MessageRequest) {
+    const message = received(queue, request);
+    if (message === undefined) return {};
+    clearTimeout(releases.get(message.messageId));
+    releases.delete(message.messageId);
+    queue.delete(message);
+    return {};
+  },
+  ChangeMessageVisibility(queue, request: MessageRequest) {
+    const message = received(queue, request);
+    if (message !== undefined) releaseAfter(queue, message, request.VisibilityTimeout);
+    return {};
+  },
+  GetQueueAttributes: (queue) => ({
+    Attributes: {
+      ApproximateNumberOfMessagesDelayed: '0',
+      ApproximateNumberOfMessagesNotVisible: String(queue.hidden()),
+    },
+  }),
+};
+
+interface ReceiveMessageRequest {
+  readonly MaxNumberOfMessages?: number;
+  readonly VisibilityTimeout?: number;
 }
 
 function sendMessage(queue: Queue, parameters: SendMessageRequest) {

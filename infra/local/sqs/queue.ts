@@ -74,6 +74,11 @@ export class Queue {
     return [...this.#groups.values()].flatMap((group) => group.messages);
   }
 
+  /** How many of them are delayed or under way. */
+  hidden(): number {
+    return [...this.#groups.values()].reduce((sum, { hidden }) => sum + hidden, 0);
+  }
+
   /** Calls the listener whenever messages have become visible. */
   onVisible(listener: () => void) {
     this.#listeners.push(listener);

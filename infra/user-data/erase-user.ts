@@ -1,0 +1,94 @@
+import { deleteVersions, listVersions } from '../../functions/data/erase-results.ts';
+import { userResultsPrefix } from '../../functions/results-key.ts';
+import type { TableName } from '../../functions/tables.ts';
+import { scanUsers } from '../repair/scan-users.ts';
+import { SetupProblem } from '../setup-problem.ts';
+import type { StackData } from './stack-data.ts';
+import { type Erasure, eraseItems, findItems, userItems } from './user-items.ts';
+import { eraseMessages } from './user-messages.ts';
+
+/** What a device uploaded under a lease, below the id of its job: no other user's key is so. */
+const leasedKey = /^[0-9a-f-]{36}\/\d+\/[0-9a-f]{64}\.json$/;
+
+export interface EraseOptions extends Erasure {
+  /** Also while devices have batches of the user. */
+  readonly force: boolean;
+  readonly now?: () => number;
+  readonly report?: (line: string) => void;
+}
+
+/**
+ * Erases everything of a user: items of all tables, results in all versions, waiting messages.
+ * Batches leave their queues first, then no device begins any. It can be interrupted and repeated.
+ * Returns how many messages are delayed or under way: erase again when they have come.
+ *
+ * Throws SetupProblem where a device has a batch of the user, unless `force`: then nothing was
+ * erased.
+ */
+export async function eraseUser(data: StackData, options: EraseOptions): Promise<number> {
+  const { userId, force, now = Date.now, report = () => {} } = options;
+  if (!force) await requireNoLease(data, userId, now());
+  const erase = async (table: TableName) => {
+    const count = await eraseItems(data, table, options);
+    if (count > 0) report(`${table}: ${count}`);
+  };
+  const tables = Object.keys(userItems) as TableName[];
+  const [queue, ...others] = tables;
+  await erase(queue!);
+  // Before the rows: only they say which keys are the user's where another's id begins with theirs.
+  const results = await eraseResultsOf(data, userId);
+  if (results > 0) report(`results: ${results} versions`);
+  for (const table of others) await erase(table);
+  let unseen = 0;
+  for (const [name, url] of Object.entries(data.queues)) {
+    const messages = await eraseMessages(data.sqs, url, userId);
+    if (messages.deleted > 0) report(`${name}: ${messages.deleted} messages`);
+    unseen += messages.unseen;
+  }
+  return unseen;
+}
+
+async function requireNoLease(data: StackData, userId: string, now: number): Promise<void> {
+  for await (const items of findItems(data, 'DeviceQueue', userId)) {
+    const leased = items.find(({ lease_until }) => Number(lease_until) > now);
+    if (leased === undefined) continue;
+    throw new SetupProblem(
+      `The device ${leased.device_type} has a batch of this user: cancel it, wait for its worker, or add --force.`,
+    );
+  }
+}
+
+/** Deletes what lies below the user's prefix, but not what is of users whose ids begin so. */
+async function eraseResultsOf({ s3, bucket, client, tables }: StackData, userId: string): Promise<number> {
+  const prefix = userResultsPrefix(userId);
+  let others: readonly string[] | undefined;
+  let count = 0;
+  for await (const versions of listVersions(s3, { bucket, prefix })) {
+    const isPlain = versions.every(({ Key = '' }) => leasedKey.test(Key.slice(prefix.length)));
+    if (!isPlain && others === undefined) {
+      const scan = { users: [], reached: {} };
+      await scanUsers({ client, tables }, scan, async () => {});
+      others = scan.users.filter((id: string) => id.startsWith(`${userId}/`)).map(userResultsPrefix);
+    }
+    const own = versions.filter(({ Key = '' }) => !others?.some((other) => Key.startsWith(other)));
+    count += await deleteVersions(s3, bucket, own);
+  }
+  return count;
+}
+
+const day = 86_400_000;
+
+/** What still holds data of the user that nobody can erase, and until when. */
+export function whatStays({ logDays }: Pick<StackData, 'logDays'>, now: number): string[] {
+  const until = (days: number) => new Date(now + days * day).toISOString().slice(0, 10);
+  return [
+    `${until(1)}  DynamoDB's streams: rows as they were before and after their last changes (24 hours)`,
+    `${until(35)}  DynamoDB's backups, of any second: all tables as they were (35 days)`,
+    `${until(logDays)}  logs of functions and gateway: the user's id with ids of batches and jobs (${logDays} days)`,
+    `${until(90)}  the access log of the bucket: keys of results, with the user's id (90 days)`,
+    `${until(30)}  traces of X-Ray: paths of calls, with ids of batches and jobs (30 days)`,
+    'Versions of results are deleted: the bucket holds nothing. Usage and audit hold sums and acts under a pseudonym.',
+    'The account of the user is in the user pool or at the issuer: delete it there. Until then their tokens create new rows.',
+    'What was downloaded, sent to webhooks, or restored from a backup is not known here.',
+  ];
+}

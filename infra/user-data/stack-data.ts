@@ -1,0 +1,77 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { queues } from '../../functions/queues.ts';
+import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
+import { stackOutputs } from '../aws-cli.ts';
+import { readJsonFile } from '../json-file.ts';
+import { owner } from '../local/iam/owner.ts';
+import { SetupProblem } from '../setup-problem.ts';
+import { stages } from '../stages.ts';
+
+/** Everything that a stack keeps of its users, and how to reach it. */
+export interface StackData {
+  readonly name: string;
+  readonly client: DynamoDBDocumentClient;
+  readonly s3: S3Client;
+  readonly sqs: SQSClient;
+  readonly tables: TableNames;
+  readonly bucket: string;
+  /** The URLs of all queues and dead-letter queues, by their names. */
+  readonly queues: Readonly<Record<string, string>>;
+  /** How long its functions' logs are kept. */
+  readonly logDays: number;
+}
+
+interface LocalStack {
+  readonly dynamodbEndpoint: string;
+  readonly objectStoreEndpoint: string;
+  readonly queueEndpoint: string;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/**
+ * The data of a stack on AWS, by its outputs, or of the local stack that runs in this directory.
+ * Throws SetupProblem where there is none.
+ */
+export async function stackData(stack: string | undefined): Promise<StackData> {
+  if (stack !== undefined) return dataOf(`stack ${stack}`, await stackOutputs(stack), { maxAttempts: 10 });
+  const local = readJsonFile<LocalStack>('.local/stack.json');
+  if (local === undefined) {
+    throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
+  }
+  const common = { region: process.env.AWS_REGION ?? 'us-east-1', credentials: owner };
+  return dataOf('the local stack', new Map(Object.entries(local.outputs)), common, local);
+}
+
+function dataOf(
+  name: string,
+  outputs: ReadonlyMap<string, string>,
+  common: object,
+  endpoints?: Pick<LocalStack, 'dynamodbEndpoint' | 'objectStoreEndpoint' | 'queueEndpoint'>,
+): StackData {
+  const output = (key: string) => {
+    const value = outputs.get(key);
+    if (value === undefined) throw new SetupProblem(`The ${name} has no output ${key}: deploy this release first.`);
+    return value;
+  };
+  const at = (endpoint: string | undefined) => ({ ...common, ...(endpoint !== undefined && { endpoint }) });
+  const stage = name.replace(/^.*-/, '');
+  return {
+    name,
+    client: DynamoDBDocumentClient.from(new DynamoDBClient(at(endpoints?.dynamodbEndpoint))),
+    s3: new S3Client(at(endpoints?.objectStoreEndpoint)),
+    sqs: new SQSClient(at(endpoints?.queueEndpoint)),
+    tables: Object.fromEntries(
+      Object.keys(tables).map((table) => [table as TableName, output(`${table}Table`)]),
+    ) as TableNames,
+    bucket: output('ResultsBucket'),
+    queues: Object.fromEntries(
+      Object.keys(queues).flatMap((queue) =>
+        ['Queue', 'DeadLetters'].map((kind) => [`${queue}${kind}`, output(`${queue}${kind}Url`)]),
+      ),
+    ),
+    logDays: (Object.hasOwn(stages, stage) ? stages[stage as keyof typeof stages] : stages.prod).logRetention,
+  };
+}

@@ -1,0 +1,254 @@
+/**
+ * Erasing and exporting a user: markers in every kind of row, object and message, searched for
+ * afterwards in all items, in the files of the bucket and in those of the queues.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { PutCommand, ScanCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { auditWrite } from '../../functions/data/audit.ts';
+import { countHostCall } from '../../functions/data/host-limits.ts';
+import { usageOfItem } from '../../functions/data/lifecycle/usage.ts';
+import { changeLimits } from '../../functions/data/limits.ts';
+import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
+import { submitQuizzes } from '../../functions/data/quizzes.ts';
+import { putWebhookAttempt } from '../../functions/data/webhook-attempts.ts';
+import { queues } from '../../functions/queues.ts';
+import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { type TableName, tables } from '../../functions/tables.ts';
+import { ownerPrincipal } from '../../infra/local/iam/principals.ts';
+import { directoryObjects } from '../../infra/local/s3/object-files.ts';
+import { startObjectStore } from '../../infra/local/s3/object-store.ts';
+import { putVersion } from '../../infra/local/s3/object-versions.ts';
+import { startQueueService } from '../../infra/local/sqs/queue-service.ts';
+import { eraseUser, whatStays } from '../../infra/user-data/erase-user.ts';
+import { exportUser } from '../../infra/user-data/export-user.ts';
+import type { StackData } from '../../infra/user-data/stack-data.ts';
+import { userItems } from '../../infra/user-data/user-items.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { uuid } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
+import { recountOf } from '../support/owner-rows.ts';
+import { sequenceText } from '../support/sequence-text.ts';
+import { writeApi } from '../support/write-api.ts';
+
+const { client, tables: names } = await ownTables();
+const directory = mkdtempSync(join(tmpdir(), 'erase-user-'));
+const owner = ownerPrincipal('000000000000');
+const principals = new Map([[owner.credentials.accessKeyId, owner]]);
+const bucket = 'results';
+const files = directoryObjects(join(directory, 'objects'));
+const store = await startObjectStore({ buckets: [{ name: bucket, policy: [] }], principals, files });
+const sqs = await startQueueService(principals);
+const queueNames = Object.keys(queues).flatMap((name) => [`${name}Queue`, `${name}DeadLetters`]);
+const urls = Object.fromEntries(queueNames.map((name) => [name, `${sqs.url}/1/${name}`]));
+sqs.create(
+  queueNames.map((name) => ({ name, arn: name, url: urls[name]!, visibilityTimeoutSeconds: 30 })),
+  join(directory, 'queues'),
+);
+afterAll(async () => {
+  await Promise.all([store.stop(), sqs.stop()]);
+  rmSync(directory, { recursive: true });
+});
+const common = { region: 'eu-west-3', credentials: owner.credentials };
+const data: StackData = {
+  ...{ name: 'a stack', client, tables: names, bucket, queues: urls, logDays: 7 },
+  s3: new S3Client({ ...common, endpoint: store.url }),
+  sqs: new SQSClient({ ...common, endpoint: sqs.url }),
+};
+const writer = writeApi(client, names);
+let user: string;
+let other: string;
+beforeEach(() => {
+  user = `auth0|ann ${randomUUID()}`;
+  // Its results lie below those of the first.
+  other = `${user}/bob`;
+});
+
+/** A user with something in every place; a batch waits, or a device has it. */
+async function plant(userId: string, leased: boolean) {
+  const call = { userId, idempotencyKey: 'key' };
+  const body = { project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceText(), tags: ['a'] };
+  const claims = { queue_priority: 'LOW' } as const;
+  const request = CreateBatchRequest.parse({ ...body, webhook: 'https://a.example/', open: true, jobs: [{}, {}] });
+  const { id, jobs = [] } = await createBatch(client, names)(call, request, claims);
+  await addJobs(client, names)(call, id, AddJobsRequest.parse([{ sequence: sequenceText() }]), claims);
+  const ended = await createBatch(client, names)({ userId }, CreateBatchRequest.parse({ ...body, jobs: [{}] }), claims);
+  await writer.recordBatchStatus(userId, ended.id, { status: 'CANCELED' });
+  for (const name of [`${jobs[0]!.id}/3/${'0f'.repeat(32)}`, 'chosen']) {
+    const object = {
+      content: Buffer.from(`{"user":"${userId}"}`),
+      contentType: 'application/json',
+      modified: new Date().toUTCString(),
+    };
+    for (let version = 0; version < 2; version++) {
+      await putVersion(files, `${bucket}/results/${userId}/${name}.json`, object, Date.now());
+    }
+  }
+  await submitQuizzes(client, names)(userId, [{ cms_quiz_id: 'quiz', position: 0, data: '{}' }] as never);
+  const attempt = { outcome: 'RETRYING', reason: 'no', type: null, job_id: null, attempts: 1 } as const;
+  await putWebhookAttempt(client, names)(userId, id, { ...attempt, attempted_at: null, next_attempt_at: null });
+  await countHostCall(client, names)(userId, 'a.example');
+  await changeLimits(client, names)({ operator: 'oscar', subject: `user:${userId}`, limits: {} as never });
+  const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
+  for (const [operator, owner] of [
+    ['oscar', userId],
+    [userId, 'someone'],
+  ] as const) {
+    const at = '2026-11-22T10:00:00.000000Z';
+    const write = auditWrite(names, { ...act, at, operator, target: { user_id: owner, batch_id: id } });
+    await client.send(new TransactWriteCommand({ TransactItems: [write] }));
+  }
+  for (const queue of sqs.queues()) {
+    queue.send({ body: JSON.stringify({ user_id: userId, batch_id: id }) });
+    queue.send({ body: `cannot be read: "${userId}"` });
+  }
+  if (leased) {
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: names.DeviceQueue }));
+    const item = Items.find(({ user_id }) => user_id === userId);
+    const Item = { ...item, lease_until: Date.now() + 60_000 };
+    await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
+  }
+}
+
+/** Every item, object and message that holds the text, each by its place. */
+async function placesOf(text: string): Promise<string[]> {
+  const places: string[] = [];
+  for (const [table, TableName] of Object.entries(names)) {
+    const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
+    for (const item of Items) if (JSON.stringify(item).includes(text)) places.push(table);
+  }
+  for (const path of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    if (!path.isFile()) continue;
+    const file = join(path.parentPath, path.name);
+    if (decodeURIComponent(file).includes(text) || readFileSync(file, 'utf8').includes(text))
+      places.push(file.slice(directory.length));
+  }
+  return places;
+}
+
+async function usageOf(userId: string) {
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Usage, ConsistentRead: true }));
+  return Items.map(usageOfItem).filter((usage) => usage.userId === userId);
+}
+
+/** Places of the text that are not places of the other. */
+const only = async (userId: string, beside: string) => {
+  const places = await placesOf(userId);
+  const others = await placesOf(beside);
+  return { own: places.length - others.length, others: others.length, places };
+};
+
+describe('the facts about users', () => {
+  it('name every table', () => {
+    expect(Object.keys(userItems).sort()).toEqual(Object.keys(tables).sort());
+    expect(Object.keys(userItems)[0]).toBe('DeviceQueue' satisfies TableName);
+  });
+});
+
+describe('eraseUser', () => {
+  it('erases every place of a user, keeps sums and acts under a pseudonym, and touches nobody else', async () => {
+    await plant(user, false);
+    await plant(other, false);
+    const found = await placesOf(`"${user}"`);
+    for (const place of Object.keys(tables).filter((table) => !['Devices', 'Usage', 'Limits'].includes(table))) {
+      expect(found, place).toContain(place);
+    }
+    const before = await only(user, other);
+    expect(before.own).toBeGreaterThan(20);
+    const sums = await usageOf(user);
+    expect(sums).toHaveLength(1);
+    const lines: string[] = [];
+    const pseudonym = `erased-${randomUUID()}`;
+    const erase = () => eraseUser(data, { userId: user, pseudonym, force: false, report: (line) => lines.push(line) });
+    expect(await erase()).toBe(0);
+    expect(await only(user, other)).toMatchObject({ own: 0, others: before.others });
+    expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
+    // Two acts of others and of the user, its limits set, and taken away by this.
+    expect((await placesOf(pseudonym)).filter((place) => place === 'Audit')).toHaveLength(4);
+    expect(await recountOf(client, names, user)).toEqual([]);
+    expect(await recountOf(client, names, other)).toEqual([]);
+    expect(lines).toEqual(
+      expect.arrayContaining(['Batches: 2', 'results: 4 versions', 'EventsDeadLetters: 2 messages']),
+    );
+    lines.length = 0;
+    expect(await erase()).toBe(0);
+    expect(lines).toEqual([]);
+    await plant(user, false);
+    expect(await recountOf(client, names, user)).toEqual([]);
+  });
+
+  it('refuses while a device has a batch, and erases nothing, unless it is forced', async () => {
+    await plant(user, true);
+    const before = await placesOf(user);
+    const erase = (force: boolean) => eraseUser(data, { userId: user, pseudonym: 'erased-1', force });
+    await expect(erase(false)).rejects.toThrow('The device FRESNEL has a batch of this user');
+    expect(await placesOf(user)).toEqual(before);
+    await erase(true);
+    expect(await placesOf(user)).toEqual([]);
+  });
+
+  it('goes on where it was interrupted', async () => {
+    await plant(user, false);
+    const sums = await usageOf(user);
+    const pseudonym = `erased-${randomUUID()}`;
+    let calls = 0;
+    let mayMake = 0;
+    const dying = interceptedClient(client, async (call) => {
+      if (/BatchWrite|TransactWrite/.test(call.name)) calls += 1;
+      if (calls > mayMake) throw new Error('killed');
+      return call.send();
+    });
+    const erase = (through: typeof client) =>
+      eraseUser({ ...data, client: through }, { userId: user, pseudonym, force: false });
+    for (mayMake = 1; mayMake <= 9; mayMake += 2) {
+      calls = 0;
+      await erase(dying).catch((error) => expect(error.message).toBe('killed'));
+    }
+    await erase(client);
+    expect(await placesOf(user)).toEqual([]);
+    expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
+  });
+
+  it('counts messages that it cannot see', async () => {
+    sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: user }), delay: 60_000 });
+    expect(await eraseUser(data, { userId: user, pseudonym: 'erased-2', force: false })).toBe(1);
+  });
+
+  it('says what stays, and until when', () => {
+    const lines = whatStays({ logDays: 7 }, Date.parse('2026-11-22T12:00:00Z'));
+    expect(lines.join('\n')).toMatch(/2026-12-27 {2}DynamoDB's backups.*35 days.*2026-11-29 {2}logs of functions/s);
+  });
+});
+
+describe('exportUser', () => {
+  it('writes everything of a user, with checksums that hold, and nothing of others', async () => {
+    await plant(user, false);
+    await plant(`${user}-2`, false);
+    const to = join(directory, 'export');
+    const count = await exportUser(data, user, to);
+    const names = readdirSync(to, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+    expect(names).toHaveLength(count + 1);
+    execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: to });
+    const lines = (table: string) =>
+      readFileSync(join(to, `tables/${table}.jsonl`), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    const counts = Object.fromEntries(Object.keys(tables).map((table) => [table, lines(table).length]));
+    expect(counts).toMatchObject({ Batches: 2, Jobs: 4, Sequences: 3, Quizzes: 1, WebhookAttempts: 2, DeviceQueue: 1 });
+    expect(counts).toMatchObject({ Limits: 1, Usage: 1, Audit: 3, Devices: 0 });
+    const texts = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
+    expect(texts).not.toContain(`${user}-2`);
+    expect(texts).toContain(sequenceText());
+    expect(names.filter(({ parentPath }) => parentPath.includes('/results/'))).toHaveLength(2);
+    await expect(exportUser(data, user, to)).rejects.toThrow('is not empty');
+    rmSync(to, { recursive: true });
+  });
+});
