@@ -248,7 +248,7 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}',
     rate: 'seldom',
     entry: 'endpoints/batches/erase-batch',
-    uses: { ...erasures, WebhookAttempts: ['PutItem'] },
+    uses: { ...erasures, WebhookAttempts: ['PutItem'], Usage: ['UpdateItem'] },
     timeoutSeconds: 28,
   },
   rebatch: {

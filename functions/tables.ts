@@ -295,6 +295,7 @@ export const tables = {
       'cancelBatchOfUser',
       'closeBatch',
       'setTags',
+      'eraseBatch',
       'applyEvents',
       'applyWaitingEvents',
       'recoverBatches',

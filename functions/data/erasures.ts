@@ -14,7 +14,8 @@ import { beginErasing, endErasing, eraseJobs, hasComeToRest, notEnded } from './
 import { processedEventKey } from './lifecycle/transaction.ts';
 import { stopAttempts } from './webhook-attempts.ts';
 
-type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'> & Partial<TableNames<'WebhookAttempts'>>;
+type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'Sequences'> &
+  Partial<TableNames<'WebhookAttempts' | 'Usage'>>;
 
 interface ErasureOptions extends LifecycleOptions {
   readonly eraseResults: (userId: string, results: ResultsOfJobs) => Promise<void>;

@@ -303,6 +303,13 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *eraseBatch() {
     const userId = 'auth0|whose batch is erased';
     const batch_id = await endedBatch(userId, 2);
+    // It ended before rows had an end: it gets one, and is counted.
+    const UpdateExpression = 'SET end_datetime = :none REMOVE reported';
+    const Key = { user_id: userId, id: batch_id };
+    const ExpressionAttributeValues = { ':none': null };
+    await client.send(
+      new UpdateCommand({ TableName: names.Batches, Key, UpdateExpression, ExpressionAttributeValues }),
+    );
     calls.clear();
     results.requests.length = 0;
     yield { userId, path: { batch_id } };

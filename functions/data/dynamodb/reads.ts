@@ -167,7 +167,7 @@ async function queryPages(client: DynamoDBDocumentClient, query: QueryCommandInp
     const limit = Math.min(query.Limit ?? Infinity, count - items.length);
     const page = await queryPage(client, {
       ...query,
-      ...(limit !== Infinity && { Limit: limit }),
+      ...(limit < 2 ** 31 && { Limit: limit }),
       ...(start !== undefined && { ExclusiveStartKey: start }),
     });
     items.push(...page.items);

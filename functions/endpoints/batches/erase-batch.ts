@@ -10,10 +10,14 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './erase-batch.operation.ts';
 
-const erase = eraseBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'WebhookAttempts'), {
-  eraseResults: eraseResults(requiredEnv('RESULTS_BUCKET')),
-  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-});
+const erase = eraseBatch(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'WebhookAttempts', 'Usage'),
+  {
+    eraseResults: eraseResults(requiredEnv('RESULTS_BUCKET')),
+    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
+  },
+);
 
 export const handler = endpoint(routes.eraseBatch, operation, async ({ userId, path }) =>
   success(batchOf(await erase(userId, path.batch_id))),
