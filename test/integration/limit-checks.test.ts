@@ -311,7 +311,7 @@ describe('the default', () => {
     const users = Array.from({ length: 3 }, newUser) as [string, string, string];
     await limit('default', { max_waiting_batches: 1, max_waiting_jobs: 3 });
     await limitUser(users[1], { max_waiting_batches: 2 });
-    await limitUser(users[2], { max_waiting_batches: null, max_waiting_jobs: null });
+    await limitUser(users[2], { max_waiting_batches: null, max_waiting_jobs: 5 });
     const counts = await Promise.all(
       users.map(async (user) => {
         const outcomes = [];
@@ -322,9 +322,9 @@ describe('the default', () => {
     expect(counts).toEqual([
       ['created', 'max_waiting_batches', 'max_waiting_batches', 'max_waiting_batches'],
       ['created', 'max_waiting_jobs', 'created', 'max_waiting_batches'],
-      ['created', 'created', 'created', 'created'],
+      ['created', 'created', 'created', 'max_waiting_jobs'],
     ]);
-    expect((await own(users[2])).limits).toMatchObject({ max_waiting_batches: null, max_waiting_jobs: null });
+    expect((await own(users[2])).limits).toMatchObject({ max_waiting_batches: null, max_waiting_jobs: 5 });
     await set({ operator: 'op', subject: 'default', limits: undefined });
     expect(await ask(users[0])).toMatchObject({ status: 'PENDING' });
   });
