@@ -96,12 +96,10 @@ export class TokenExpired extends ServiceError {
 export class Forbidden extends ServiceError {
   override readonly name: string = 'Forbidden';
   readonly reason: ReasonOf<403>;
-  override readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(reason: ReasonOf<403>, message: string, details: Forbidden['details'] = {}) {
+  constructor(reason: ReasonOf<403>, message: string) {
     super(message);
     this.reason = reason;
-    this.details = details;
   }
 }
 
@@ -229,31 +227,23 @@ export class LeaseLost extends ServiceError {
 
 /** There would be more of something than can be stored or answered. */
 export class LimitExceeded extends ServiceError {
-  override readonly name: string = 'LimitExceeded';
+  override readonly name = 'LimitExceeded';
   readonly reason = 'limit_exceeded';
 }
 
 /** A creation goes beyond what an operator allows the user or the project. */
-export class OverLimit extends LimitExceeded {
+export class OverLimit extends ServiceError {
   override readonly name = 'OverLimit';
-  override readonly details: Readonly<Record<string, unknown>>;
+  readonly reason: 'limit_exceeded' | 'too_many_creations' | 'device_type_not_allowed';
+  override readonly headers: ServiceError['headers'];
+  override readonly details: ServiceError['details'];
 
-  constructor(message: string, details: OverLimit['details']) {
+  constructor(reason: OverLimit['reason'], message: string, { details, headers = {} }: RefusalFacts) {
     super(message);
+    this.reason = reason;
     this.details = details;
+    this.headers = headers;
   }
 }
 
-/** More creations in a minute than an operator allows. */
-export class TooManyCreations extends ServiceError {
-  override readonly name = 'TooManyCreations';
-  readonly reason = 'too_many_creations';
-  override readonly headers: Readonly<Record<string, string>>;
-  override readonly details: Readonly<Record<string, unknown>>;
-
-  constructor(message: string, { details, seconds }: Pick<OverLimit, 'details'> & { readonly seconds: number }) {
-    super(message);
-    this.headers = { 'Retry-After': String(seconds) };
-    this.details = details;
-  }
-}
+type RefusalFacts = Pick<ServiceError, 'details'> & Partial<Pick<ServiceError, 'headers'>>;

@@ -1,7 +1,14 @@
 /** How much of their limits users and projects have used. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type CountedLimit, countedLimits, LimitCounter, type OwnLimits, userSubject } from '../schemas/limits.ts';
+import {
+  type CountedLimit,
+  countedLimits,
+  LimitCounter,
+  Limits,
+  type OwnLimits,
+  userSubject,
+} from '../schemas/limits.ts';
 import { batchStatusNames, isFinalBatchStatus, isFinalJob, jobStatusNames } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
@@ -22,11 +29,11 @@ const noCounter = LimitCounter.parse({});
 /** The counters of these subjects, strongly consistent: 1 read unit each. */
 export async function readLimitCounters(
   client: DynamoDBDocumentClient,
-  table: string,
+  tables: UsedTables,
   subjects: readonly string[],
 ): Promise<ReadonlyMap<string, LimitCounter>> {
-  if (subjects.length === 0) return new Map();
-  const items = await batchGet(client, { table, keys: subjects.map(limitCounterKey), consistent: true });
+  const keys = subjects.map(limitCounterKey);
+  const items = await batchGet(client, { table: requireUsage(tables), keys, consistent: true });
   const found = new Map(items.map((item) => [item.key, storedRow(LimitCounter, item)]));
   return new Map(subjects.map((subject) => [subject, found.get(subject) ?? noCounter]));
 }
@@ -111,7 +118,7 @@ export function ownLimits(
     const both = { max_waiting_batches: 0, max_waiting_jobs: 0 };
     const [[bound], counters, waits, month] = await Promise.all([
       bounds(userId),
-      readLimitCounters(client, tables.Usage, [subject]),
+      readLimitCounters(client, tables, [subject]),
       waiting(userId, both),
       inMonth(subject, time),
     ]);
@@ -130,17 +137,7 @@ export function ownLimits(
       return max === undefined || taken === null ? null : Math.max(0, max - taken);
     };
     const left = Object.fromEntries(countedLimits.map((name) => [name, leftOf(name)])) as OwnLimits['left'];
-    return { limits: { ...noLimits, ...limits }, used, left, month_ends_at: endOfMonth(time) };
+    const all = Object.keys(Limits.shape).map((name) => [name, limits[name as keyof Limits] ?? null]);
+    return { limits: Object.fromEntries(all) as OwnLimits['limits'], used, left, month_ends_at: endOfMonth(time) };
   };
 }
-
-const noLimits: OwnLimits['limits'] = {
-  max_waiting_batches: null,
-  max_waiting_jobs: null,
-  shots_per_month: null,
-  device_seconds_per_month: null,
-  creations_per_minute: null,
-  max_job_seconds: null,
-  device_types: null,
-  highest_priority: null,
-};

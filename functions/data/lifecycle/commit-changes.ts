@@ -1,13 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import {
-  AlreadyExists,
-  Forbidden,
-  LimitExceeded,
-  OutdatedColumns,
-  TooBusy,
-  TooManyCreations,
-  Unfinished,
-} from '../../errors.ts';
+import { AlreadyExists, OutdatedColumns, OverLimit, TooBusy, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
@@ -300,7 +292,7 @@ async function checkOnce(
     return await checkLimits(context, draft, isFirstCheck);
   } catch (error) {
     if (error instanceof Contention && first !== undefined) readAgain.add(first.change);
-    if (error instanceof LimitExceeded || error instanceof Forbidden || error instanceof TooManyCreations) return error;
+    if (error instanceof OverLimit) return error;
     throw error;
   }
 }

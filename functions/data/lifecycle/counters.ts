@@ -59,12 +59,14 @@ interface Counts {
   readonly jobs_to_come: number;
 }
 
+const noCounts: Counts = { waiting_batches: 0, waiting_jobs: 0, jobs_to_come: 0 };
+
 /** By subject, what the rows of a draft change in counters; all that is zero is left out. */
 export function countChanges({ stored, batches }: Counted): ReadonlyMap<string, Counts> {
   const changes = new Map<string, Counts>();
   const add = (batch: BatchRow | undefined, sign: 1 | -1) => {
     for (const [subject, counts] of batch === undefined ? [] : countsOf(batch)) {
-      const { waiting_batches = 0, waiting_jobs = 0, jobs_to_come = 0 } = changes.get(subject) ?? {};
+      const { waiting_batches, waiting_jobs, jobs_to_come } = changes.get(subject) ?? noCounts;
       changes.set(subject, {
         waiting_batches: waiting_batches + sign * counts.waiting_batches,
         waiting_jobs: waiting_jobs + sign * counts.waiting_jobs,
@@ -92,16 +94,10 @@ function countsOf(batch: BatchRow): [subject: string, Counts][] {
   } = batch;
   const hasEnded = isFinalBatchStatus(status);
   const toCome = hasEnded || canceling === true ? 0 : Object.values(jobs_to_come).reduce((sum, jobs) => sum + jobs, 0);
+  const ofUser: [string, Counts] = [userSubject(user_id), { ...noCounts, jobs_to_come: toCome }];
+  if (counted_in_project !== true) return [ofUser];
   const waiting_jobs = countUnfinished(jobs_count_per_status) + toCome;
-  return [
-    [userSubject(user_id), { waiting_batches: 0, waiting_jobs: 0, jobs_to_come: toCome }],
-    ...(counted_in_project === true
-      ? ([[projectSubject(project_id), { waiting_batches: hasEnded ? 0 : 1, waiting_jobs, jobs_to_come: 0 }]] as [
-          string,
-          Counts,
-        ][])
-      : []),
-  ];
+  return [ofUser, [projectSubject(project_id), { ...noCounts, waiting_batches: hasEnded ? 0 : 1, waiting_jobs }]];
 }
 
 /** The counters that a transaction of this draft may write. */

@@ -9,7 +9,7 @@
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Forbidden, OverLimit, TooManyCreations } from '../../errors.ts';
+import { OverLimit } from '../../errors.ts';
 import { type CountedLimit, type LimitCounter, userSubject } from '../../schemas/limits.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { Contention } from '../dynamodb/aws-errors.ts';
@@ -30,9 +30,8 @@ interface CheckContext {
 
 /**
  * Checks what a draft begins to create against the limits that it was read with, and returns the
- * counters that it read. Throws Forbidden for a device that is not allowed, OverLimit and
- * TooManyCreations; at the first check Contention where the next may find more room. Costs nothing
- * where there are no limits.
+ * counters that it read. Throws OverLimit; at the first check Contention where the next may find
+ * more room. Costs nothing where there are no limits.
  */
 export async function checkLimits(
   context: CheckContext,
@@ -48,8 +47,7 @@ export async function checkLimits(
   }
   const { client, tables } = context;
   const counted = bounds.filter(({ limits }) => hasCounter(limits)).map(({ subject }) => subject);
-  const counters: CheckedCounters =
-    counted.length === 0 ? new Map() : await readLimitCounters(client, requireUsage(tables), counted);
+  const counters: CheckedCounters = await readLimitCounters(client, tables, counted);
   try {
     await Promise.all(
       bounds.map((bound) => checkBound(context, { begun, bound, counter: counters.get(bound.subject) })),
@@ -112,32 +110,23 @@ interface Excess {
   readonly now: number;
 }
 
-function overLimit(
-  subject: string,
-  limit: CountedLimit,
-  { max, used, more, now }: Excess,
-): OverLimit | TooManyCreations {
+function overLimit(subject: string, limit: CountedLimit, { max, used, more, now }: Excess): OverLimit {
   const left = Math.max(0, max - used);
   const details = { limit, subject, max, used, left };
   const sentence = `The limit ${limit} of ${whose(subject)} is ${max}: ${used} used, ${left} left`;
   if (limit === 'creations_per_minute') {
     const seconds = Math.ceil(((minuteOf(now) + 1) * 60_000 - now) / 1_000);
-    return new TooManyCreations(`${sentence}, until the next minute.`, { details, seconds });
+    const headers = { 'Retry-After': String(seconds) };
+    return new OverLimit('too_many_creations', `${sentence}, until the next minute.`, { details, headers });
   }
-  if (more !== undefined) return new OverLimit(`${sentence}, and the call adds ${more}.`, details);
+  if (more !== undefined)
+    return new OverLimit('limit_exceeded', `${sentence}, and the call adds ${more}.`, { details });
   const begins_anew_at = endOfMonth(now);
-  return new OverLimit(`${sentence}. It begins anew on ${begins_anew_at.slice(0, 10)}.`, {
-    ...details,
-    begins_anew_at,
-  });
+  const message = `${sentence}. It begins anew on ${begins_anew_at.slice(0, 10)}.`;
+  return new OverLimit('limit_exceeded', message, { details: { ...details, begins_anew_at } });
 }
 
-function notForDevice(subject: string, deviceType: string): Forbidden {
+function notForDevice(subject: string, deviceType: string): OverLimit {
   const message = `The limit device_types of ${whose(subject)} does not allow ${deviceType}.`;
-  return new Forbidden('device_type_not_allowed', message, { limit: 'device_types', subject });
-}
-
-function requireUsage({ Usage }: LifecycleTables): string {
-  if (Usage === undefined) throw new RangeError('The name of the table of usage is not known.');
-  return Usage;
+  return new OverLimit('device_type_not_allowed', message, { details: { limit: 'device_types', subject } });
 }
