@@ -31,7 +31,7 @@ export interface CreationCall {
  * answer shows up to 100 jobs.
  *
  * - Without a device type, the batch is for the device whose specification has the name that its
- *   sequence's device has. Throws InvalidInput when no device has announced itself by that name.
+ *   sequence's device has, and that is not retired. Throws InvalidInput where there is none.
  * - Its priority is the lower one of the body's and the token's. Throws Forbidden for a project
  *   that the token does not name.
  * - The same idempotency key and body within 15 days answers with the same batch. Throws
@@ -80,7 +80,8 @@ export function createBatch(
   async function deviceTypeFor({ sequence_builder, jobs }: CreateBatchRequest): Promise<string> {
     const sequence = sequence_builder ?? jobs.find((job) => job.sequence !== null)?.sequence;
     const name = sequence?.deviceName;
-    const device = name === undefined ? undefined : (await devices()).find((each) => each.name === name);
+    const candidates = name === undefined ? [] : await devices();
+    const device = candidates.find((each) => each.name === name && each.rules?.mode !== 'RETIRED');
     if (device !== undefined) return device.device_type;
     const msg =
       name === undefined
