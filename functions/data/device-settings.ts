@@ -6,7 +6,7 @@ import type { DeviceRules } from '../schemas/device-rules.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { auditWrite } from './audit.ts';
-import { setRules } from './devices.ts';
+import { setRules, unchangedSince } from './devices.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
 import { deviceRulesKey } from './queue/device-rules.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
@@ -49,19 +49,14 @@ export function setDevice(
         before: pick(before, Object.keys(changed)),
         after: pick(after, Object.keys(changed)),
       };
-      const put = { Put: { TableName: tables.DeviceQueue, Item, ...isUnchanged(before) } };
+      const unchanged = unchangedSince(before.rev === 0 ? undefined : before, ['rev']);
+      const put = { Put: { TableName: tables.DeviceQueue, Item, ...unchanged } };
       const TransactItems = [put, setRules(tables, deviceType, after), auditWrite(tables, act)];
       return { transaction: { TransactItems }, result: after };
     });
     await queue.markLeases(deviceType, rules.rev);
     return rules;
   };
-}
-
-function isUnchanged({ rev }: DeviceRules) {
-  return rev === 0
-    ? { ConditionExpression: 'attribute_not_exists(rev)' }
-    : { ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': rev } };
 }
 
 /** Numbers grow also where the rules were lost: leases hold those of the rules before. */

@@ -240,8 +240,8 @@ function requireRoom({ devices, bytes }: Totals, before: Item | undefined): void
   }
 }
 
-/** The condition that these attributes of an item are what was read. */
-function unchangedSince(item: Item | undefined, attributes: readonly string[]) {
+/** The condition that these attributes of an item of a device are what was read. */
+export function unchangedSince(item: Item | undefined, attributes: readonly string[]) {
   if (item === undefined) return { ConditionExpression: 'attribute_not_exists(device_type)' };
   const present = attributes.filter((name) => item[name] !== undefined);
   return {

@@ -19,7 +19,7 @@ import { commitLeased, ended, idleAgainMilliseconds, jobRunner, leaseReleaser } 
 import { type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { firstPendingPosition } from './lifecycle/pending-calls.ts';
 import { isClaimable } from './lifecycle/queue-writes.ts';
-import { isOverTime, noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
+import { isOverTime, isReported, noSuchJob, reportJob as reportChange } from './lifecycle/run-jobs.ts';
 import { batchIdOfKey } from './queue/fair-order.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
 import {
@@ -132,7 +132,8 @@ export function reportJob(
       if (!(error instanceof LeaseLost)) throw error;
       // The lease may have ended by this very report.
       const job = await jobOf(lease, jobId);
-      if (job?.fence !== lease.fence || job.status !== status || !(await queue.wasGivenUp(lease))) throw error;
+      if (job?.fence !== lease.fence || !isReported(job, lease, status)) throw error;
+      if (!(await queue.wasGivenUp(lease))) throw error;
       return ended;
     }
   };

@@ -98,7 +98,7 @@ export function reportJob(
     const job = visibleJob(draft, jobId);
     if (job === undefined || job.batch_id !== batchIdOfKey(lease.key)) throw noSuchJob();
     if (isFinalJob(job)) {
-      if (job.status === update.status) return draft;
+      if (isReported(job, lease, update.status)) return draft;
       throw new IllegalTransition('job_ended', `The job is ${job.status} and cannot become ${update.status}.`);
     }
     if (job.creation_order !== held.place || job.status === 'PENDING' || held.idle_since !== undefined) {
@@ -193,9 +193,16 @@ function endOverTime(
   return { draft: ended, held: { ...after(held, job), lease_until: 0 } };
 }
 
+const ranLonger = 'The job ran longer than';
+
 /** How a job ends that has run for longer than it may. */
 function overTime({ max_job_seconds }: Pick<LeaseUpdate, 'max_job_seconds'>) {
-  return { status: 'ERROR', errors: [`The job ran longer than ${max_job_seconds} s.`] } satisfies JobUpdate;
+  return { status: 'ERROR', errors: [`${ranLonger} ${max_job_seconds} s.`] } satisfies JobUpdate;
+}
+
+/** Whether the job has ended as reported, or under this lease because it had run for too long. */
+export function isReported(job: JobRow, { fence }: LeaseReference, status: JobRow['status']): boolean {
+  return job.status === status || (job.fence === fence && job.errors?.[0]?.startsWith(ranLonger) === true);
 }
 
 /** The draft with the batch, and these jobs of it if there are any. */
