@@ -4,7 +4,7 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { type Difference, recount } from '../../infra/repair/recount.ts';
-import { readSnapshot } from '../../infra/repair/snapshot.ts';
+import { readSnapshot, type Snapshot } from '../../infra/repair/snapshot.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 import { smallLists } from './small-lists.ts';
 
@@ -56,7 +56,50 @@ export async function recountOf(
   const lists = rowsPerBlock === undefined ? ownerLists : smallLists(rowsPerBlock);
   const snapshot = await readSnapshot({ client, tables, userId }, lists);
   for (const { row } of [...snapshot.batches, ...snapshot.jobs]) requireEnd(row);
-  return recount(lists, snapshot);
+  const differences = recount(lists, snapshot);
+  if (differences.length === 0) requireUsage(snapshot);
+  return differences;
+}
+
+/**
+ * Counts what was used from the rows once more, by code that the product does not share. Throws
+ * where the stored sums are others.
+ */
+function requireUsage({ batches, jobs, usage }: Snapshot) {
+  const types = new Map(batches.map(({ row }) => [row.id, row.device_type]));
+  const sums = new Map<string, bigint>();
+  const add = (place: readonly unknown[], amounts: Readonly<Record<string, bigint>>) => {
+    for (const [name, amount] of Object.entries(amounts)) {
+      const key = [...place, name].join(' ');
+      sums.set(key, (sums.get(key) ?? 0n) + amount);
+    }
+  };
+  const microseconds = (time: string) =>
+    BigInt(Date.parse(`${time.slice(0, 23)}Z`)) * 1_000n + BigInt(time.slice(23, 26));
+  for (const { row } of batches) {
+    if (row.end_datetime) add([row.end_datetime.slice(0, 10), row.project_id, row.device_type], { batches: 1n });
+  }
+  for (const { row } of jobs) {
+    const { start_timestamp: start, end_timestamp: end, device_us, status, runs, shots } = row;
+    if (!end) continue;
+    const span = start ? microseconds(end) - microseconds(start) : 0n;
+    add([end.slice(0, 10), row.project_id, types.get(row.batch_id)], {
+      [`jobs_${status.toLowerCase()}`]: 1n,
+      shots: status === 'DONE' ? BigInt(runs ?? shots ?? 0) : 0n,
+      device_us: device_us === undefined ? (span > 0n ? span : 0n) : BigInt(device_us),
+    });
+  }
+  const stored = usage.items.flatMap(({ month, key, device_type, rev, ...amounts }) => {
+    const place = [...String(key).split('#').slice(-3, -1), device_type];
+    return Object.entries(amounts).map(([name, amount]) => [[...place, name].join(' '), BigInt(amount)] as const);
+  });
+  const present = (amounts: Iterable<readonly [string, bigint]>) =>
+    [...amounts]
+      .filter(([, amount]) => amount !== 0n)
+      .map(String)
+      .sort();
+  const [found, expected] = [present(stored), present(sums)];
+  if (found.join('\n') !== expected.join('\n')) throw new Error(`Used is ${found}, but rows say ${expected}.`);
 }
 
 function requireEnd(row: Readonly<Record<string, unknown>>) {
