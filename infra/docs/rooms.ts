@@ -105,7 +105,13 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     holds: '`npm run erase`, `npm run export`',
     imports: [
       ...['infra', 'infra/local/iam/owner.ts', 'infra/repair/scan-users.ts', 'functions', 'functions/schemas'],
-      ...[`${data}/erase-results.ts`, `${data}/limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`],
+      ...[
+        `${data}/erase-results.ts`,
+        `${data}/limits.ts`,
+        `${data}/used-of-limits.ts`,
+        `${data}/dynamodb`,
+        `${data}/lifecycle`,
+      ],
     ],
   },
   'infra/openapi': {

@@ -1,18 +1,29 @@
 /** Which items of each table are a user's, and what becomes of them when the user is erased. */
 
-import { paginateQuery, paginateScan, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  paginateQuery,
+  paginateScan,
+  type QueryCommandInput,
+  type ScanCommandInput,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { batchDelete } from '../../functions/data/dynamodb/batch-delete.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
+import { counterWrites } from '../../functions/data/lifecycle/counters.ts';
 import { usageKeyOf, usageOfItem, usagePrefix, usageWrites } from '../../functions/data/lifecycle/usage.ts';
 import { changeLimits } from '../../functions/data/limits.ts';
+import { limitCounterKey } from '../../functions/data/used-of-limits.ts';
+import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { userSubject } from '../../functions/schemas/limits.ts';
+import { isFinalBatchStatus } from '../../functions/statuses.ts';
 import { type TableDescription, type TableName, tables } from '../../functions/tables.ts';
 import type { StackData } from './stack-data.ts';
 
 /** How a user's items are found: by a query, or by a scan of all of them. */
-type Search =
-  | { readonly query: Readonly<Record<string, string>> }
-  | { readonly filter: string; readonly names: Readonly<Record<string, string>>; readonly values: Item };
+type Search = (Pick<QueryCommandInput, 'KeyConditionExpression'> | Pick<ScanCommandInput, 'FilterExpression'>) & {
+  readonly ExpressionAttributeNames?: Record<string, string>;
+  readonly ExpressionAttributeValues: Record<string, string>;
+};
 
 interface UserItems {
   search(userId: string): Search;
@@ -26,7 +37,12 @@ export interface Erasure {
   readonly pseudonym: string;
 }
 
-const partition: UserItems = { search: (userId) => ({ query: { user_id: userId } }) };
+const partition: UserItems = {
+  search: (userId) => ({
+    KeyConditionExpression: 'user_id = :user',
+    ExpressionAttributeValues: { ':user': userId },
+  }),
+};
 
 /**
  * In the order in which they are erased: what waits first, then what could be begun from it. Null:
@@ -34,17 +50,44 @@ const partition: UserItems = { search: (userId) => ({ query: { user_id: userId }
  */
 export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   DeviceQueue: {
-    search: (userId) => ({ filter: '#user = :user', names: { '#user': 'user_id' }, values: { ':user': userId } }),
+    search: (userId) => ({
+      FilterExpression: 'user_id = :user',
+      ExpressionAttributeValues: { ':user': userId },
+    }),
   },
   WebhookAttempts: partition,
   Sequences: partition,
-  Batches: partition,
+  Batches: {
+    ...partition,
+    /** What waits is counted in its project. */
+    async erase({ client, tables }, items) {
+      const isCounted = (row: Item) => row.counted_in_project === true && !isFinalBatchStatus(row.status);
+      for (const row of (items as BatchRow[]).filter(isCounted)) {
+        const none = Object.fromEntries(Object.keys(row.jobs_count_per_status).map((status) => [status, 0]));
+        const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
+        const draft = { stored: { batches: new Map([[row.id, row]]) }, batches: new Map([[row.id, gone]]) };
+        const Delete = {
+          TableName: tables.Batches,
+          Key: { user_id: row.user_id, id: row.id },
+          ConditionExpression: 'rev = :rev',
+          ExpressionAttributeValues: { ':rev': row.rev },
+        };
+        const counted = counterWrites(tables.Usage, { draft, now: Date.now() });
+        await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted] }));
+      }
+      const others = items.filter((row) => !isCounted(row)).map(({ user_id, id }) => ({ user_id, id }));
+      await batchDelete(client, tables.Batches, others);
+    },
+  },
   Jobs: partition,
   Quizzes: partition,
   // The heads are here: whoever creates rows meanwhile is refused until then.
   Columns: partition,
   Limits: {
-    search: (userId) => ({ query: { part: 'subjects', subject: userSubject(userId) } }),
+    search: (userId) => ({
+      KeyConditionExpression: 'part = :part AND subject = :subject',
+      ExpressionAttributeValues: { ':part': 'subjects', ':subject': userSubject(userId) },
+    }),
     async erase({ client, tables }, items, { userId }) {
       const change = { operator: 'npm run erase', subject: userSubject(userId), limits: undefined };
       if (items.length > 0) await changeLimits(client, tables)(change);
@@ -52,12 +95,19 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   },
   Usage: {
     search: (userId) => ({
-      filter: 'begins_with(#key, :user)',
-      names: { '#key': 'key' },
-      values: { ':user': usagePrefix(userId) },
+      FilterExpression: `(#month <> :counters AND begins_with(#key, :user)) OR (#month = :counters AND #key = :subject)`,
+      ExpressionAttributeNames: { '#month': 'month', '#key': 'key' },
+      ExpressionAttributeValues: {
+        ':user': usagePrefix(userId),
+        ':counters': limitCounterKey('').month,
+        ':subject': userSubject(userId),
+      },
     }),
-    async erase({ client, tables }, items, { pseudonym }) {
+    async erase({ client, tables }, items, { userId, pseudonym }) {
+      const counter = limitCounterKey(userSubject(userId));
+      await batchDelete(client, tables.Usage, [counter]);
       for (const item of items) {
+        if (item.month === counter.month) continue;
         const Delete = {
           TableName: tables.Usage,
           Key: usageKeyOf(String(item.key)),
@@ -72,9 +122,9 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   // What erased the limits is an act, too.
   Audit: {
     search: (userId) => ({
-      filter: '#operator = :user OR #target.#user = :user OR #target.#subject = :subject',
-      names: { '#operator': 'operator', '#target': 'target', '#user': 'user_id', '#subject': 'subject' },
-      values: { ':user': userId, ':subject': userSubject(userId) },
+      FilterExpression: '#operator = :user OR #target.user_id = :user OR #target.subject = :subject',
+      ExpressionAttributeNames: { '#operator': 'operator', '#target': 'target' },
+      ExpressionAttributeValues: { ':user': userId, ':subject': userSubject(userId) },
     }),
     async erase({ client, tables }, items, { userId, pseudonym }) {
       const renamed = { [userId]: pseudonym, [userSubject(userId)]: userSubject(pseudonym) };
@@ -95,34 +145,8 @@ export async function* findItems(
 ): AsyncGenerator<Item[]> {
   const facts = userItems[table];
   if (facts === null) return;
-  const search = facts.search(userId);
-  const common = { TableName: names[table], ConsistentRead: true };
-  const pages =
-    'query' in search
-      ? paginateQuery(
-          { client },
-          {
-            ...common,
-            KeyConditionExpression: Object.keys(search.query)
-              .map((_, at) => `#k${at} = :k${at}`)
-              .join(' AND '),
-            ExpressionAttributeNames: Object.fromEntries(
-              Object.keys(search.query).map((name, at) => [`#k${at}`, name]),
-            ),
-            ExpressionAttributeValues: Object.fromEntries(
-              Object.values(search.query).map((value, at) => [`:k${at}`, value]),
-            ),
-          },
-        )
-      : paginateScan(
-          { client },
-          {
-            ...common,
-            FilterExpression: search.filter,
-            ExpressionAttributeNames: search.names,
-            ExpressionAttributeValues: search.values,
-          },
-        );
+  const input = { TableName: names[table], ConsistentRead: true, ...facts.search(userId) };
+  const pages = 'KeyConditionExpression' in input ? paginateQuery({ client }, input) : paginateScan({ client }, input);
   for await (const { Items = [] } of pages) if (Items.length > 0) yield Items;
 }
 

@@ -18,9 +18,11 @@ import { usageOfItem } from '../../functions/data/lifecycle/usage.ts';
 import { changeLimits } from '../../functions/data/limits.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { submitQuizzes } from '../../functions/data/quizzes.ts';
+import { readLimitCounters } from '../../functions/data/used-of-limits.ts';
 import { putWebhookAttempt } from '../../functions/data/webhook-attempts.ts';
 import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import { Limits } from '../../functions/schemas/limits.ts';
 import { type TableName, tables } from '../../functions/tables.ts';
 import { ownerPrincipal } from '../../infra/local/iam/principals.ts';
 import { directoryObjects } from '../../infra/local/s3/object-files.ts';
@@ -76,6 +78,20 @@ async function plant(userId: string, leased: boolean) {
   const call = { userId, idempotencyKey: 'key' };
   const body = { project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceText(), tags: ['a'] };
   const claims = { queue_priority: 'LOW' } as const;
+  await changeLimits(
+    client,
+    names,
+  )({
+    ...{ operator: 'oscar', subject: `project:${body.project_id}` },
+    limits: Limits.parse({ max_waiting_batches: 1_000 }),
+  });
+  await changeLimits(
+    client,
+    names,
+  )({
+    ...{ operator: 'oscar', subject: `user:${userId}` },
+    limits: Limits.parse({ creations_per_minute: 1_000 }),
+  });
   const request = CreateBatchRequest.parse({ ...body, webhook: 'https://a.example/', open: true, jobs: [{}, {}] });
   const { id, jobs = [] } = await createBatch(client, names)(call, request, claims);
   await addJobs(client, names)(call, id, AddJobsRequest.parse([{ sequence: sequenceText() }]), claims);
@@ -95,7 +111,6 @@ async function plant(userId: string, leased: boolean) {
   const attempt = { outcome: 'RETRYING', reason: 'no', type: null, job_id: null, attempts: 1 } as const;
   await putWebhookAttempt(client, names)(userId, id, { ...attempt, attempted_at: null, next_attempt_at: null });
   await countHostCall(client, names)(userId, 'a.example');
-  await changeLimits(client, names)({ operator: 'oscar', subject: `user:${userId}`, limits: {} as never });
   const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
   for (const [operator, owner] of [
     ['oscar', userId],
@@ -135,7 +150,15 @@ async function placesOf(text: string): Promise<string[]> {
 
 async function usageOf(userId: string) {
   const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Usage, ConsistentRead: true }));
-  return Items.map(usageOfItem).filter((usage) => usage.userId === userId);
+  return Items.filter(({ month }) => month !== 'counters')
+    .map(usageOfItem)
+    .filter((usage) => usage.userId === userId);
+}
+
+async function waitingOfProject() {
+  const subject = `project:${uuid('c', 1)}`;
+  const counter = (await readLimitCounters(client, names, [subject])).get(subject)!;
+  return { batches: counter.waiting_batches, jobs: counter.waiting_jobs };
 }
 
 /** Places of the text that are not places of the other. */
@@ -167,7 +190,9 @@ describe('eraseUser', () => {
     const lines: string[] = [];
     const pseudonym = `erased-${randomUUID()}`;
     const erase = () => eraseUser(data, { userId: user, pseudonym, force: false, report: (line) => lines.push(line) });
+    const waiting = await waitingOfProject();
     expect(await erase()).toBe(0);
+    expect(await waitingOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
     expect(await only(user, other)).toMatchObject({ own: 0, others: before.others });
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
     // Two acts of others and of the user, its limits set, and taken away by this.
@@ -243,7 +268,7 @@ describe('exportUser', () => {
         .map((line) => JSON.parse(line));
     const counts = Object.fromEntries(Object.keys(tables).map((table) => [table, lines(table).length]));
     expect(counts).toMatchObject({ Batches: 2, Jobs: 4, Sequences: 3, Quizzes: 1, WebhookAttempts: 2, DeviceQueue: 1 });
-    expect(counts).toMatchObject({ Limits: 1, Usage: 1, Audit: 3, Devices: 0 });
+    expect(counts).toMatchObject({ Limits: 1, Usage: 2, Audit: 3, Devices: 0 });
     const texts = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
     expect(texts).not.toContain(`${user}-2`);
     expect(texts).toContain(sequenceText());
