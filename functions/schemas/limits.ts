@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import { isUserId } from '../user-id.ts';
 import { parseUuid } from '../uuid.ts';
 import { reportFault } from './faults.ts';
-import { pageParameters } from './query-parameters.ts';
 import { boundedText } from './sent-values.ts';
 import { Count, QueuePriority, Timestamp } from './values.ts';
 
@@ -130,11 +129,6 @@ export const projectSubject = (projectId: string) => `project:${projectId}`;
 /** Parameters of a path that names a subject. */
 export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegistry, {
   fields: { subject: '`default`, `user:ID` or `project:ID`, percent-encoded.' },
-});
-
-/** Parameters of the list of limits. */
-export const LimitsListQuery = z.object(pageParameters).register(z.globalRegistry, {
-  fields: { limit: 'Page size.', offset: 'Number of items to skip.' },
 });
 
 /** What is counted of a subject: the counter's item in the table of usage. */

@@ -126,6 +126,12 @@ export const pageParameters = {
   offset: z._default(scalar(integer(z.gte(0), z.lte(Number.MAX_SAFE_INTEGER))), 0),
 };
 
+/** Parameters of a list that has no filters. */
+export const PageQuery = z
+  .object(pageParameters)
+  .register(z.globalRegistry, { fields: { limit: 'Page size.', offset: 'Number of items to skip.' } });
+export type PageQuery = z.output<typeof PageQuery>;
+
 /**
  * The parameters that all lists share: order and page. The OpenAPI document names the fields `id`.
  */

@@ -2,7 +2,6 @@
 
 import * as z from 'zod/mini';
 import { Batch, batchFields } from './batch.ts';
-import { pageParameters } from './query-parameters.ts';
 import { Count, NullableText, NullableUuid, Timestamp } from './values.ts';
 
 const BatchLease = z
@@ -28,9 +27,3 @@ export const QueuedBatch = z
     },
   });
 export type QueuedBatch = z.infer<typeof QueuedBatch>;
-
-/** Parameters of a list that has no filters. */
-export const PageQuery = z
-  .object(pageParameters)
-  .register(z.globalRegistry, { fields: { limit: 'Page size.', offset: 'Number of items to skip.' } });
-export type PageQuery = z.output<typeof PageQuery>;

@@ -1,6 +1,7 @@
 import type { Operation } from '../../http/operation.ts';
 import { DevicePath } from '../../schemas/device.ts';
-import { PageQuery, QueuedBatch } from '../../schemas/queued-batch.ts';
+import { PageQuery } from '../../schemas/query-parameters.ts';
+import { QueuedBatch } from '../../schemas/queued-batch.ts';
 
 export const operation = {
   tag: 'For operators',

@@ -1,11 +1,12 @@
 import type { Operation } from '../../http/operation.ts';
-import { LimitsListQuery, SubjectLimits } from '../../schemas/limits.ts';
+import { SubjectLimits } from '../../schemas/limits.ts';
+import { PageQuery } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'For operators',
   summary: 'Get all limits',
   description: 'The limits of all subjects that have any, as they were set: the default first, then by subject.',
   operator: true,
-  query: LimitsListQuery,
+  query: PageQuery,
   success: { status: 200, list: () => SubjectLimits, headers: ['Content-Range'] },
 } satisfies Operation;
