@@ -104,6 +104,7 @@ const erasures = {
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', 'BatchWriteItem', ...columnWrites],
   Sequences: ['BatchWriteItem'],
+  Usage: ['UpdateItem'],
   Results: ['DeleteObjectVersion'],
   ResultsVersions: ['ListBucketVersions'],
   Recovery: ['SendMessage'],
@@ -248,7 +249,7 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}',
     rate: 'seldom',
     entry: 'endpoints/batches/erase-batch',
-    uses: { ...erasures, WebhookAttempts: ['PutItem'], Usage: ['UpdateItem'] },
+    uses: { ...erasures, WebhookAttempts: ['PutItem'] },
     timeoutSeconds: 28,
   },
   rebatch: {
@@ -561,7 +562,6 @@ export const otherFunctions = {
     uses: {
       ...erasures,
       DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
       'Recovery/dead_letters': ['SendMessage'],
     },
     // 20,000 jobs take a minute at the pace of a call.

@@ -334,12 +334,13 @@ describe('an erasure that dies', () => {
     expect(await placesOf(marker)).toEqual([]);
   });
 
-  it('leaves no row of another format behind: an old row gets its new field', async () => {
+  it('leaves no row of another format behind: old rows get their new fields', async () => {
     await writer.createBatch(user, newBatch(1, { jobs: [newJob(1)] }));
     await writer.recordBatchStatus(user, uuid('b', 1), { status: 'CANCELED' });
-    const { batches } = await ownerRows(client, names, user);
-    const { erased_at, ...old } = batches[0]!;
+    const { batches, jobs } = await ownerRows(client, names, user);
+    const { erased_at, ...old } = { ...batches[0]!, end_datetime: null };
     await client.send(new PutCommand({ TableName: names.Batches, Item: old }));
+    await client.send(new PutCommand({ TableName: names.Jobs, Item: { ...jobs[0]!, end_timestamp: null } }));
     expect((await call('getBatch', of(old.id))).data.erased_at).toBe(null);
     expect((await call('eraseBatch', of(old.id))).data.erased_at).toEqual(expect.any(String));
   });
