@@ -274,7 +274,7 @@ describe('a repair of usage', () => {
   /** A user with a job that has ended, whose sums somebody has changed. */
   async function spoiled(UpdateExpression = 'SET shots = :wrong, rev = :wrong') {
     const { user } = newNames();
-    await events.createBatch(user, newBatch(1, { open: true, jobs: [newJob(1), newJob(2)] }));
+    await events.createBatch(user, newBatch(1, { open: true, jobs: [1, 2, 3, 4].map((at) => newJob(at)) }));
     await events.recordJobStatus(user, newJob(1).id, { status: 'DONE' });
     const [item] = await usageItems(client, names.Usage, user);
     const { month, key } = item!;
@@ -299,6 +299,19 @@ describe('a repair of usage', () => {
     await client.send(new DeleteCommand({ TableName: names.Usage, Key }));
     await repairOf(user);
     expect(await totalOf(user)).toMatchObject({ jobs: 1, shots: 100 });
+  });
+
+  it('takes no writer for a difference, in whatever order it reads', async () => {
+    const { user } = await spoiled('SET device_type = device_type');
+    let reads = 0;
+    const busy = interceptedClient(client, async ({ input, send }) => {
+      if (input.TableName !== names.Jobs) return send();
+      reads += 1;
+      const first = reads === 1 ? await send() : undefined;
+      await events.recordJobStatus(user, newJob(1 + reads).id, { status: 'DONE' });
+      return first ?? send();
+    });
+    expect((await repairUser({ client: busy, tables: names, userId: user }, { fix: false })).differences).toEqual([]);
   });
 
   it('loses nothing that a writer adds in between, whenever that is', async () => {
