@@ -64,7 +64,7 @@ export function csvReport(groups: readonly string[], rows: readonly UsageSum[]):
 
 /** Spreadsheets run cells that begin so, unless an apostrophe comes before. */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
