@@ -25,19 +25,20 @@ export function boundedPriority(bounds: readonly Bounds[], wanted: QueuePriority
   return bounds.reduce((lowest, { limits }) => lowerPriority(limits.highest_priority ?? lowest, lowest), wanted);
 }
 
-/** What the row of a new batch keeps of its limits. */
+/**
+ * What the row of a batch keeps of the limits of a call that creates it or adds jobs. It and its
+ * jobs count from now on, if its project limits what waits.
+ */
 export function boundsOfRow(bounds: readonly Bounds[]): Partial<BatchRow> {
   const seconds = bounds.flatMap(({ limits }) => limits.max_job_seconds ?? []);
-  return { ...(seconds.length > 0 && { max_job_seconds: Math.min(...seconds) }), ...countedInProject(bounds) };
-}
-
-/** The batch and its jobs count from now on, if its project limits what waits. */
-export function countedInProject(bounds: readonly Bounds[]): Pick<BatchRow, 'counted_in_project'> {
   const isCounted = bounds.some(
     ({ subject, limits: { max_waiting_batches, max_waiting_jobs } }) =>
       subject.startsWith('project:') && (max_waiting_batches ?? max_waiting_jobs) !== undefined,
   );
-  return isCounted ? { counted_in_project: true } : {};
+  return {
+    ...(seconds.length > 0 && { max_job_seconds: Math.min(...seconds) }),
+    ...(isCounted && { counted_in_project: true }),
+  };
 }
 
 /** The batch while a call is still to add so many jobs; without the call where there are none. */

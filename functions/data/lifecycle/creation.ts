@@ -9,7 +9,7 @@ import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Bounds } from '../limits.ts';
-import { boundedPriority, boundsOfRow, countedInProject, withJobsToCome } from './counters.ts';
+import { boundedPriority, boundsOfRow, withJobsToCome } from './counters.ts';
 import {
   type Change,
   type Draft,
@@ -227,9 +227,7 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
   }
   if (begins && !batch.open) throw closedForJobs(batch);
   const { bounds = [] } = draft.stored;
-  const begun = begins
-    ? withCall({ ...batch, ...countedInProject(bounds) }, { id: callId, from: batch.jobs_count })
-    : batch;
+  const begun = begins ? withCall({ ...batch, ...boundsOfRow(bounds) }, { id: callId, from: batch.jobs_count }) : batch;
   const grown = part.isLast
     ? withoutCall(begun, callId)
     : { ...afterPart(begun, { part, jobs, ...(begins && { bounds }) }), rev: begun.rev + 1 };
