@@ -119,6 +119,28 @@ describe('a limit of what waits', () => {
     expect(await counterOf(`project:${project_id}`)).toMatchObject({ waiting_batches: 1, waiting_jobs: 2 });
   });
 
+  it.each(['max_waiting_jobs', 'creations_per_minute'] as const)(
+    'of %s refuses no repetition that meets the call that it repeats',
+    async (name) => {
+      const [userId, project_id] = [newUser(), randomUUID()];
+      for (const subject of [`user:${userId}`, `project:${project_id}`]) {
+        await limit(subject, { [name]: 1 });
+        const body = request(1, { project_id });
+        let first: ReturnType<typeof ask> | undefined;
+        const meeting = interceptedClient(client, async ({ input, send }) => {
+          // Rows were read, the counter is not yet.
+          const isCounter = tables.Usage in ((input as ReadInput).RequestItems ?? {});
+          if (isCounter) first ??= ask(userId, body, subject);
+          if (isCounter) await first;
+          return send();
+        });
+        const repeated = createBatch(meeting, tables, options)({ userId, idempotencyKey: subject }, body, claims);
+        expect((await repeated).id).toBe((await first).id);
+        await set({ operator: 'op', subject, limits: undefined });
+      }
+    },
+  );
+
   const senders = 32;
   it.each(['user', 'project'] as const)(
     `of a %s lets ${senders} senders create as many, never one more`,
@@ -301,8 +323,13 @@ describe('other limits', () => {
     expect(await ask(userId, request(1, { ...wishes, queue_priority: 'FREE' }))).toMatchObject({
       queue_priority: 'FREE',
     });
-    const { batches } = await batchesAndJobs(client, tables, userId);
-    expect(batches.map(({ max_job_seconds }) => max_job_seconds)).toEqual([60, 30, 60]);
+    const secondsOf = async () =>
+      (await batchesAndJobs(client, tables, userId)).batches.map(({ max_job_seconds }) => max_job_seconds);
+    expect(await secondsOf()).toEqual([60, 30, 60]);
+    const { id } = await ask(userId, request(0, { open: true }));
+    await limitUser(userId, { max_job_seconds: 20 });
+    await add({ userId }, id, request(1).jobs, claims);
+    expect(await secondsOf()).toEqual([60, 30, 60, 20]);
   });
 });
 

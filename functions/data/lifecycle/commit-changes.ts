@@ -280,20 +280,24 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   return { transaction: createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() }), result };
 }
 
-/** What limits say to the draft: a refusal is found twice where it may be torn. */
+/**
+ * What limits say to the draft. A refusal is found twice, because the first may be torn: a job
+ * that was announced when the counter was read, and created when the rows were counted, counts
+ * twice; and what was counted may be what the same call has made since the rows were read.
+ */
 async function checkOnce(
   context: CommitContext,
   draft: Draft,
   { steps, readAgain }: { readonly steps: readonly Step[] } & Pick<Memory, 'readAgain'>,
 ): Promise<CheckedCounters | Error> {
-  const [first] = steps;
-  const isFirstCheck = first !== undefined && !readAgain.has(first.change);
   try {
-    return await checkLimits(context, draft, isFirstCheck);
+    return await checkLimits(context, draft);
   } catch (error) {
-    if (error instanceof Contention && first !== undefined) readAgain.add(first.change);
-    if (error instanceof OverLimit) return error;
-    throw error;
+    const { change } = steps[0] as Step;
+    if (!(error instanceof OverLimit)) throw error;
+    if (readAgain.has(change)) return error;
+    readAgain.add(change);
+    throw new Contention('What is counted may have been created meanwhile.');
   }
 }
 

@@ -12,7 +12,6 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { OverLimit } from '../../errors.ts';
 import { type CountedLimit, type LimitCounter, userSubject } from '../../schemas/limits.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { Contention } from '../dynamodb/aws-errors.ts';
 import type { Bounds } from '../limits.ts';
 import { endOfMonth, minuteOf, readLimitCounters, usedOfLimits } from '../used-of-limits.ts';
 import type { CheckedCounters } from './counters.ts';
@@ -30,14 +29,9 @@ interface CheckContext {
 
 /**
  * Checks what a draft begins to create against the limits that it was read with, and returns the
- * counters that it read. Throws OverLimit; at the first check Contention where the next may find
- * more room. Costs nothing where there are no limits.
+ * counters that it read. Throws OverLimit. Costs nothing where there are no limits.
  */
-export async function checkLimits(
-  context: CheckContext,
-  draft: Draft,
-  isFirstCheck: boolean,
-): Promise<CheckedCounters> {
+export async function checkLimits(context: CheckContext, draft: Draft): Promise<CheckedCounters> {
   const { begun, stored } = draft;
   const bounds = stored.bounds ?? [];
   if (begun === undefined || bounds.length === 0) return new Map();
@@ -48,16 +42,7 @@ export async function checkLimits(
   const { client, tables } = context;
   const counted = bounds.filter(({ limits }) => hasCounter(limits)).map(({ subject }) => subject);
   const counters: CheckedCounters = await readLimitCounters(client, tables, counted);
-  try {
-    await Promise.all(
-      bounds.map((bound) => checkBound(context, { begun, bound, counter: counters.get(bound.subject) })),
-    );
-  } catch (error) {
-    // A job that was announced when the counter was read, and created when the rows were counted,
-    // counts twice.
-    const mayPass = error instanceof OverLimit && (counters.get(userSubject(context.userId))?.jobs_to_come ?? 0) > 0;
-    throw mayPass && isFirstCheck ? new Contention('Announced jobs were created while they were counted.') : error;
-  }
+  await Promise.all(bounds.map((bound) => checkBound(context, { begun, bound, counter: counters.get(bound.subject) })));
   return counters;
 }
 
