@@ -176,14 +176,8 @@ export function workQueue(
      * is remembered if there is one. 1 write unit.
      */
     async extend(lease: LeaseReference, sha256?: string): Promise<QueueItem | undefined> {
-      const until = now() + leaseMilliseconds;
-      const values = { ':until': until, ':true': true, ':fence': lease.fence, ':user': lease.userId };
-      const outcome = await updateLeased(lease, {
-        UpdateExpression: `SET lease_until = :until, seen = :true${sha256 ? ', results_sha256 = :sha256' : ''}`,
-        ConditionExpression: 'fence = :fence AND user_id = :user',
-        ExpressionAttributeValues: { ...values, ...(sha256 && { ':sha256': sha256 }) },
-        ReturnValues: 'ALL_NEW',
-      });
+      const life = { lease_until: now() + leaseMilliseconds, seen: true } as const;
+      const outcome = await updateLeased(lease, { ...life, ...(sha256 && { results_sha256: sha256 }) });
       if ('updated' in outcome) return storedRow(QueueItem, outcome.updated ?? {});
       if (outcome.foundInstead === 'none') return undefined;
       throw leaseLost();
@@ -191,11 +185,7 @@ export function workQueue(
 
     /** Ends the lease now, as if its worker were lost. 1 write unit. */
     async expire(lease: LeaseReference): Promise<void> {
-      await updateLeased(lease, {
-        UpdateExpression: 'SET lease_until = :now',
-        ConditionExpression: 'fence = :fence AND user_id = :user',
-        ExpressionAttributeValues: { ':now': now(), ':fence': lease.fence, ':user': lease.userId },
-      });
+      await updateLeased(lease, { lease_until: now() });
     },
 
     /**
@@ -203,16 +193,7 @@ export function workQueue(
      * and its worker has lost it. Does nothing when the lease is not the current one. 1 write unit.
      */
     async release(lease: LeaseReference): Promise<void> {
-      await updateLeased(lease, {
-        UpdateExpression: 'SET fence = :next, lease_until = :zero',
-        ConditionExpression: 'fence = :fence AND user_id = :user',
-        ExpressionAttributeValues: {
-          ':next': lease.fence + 1,
-          ':zero': 0,
-          ':fence': lease.fence,
-          ':user': lease.userId,
-        },
-      });
+      await updateLeased(lease, { fence: lease.fence + 1, lease_until: 0 });
     },
 
     /**
@@ -309,10 +290,17 @@ export function workQueue(
   }
 
   /**
-   * As `update`. A transaction at the batch, such as a user's cancellation, passes soon: a worker's
-   * call waits for it.
+   * Sets attributes of a batch under its current lease, as `update`. A transaction at the batch,
+   * such as a user's cancellation, passes soon: a worker's call waits for it.
    */
-  function updateLeased(lease: LeaseReference, input: Parameters<typeof update>[1]): ReturnType<typeof update> {
+  function updateLeased(lease: LeaseReference, attributes: Partial<QueueItem>): ReturnType<typeof update> {
+    const { assignments, values } = assign(attributes);
+    const input = {
+      UpdateExpression: `SET ${assignments}`,
+      ConditionExpression: 'fence = :held AND user_id = :user',
+      ExpressionAttributeValues: { ...values, ':held': lease.fence, ':user': lease.userId },
+      ReturnValues: 'ALL_NEW',
+    } as const;
     return retryConflicts(() => update(lease, input), 3);
   }
 
