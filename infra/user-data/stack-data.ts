@@ -3,7 +3,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { queues } from '../../functions/queues.ts';
-import { type TableName, type TableNames, tables } from '../../functions/tables.ts';
+import { type TableNames, tables } from '../../functions/tables.ts';
 import { stackOutputs } from '../aws-cli.ts';
 import { readJsonFile } from '../json-file.ts';
 import { owner } from '../local/iam/owner.ts';
@@ -24,12 +24,7 @@ export interface StackData {
   readonly logDays: number;
 }
 
-interface LocalStack {
-  readonly dynamodbEndpoint: string;
-  readonly objectStoreEndpoint: string;
-  readonly queueEndpoint: string;
-  readonly outputs: Readonly<Record<string, string>>;
-}
+type Endpoints = Readonly<Record<'dynamodbEndpoint' | 'objectStoreEndpoint' | 'queueEndpoint', string>>;
 
 /**
  * The data of a stack on AWS, by its outputs, or of the local stack that runs in this directory.
@@ -37,7 +32,7 @@ interface LocalStack {
  */
 export async function stackData(stack: string | undefined): Promise<StackData> {
   if (stack !== undefined) return dataOf(`stack ${stack}`, await stackOutputs(stack), { maxAttempts: 10 });
-  const local = readJsonFile<LocalStack>('.local/stack.json');
+  const local = readJsonFile<Endpoints & { readonly outputs: Record<string, string> }>('.local/stack.json');
   if (local === undefined) {
     throw new SetupProblem('The local stack does not run here (npm start). For a stack on AWS add --stack NAME.');
   }
@@ -45,12 +40,7 @@ export async function stackData(stack: string | undefined): Promise<StackData> {
   return dataOf('the local stack', new Map(Object.entries(local.outputs)), common, local);
 }
 
-function dataOf(
-  name: string,
-  outputs: ReadonlyMap<string, string>,
-  common: object,
-  endpoints?: Pick<LocalStack, 'dynamodbEndpoint' | 'objectStoreEndpoint' | 'queueEndpoint'>,
-): StackData {
+function dataOf(name: string, outputs: ReadonlyMap<string, string>, common: object, endpoints?: Endpoints): StackData {
   const output = (key: string) => {
     const value = outputs.get(key);
     if (value === undefined) throw new SetupProblem(`The ${name} has no output ${key}: deploy this release first.`);
@@ -63,9 +53,7 @@ function dataOf(
     client: DynamoDBDocumentClient.from(new DynamoDBClient(at(endpoints?.dynamodbEndpoint))),
     s3: new S3Client(at(endpoints?.objectStoreEndpoint)),
     sqs: new SQSClient(at(endpoints?.queueEndpoint)),
-    tables: Object.fromEntries(
-      Object.keys(tables).map((table) => [table as TableName, output(`${table}Table`)]),
-    ) as TableNames,
+    tables: Object.fromEntries(Object.keys(tables).map((table) => [table, output(`${table}Table`)])) as TableNames,
     bucket: output('ResultsBucket'),
     queues: Object.fromEntries(
       Object.keys(queues).flatMap((queue) =>

@@ -66,12 +66,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
         const none = Object.fromEntries(Object.keys(row.jobs_count_per_status).map((status) => [status, 0]));
         const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
         const draft = { stored: { batches: new Map([[row.id, row]]) }, batches: new Map([[row.id, gone]]) };
-        const Delete = {
-          TableName: tables.Batches,
-          Key: { user_id: row.user_id, id: row.id },
-          ConditionExpression: 'rev = :rev',
-          ExpressionAttributeValues: { ':rev': row.rev },
-        };
+        const Delete = ifUnchanged(tables.Batches, { user_id: row.user_id, id: row.id }, row.rev);
         const counted = counterWrites(tables.Usage, { draft, now: Date.now() });
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted] }));
       }
@@ -108,12 +103,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       await batchDelete(client, tables.Usage, [counter]);
       for (const item of items) {
         if (item.month === counter.month) continue;
-        const Delete = {
-          TableName: tables.Usage,
-          Key: usageKeyOf(String(item.key)),
-          ConditionExpression: 'rev = :rev',
-          ExpressionAttributeValues: { ':rev': item.rev },
-        };
+        const Delete = ifUnchanged(tables.Usage, usageKeyOf(String(item.key)), item.rev);
         const added = usageWrites(tables.Usage, [{ ...usageOfItem(item), userId: pseudonym }]);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...added] }));
       }
@@ -136,6 +126,10 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
   },
   Devices: null,
 };
+
+function ifUnchanged(TableName: string, Key: Item, rev: number) {
+  return { TableName, Key, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': rev } };
+}
 
 /** The user's items of a table, page by page. */
 export async function* findItems(

@@ -15,7 +15,7 @@ const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudge
 const prod = synthesize(inProd, { withCheck: true });
 const issuer = 'https://issuer.example.org/realms/lab/';
 const foreign = synthesize({ issuer, audience: 'quantum' });
-const unprotected = { stage: 'prod', deletionProtection: 'false' };
+const unprotected = { stage: 'prod', deletionProtection: 'false', resultsDays: '30' };
 const devices = synthesize({ ...unprotected, devices: 'FRESNEL,EMU_MPS', concurrency: 'small' });
 
 function protections({ ofType, terminationProtection }: Synthesis) {
@@ -245,6 +245,17 @@ describe('-c concurrency', () => {
   });
 });
 
+describe('-c resultsDays', () => {
+  it('lets the bucket delete results, and links know when', () => {
+    const rules = (of: Synthesis) =>
+      of.one('AWS::S3::Bucket', 'Storage/Results').properties.LifecycleConfiguration.Rules;
+    const daysOf = (of: Synthesis) =>
+      of.one('AWS::Lambda::Function', 'Api/GetResultsLink').properties.Environment.Variables.RESULTS_DAYS;
+    expect(rules(devices)).toEqual([...rules(dev), { ExpirationInDays: 30, Prefix: 'results/', Status: 'Enabled' }]);
+    expect([daysOf(devices), daysOf(dev)]).toEqual(['30', undefined]);
+  });
+});
+
 describe('-c monthlyBudget', () => {
   it('sends a message when the account has cost so much, or will have; without it nothing does', () => {
     const { properties, attributes } = prod.one('AWS::Budgets::Budget', 'Budget');
@@ -294,6 +305,7 @@ describe('a context that makes no sense', () => {
     [{ stage: 'staging' }, '-c stage=staging: the stages are dev and prod.'],
     [{ stage: 'toString' }, '-c stage=toString: the stages are dev and prod.'],
     [{ deletionProtection: 'no' }, '-c deletionProtection=no: it is either true or false.'],
+    [{ resultsDays: '0' }, '-c resultsDays=0: it is a whole number of days, such as 365.'],
     [{ concurrency: '10' }, '-c concurrency=10: it is small, or not given.'],
     ...['', '0', '-5', '50 $', '1e3'].map(
       (monthlyBudget) =>
