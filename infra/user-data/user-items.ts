@@ -117,9 +117,12 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       ExpressionAttributeValues: { ':user': userId, ':subject': userSubject(userId) },
     }),
     async erase({ client, tables }, items, { userId, pseudonym }) {
-      const renamed = { [userId]: pseudonym, [userSubject(userId)]: userSubject(pseudonym) };
+      const renamed = new Map<unknown, string>([
+        [userId, pseudonym],
+        [userSubject(userId), userSubject(pseudonym)],
+      ]);
       for (const item of items) {
-        const Item = JSON.parse(JSON.stringify(item), (_, value) => renamed[value as string] ?? value);
+        const Item = JSON.parse(JSON.stringify(item), (_, value) => renamed.get(value) ?? value);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Put: { TableName: tables.Audit, Item } }] }));
       }
     },
