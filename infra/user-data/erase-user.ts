@@ -36,7 +36,9 @@ export async function eraseUser(data: StackData, options: EraseOptions): Promise
   const [queue, ...others] = tables;
   await erase(queue!);
   // Before the rows: only they say which keys are the user's where another's id begins with theirs.
-  const results = await eraseResultsOf(data, userId);
+  let results = 0;
+  for await (const versions of findResults(data, userId))
+    results += await deleteVersions(data.s3, data.bucket, versions);
   if (results > 0) report(`results: ${results} versions`);
   for (const table of others) await erase(table);
   let unseen = 0;
@@ -58,11 +60,10 @@ async function requireNoLease(data: StackData, userId: string, now: number): Pro
   }
 }
 
-/** Deletes what lies below the user's prefix, but not what is of users whose ids begin so. */
-async function eraseResultsOf({ s3, bucket, client, tables }: StackData, userId: string): Promise<number> {
+/** All versions of results below the user's prefix, but for those of users whose ids begin so. */
+export async function* findResults({ s3, bucket, client, tables }: StackData, userId: string) {
   const prefix = userResultsPrefix(userId);
   let others: readonly string[] | undefined;
-  let count = 0;
   for await (const versions of listVersions(s3, { bucket, prefix })) {
     const isPlain = versions.every(({ Key = '' }) => leasedKey.test(Key.slice(prefix.length)));
     if (!isPlain && others === undefined) {
@@ -70,10 +71,8 @@ async function eraseResultsOf({ s3, bucket, client, tables }: StackData, userId:
       await scanUsers({ client, tables }, scan, async () => {});
       others = scan.users.filter((id: string) => id.startsWith(`${userId}/`)).map(userResultsPrefix);
     }
-    const own = versions.filter(({ Key = '' }) => !others?.some((other) => Key.startsWith(other)));
-    count += await deleteVersions(s3, bucket, own);
+    yield versions.filter(({ Key = '' }) => !others?.some((other) => Key.startsWith(other)));
   }
-  return count;
 }
 
 const day = 86_400_000;

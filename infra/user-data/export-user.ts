@@ -3,10 +3,9 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
-import { listVersions } from '../../functions/data/erase-results.ts';
-import { userResultsPrefix } from '../../functions/results-key.ts';
 import type { TableName } from '../../functions/tables.ts';
 import { SetupProblem } from '../setup-problem.ts';
+import { findResults } from './erase-user.ts';
 import type { StackData } from './stack-data.ts';
 import { findItems, userItems } from './user-items.ts';
 
@@ -14,7 +13,8 @@ import { findItems, userItems } from './user-items.ts';
  * Writes everything that is stored of a user into an empty folder, and returns how many files:
  * - `tables/NAME.jsonl`: the items of each table, a line of JSON each, bytes as base64;
  * - `sequences/ID.json`: the sequences, under the ids of their batches and jobs;
- * - `results/…`: the results as they are now, under their keys, which are encoded as in a URL;
+ * - `results/…`: the results as they are now, under their keys, which are encoded as in a URL; `..`
+ *   is `_..`, for an id may have it;
  * - `SHA256SUMS`: the checksums of all these, for `sha256sum --check`.
  * Messages that wait in queues are not in it. Throws SetupProblem where the folder is not empty.
  */
@@ -42,11 +42,11 @@ export async function exportUser(data: StackData, userId: string, directory: str
     }
     sums.push(`${hash.digest('hex')}  ${name}\n`);
   }
-  for await (const versions of listVersions(data.s3, { bucket: data.bucket, prefix: userResultsPrefix(userId) })) {
+  for await (const versions of findResults(data, userId)) {
     for (const { Key = '', IsLatest } of versions.filter((version) => 'Size' in version)) {
       if (!IsLatest) continue;
       const { Body } = await data.s3.send(new GetObjectCommand({ Bucket: data.bucket, Key }));
-      const path = Key.split('/').map((segment) => encodeURIComponent(segment));
+      const path = Key.split('/').map((segment) => encodeURIComponent(segment).replace(/^\.+$/, '_$&'));
       await writeOne(path.join('/'), await Body!.transformToByteArray());
     }
   }

@@ -241,6 +241,19 @@ describe('eraseUser', () => {
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
   });
 
+  it('changes no number and no word of acts that is no name of the user', async () => {
+    user = String(100_000_000 + Math.floor(Math.random() * 1e8));
+    const target = { user_id: user, device_type: 'FRESNEL' };
+    const act = { action: 'batch.cancel', operator: 'oscar', reason: 'constructor', before: { runs: +user } } as const;
+    const at = '2026-11-22T10:00:00.000000Z';
+    const write = auditWrite(names, { ...act, at, target, after: null });
+    await client.send(new TransactWriteCommand({ TransactItems: [write] }));
+    await eraseUser(data, { userId: user, pseudonym: 'erased-3', force: false });
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Audit }));
+    const of = Items.filter((item) => item.target.user_id === 'erased-3');
+    expect(of).toMatchObject([{ ...act, target: { ...target, user_id: 'erased-3' } }]);
+  });
+
   it('counts messages that it cannot see', async () => {
     sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: user }), delay: 60_000 });
     expect(await eraseUser(data, { userId: user, pseudonym: 'erased-2', force: false })).toBe(1);
@@ -254,8 +267,9 @@ describe('eraseUser', () => {
 
 describe('exportUser', () => {
   it('writes everything of a user, with checksums that hold, and nothing of others', async () => {
-    await plant(user, false);
-    await plant(`${user}-2`, false);
+    user = `${user}/../../..`;
+    const others = [`${user}-2`, `${user}/bob`];
+    for (const each of [user, ...others]) await plant(each, false);
     const to = join(directory, 'export');
     const count = await exportUser(data, user, to);
     const names = readdirSync(to, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
@@ -270,7 +284,7 @@ describe('exportUser', () => {
     expect(counts).toMatchObject({ Batches: 2, Jobs: 4, Sequences: 3, Quizzes: 1, WebhookAttempts: 2, DeviceQueue: 1 });
     expect(counts).toMatchObject({ Limits: 1, Usage: 2, Audit: 3, Devices: 0 });
     const texts = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
-    expect(texts).not.toContain(`${user}-2`);
+    for (const each of others) expect(texts).not.toContain(each);
     expect(texts).toContain(sequenceText());
     expect(names.filter(({ parentPath }) => parentPath.includes('/results/'))).toHaveLength(2);
     await expect(exportUser(data, user, to)).rejects.toThrow('is not empty');
