@@ -181,7 +181,7 @@ describe('a limit of what waits', () => {
 
   const many = deep ? 10_000 : 60;
   it(`lets exactly as many of ${many} creations through as it says`, async () => {
-    const [user, max] = [newUser(), many / 2];
+    const [user, max] = [newUser(), deep ? 300 : 30];
     await limitUser(user, { max_waiting_batches: max });
     let [made, refused] = [0, 0];
     await sideBySide(Array.from({ length: many }), 8, async () => {
