@@ -72,7 +72,7 @@ const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
 /** For functions that create rows: what bounds user and project, and what they have used. */
-const limitChecks = { Limits: ['GetItem', 'BatchGetItem'], Usage: ['BatchGetItem', 'Query', 'UpdateItem'] } as const;
+const limitChecks = { Limits: ['BatchGetItem'], Usage: ['BatchGetItem', 'Query', 'UpdateItem'] } as const;
 
 /**
  * For functions that create rows: before a user's first ones, a query asks whether they are the
@@ -460,35 +460,35 @@ export const routes = {
     path: '/api/v1/limits',
     rate: 'seldom',
     entry: 'endpoints/limits/get-own-limits',
-    uses: { Limits: ['GetItem', 'BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['BatchGetItem', 'Query'] },
+    uses: { Limits: ['BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['BatchGetItem', 'Query'] },
   },
   listLimits: {
     method: 'GET',
     path: '/api/v1/limits/all',
     rate: 'seldom',
     entry: 'endpoints/limits/list-limits',
-    uses: { Limits: ['GetItem', 'Query'] },
+    uses: { Limits: ['BatchGetItem', 'Query'] },
   },
   getLimits: {
     method: 'GET',
     path: '/api/v1/limits/{subject}',
     rate: 'seldom',
     entry: 'endpoints/limits/get-limits',
-    uses: { Limits: ['GetItem'] },
+    uses: { Limits: ['BatchGetItem'] },
   },
   putLimits: {
     method: 'PUT',
     path: '/api/v1/limits/{subject}',
     rate: 'seldom',
     entry: 'endpoints/limits/put-limits',
-    uses: { Limits: ['GetItem', 'PutItem'], Audit: ['PutItem'] },
+    uses: { Limits: ['BatchGetItem', 'PutItem'], Audit: ['PutItem'] },
   },
   deleteLimits: {
     method: 'DELETE',
     path: '/api/v1/limits/{subject}',
     rate: 'seldom',
     entry: 'endpoints/limits/delete-limits',
-    uses: { Limits: ['GetItem', 'PutItem', 'DeleteItem'], Audit: ['PutItem'] },
+    uses: { Limits: ['BatchGetItem', 'PutItem', 'DeleteItem'], Audit: ['PutItem'] },
   },
   listUsage: {
     method: 'GET',

@@ -16,7 +16,7 @@ import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { auditWrite } from './audit.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
-import { batchGet, getItem, queryFirst } from './dynamodb/reads.ts';
+import { batchGet, queryFirst } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 
 const policyKey = { part: 'policy', subject: defaultSubject };
@@ -58,11 +58,10 @@ export function boundsOf(
     const policy = await readPolicy(client, table);
     const user = userSubject(userId);
     const subjects = [user, ...(projectId === undefined ? [] : [projectSubject(projectId)])];
-    const keys = subjects.filter((subject) => placeOf(policy.hashes, subject) >= 0).map(subjectKey);
-    const items = keys.length === 0 ? [] : await batchGet(client, { table, keys, consistent: true });
-    const own = new Map(items.map((item) => [item.subject, storedRow(StoredLimits, item).limits]));
+    const named = subjects.filter((subject) => placeOf(policy.hashes, subject) >= 0);
+    const own = await readSubjects(client, table, named);
     return subjects.flatMap((subject) => {
-      const set = { ...(subject === user && policy.limits), ...own.get(subject) };
+      const set = { ...(subject === user && policy.limits), ...own.get(subject)?.limits };
       const limits = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null));
       return Object.keys(limits).length === 0 ? [] : [{ subject, limits }];
     });
@@ -76,8 +75,7 @@ export function getLimits(
 ): (subject: string) => Promise<SubjectLimits> {
   return async (subject) => {
     if (subject === defaultSubject) return requireLimits(defaultOf(await readPolicy(client, table)));
-    const item = await getItem(client, { table, key: subjectKey(subject), consistent: true });
-    return requireLimits(item && storedRow(StoredLimits, item));
+    return requireLimits((await readSubjects(client, table, [subject])).get(subject));
   };
 }
 
@@ -134,9 +132,9 @@ export function changeLimits(
       const { subject, limits } = change;
       const [policy, stored] = await Promise.all([
         readPolicy(client, table),
-        subject === defaultSubject ? undefined : getItem(client, { table, key: subjectKey(subject), consistent: true }),
+        readSubjects(client, table, subject === defaultSubject ? [] : [subject]),
       ]);
-      const before = subject === defaultSubject ? policy.limits : stored && storedRow(StoredLimits, stored).limits;
+      const before = subject === defaultSubject ? policy.limits : stored.get(subject)?.limits;
       if (limits === undefined) requireLimits(before);
       const updated_at = fromMilliseconds(now());
       const act: Act = {
@@ -205,8 +203,14 @@ function hashesWith(
   return Buffer.concat([hashes, hashOf(subject)]);
 }
 
+/** The limits of those of the subjects that have any. */
+async function readSubjects(client: DynamoDBDocumentClient, table: string, subjects: readonly string[]) {
+  const items = await batchGet(client, { table, keys: subjects.map(subjectKey), consistent: true });
+  return new Map(items.map((item) => [String(item.subject), storedRow(StoredLimits, item)]));
+}
+
 async function readPolicy(client: DynamoDBDocumentClient, table: string): Promise<Policy> {
-  const item = await getItem(client, { table, key: policyKey, consistent: true });
+  const [item] = await batchGet(client, { table, keys: [policyKey], consistent: true });
   return item === undefined ? noPolicy : storedRow(Policy, item);
 }
 
