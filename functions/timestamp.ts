@@ -64,3 +64,13 @@ export function laterOf(time: string, other: string | undefined): string {
 export function earlierOf(time: string, other: string): string {
   return other < time ? other : time;
 }
+
+/** The months, as `2026-11`, from one time or day to another, in their order. */
+export function monthsOf(from: string, to: string): string[] {
+  const monthOf = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1;
+  const digits = (number: number, width: number) => String(number).padStart(width, '0');
+  return Array.from({ length: monthOf(to) - monthOf(from) + 1 }, (_, at) => {
+    const month = monthOf(from) + at;
+    return `${digits(Math.floor(month / 12), 4)}-${digits((month % 12) + 1, 2)}`;
+  });
+}

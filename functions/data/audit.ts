@@ -6,7 +6,7 @@ import { InvalidInput } from '../errors.ts';
 import type { Page } from '../page.ts';
 import { Act, type AuditQuery } from '../schemas/audit.ts';
 import type { TableNames } from '../tables.ts';
-import { earlierOf, fromMilliseconds, laterOf, toMicroseconds } from '../timestamp.ts';
+import { earlierOf, fromMilliseconds, laterOf, monthsOf, toMicroseconds } from '../timestamp.ts';
 import { queryFirstPage } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
 
@@ -51,7 +51,7 @@ export function listAudit(
     const last = to === undefined ? fromMilliseconds(now() + 60_000) : earlierOf(to, fromMilliseconds(now() + 60_000));
     const found: Act[] = [];
     let fullPages = 0;
-    for (const month of monthsOf(first, last)) {
+    for (const month of first > last ? [] : monthsOf(first, last)) {
       for (let start: string | undefined = first; start !== undefined; ) {
         const between = [start, `${last}~`] as const;
         const { items, more } = await queryFirstPage(client, {
@@ -80,18 +80,6 @@ function matches({ operator, action, target }: Act, filters: Filters): boolean {
     ([name, wanted]: [string, readonly (string | undefined)[] | undefined]) =>
       wanted === undefined || wanted.includes(values[name as keyof Filters]),
   );
-}
-
-/** The months from one time to another, in their order; none where the second is the earlier. */
-function monthsOf(first: string, last: string): string[] {
-  const months: string[] = [];
-  const date = new Date(`${first.slice(0, 7)}-01T00:00:00Z`);
-  for (let month = first.slice(0, 7); first <= last && month <= last; ) {
-    months.push(month);
-    date.setUTCMonth(date.getUTCMonth() + 1);
-    month = date.toISOString().slice(0, 7);
-  }
-  return months;
 }
 
 function tooMuch(): InvalidInput {

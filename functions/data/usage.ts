@@ -2,6 +2,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../tables.ts';
+import { monthsOf } from '../timestamp.ts';
 import { queryAll } from './dynamodb/reads.ts';
 import { addAmounts, type Usage, usageOfItem, usagePrefix } from './lifecycle/usage.ts';
 
@@ -21,7 +22,7 @@ export function readUsage(
   { Usage }: TableNames<'Usage'>,
 ): (userId: string | undefined, span: UsageSpan) => Promise<Usage[]> {
   return async (userId, { from, to }) => {
-    const months = monthsOf({ from, to }).map(async (month) => {
+    const months = monthsOf(from, to).map(async (month) => {
       const read = { table: Usage, partition: { month }, sortKey: 'key' } as const;
       if (userId === undefined) return queryAll(client, { ...read, range: 'all', consistent: false });
       const prefix = usagePrefix(userId);
@@ -32,15 +33,6 @@ export function readUsage(
     const items = (await Promise.all(months)).flat();
     return items.map(usageOfItem).filter(({ day }) => day >= from && day <= to);
   };
-}
-
-function monthsOf({ from, to }: UsageSpan): string[] {
-  const monthOf = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)) - 1;
-  const digits = (number: number, width: number) => String(number).padStart(width, '0');
-  return Array.from({ length: monthOf(to) - monthOf(from) + 1 }, (_, at) => {
-    const month = monthOf(from) + at;
-    return `${digits(Math.floor(month / 12), 4)}-${digits((month % 12) + 1, 2)}`;
-  });
 }
 
 /** Sums of one period and group. */
