@@ -71,16 +71,9 @@ function csvCell(text: string): string {
 /** Whether the caller would rather have CSV than JSON. */
 export function prefersCsv({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }): boolean {
   const accept = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept')?.[1] ?? '';
-  const ranges = accept.split(',').map((range) =>
-    range
-      .toLowerCase()
-      .split(';')
-      .map((part) => part.trim()),
-  );
   const weightOf = (type: string) => {
-    const [, ...parameters] = ranges.find(([name]) => name === type) ?? [type, 'q=0'];
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
+    const range = new RegExp(`(?:^|,)\\s*${type}\\s*(?:;[^,]*?\\bq=([\\d.]+)|[;,]|$)`, 'i').exec(accept);
+    return range === null ? 0 : Number(range[1] ?? 1);
   };
   return weightOf('text/csv') > weightOf('application/json');
 }
