@@ -104,6 +104,12 @@ function ended(statuses: readonly string[], webhook: object) {
   return [{ dynamodb: { NewImage: { status: { S: statuses }, ...webhook } } }];
 }
 
+// Functions, by their names in routes.ts, that use the same tables.
+const creating = ['createBatch', 'addJobs', 'rebatch'] as const;
+const ending = ['closeBatch', 'cancelJob', 'cancelJobs', 'cancelBatch', 'cancelBatches', 'cancelBatchOfUser'] as const;
+const inBackground = ['applyEvents', 'applyWaitingEvents', 'recoverBatches', 'measureQueues'] as const;
+const leasing = ['claimBatch', 'reportJob', 'nextJob', 'releaseLease'] as const;
+
 export const tables = {
   Batches: {
     environmentVariable: 'BATCHES_TABLE',
@@ -211,32 +217,12 @@ export const tables = {
     environmentVariable: 'DEVICE_QUEUE_TABLE',
     partition: 'device',
     usedBy: [
-      'createBatch',
-      'addJobs',
-      'rebatch',
-      'closeBatch',
-      'cancelJob',
-      'cancelJobs',
-      'cancelBatch',
-      'cancelBatches',
-      'cancelBatchOfUser',
-      'setBatchPriority',
-      'applyEvents',
-      'applyWaitingEvents',
-      'recoverBatches',
-      'measureQueues',
-      'getBatchStatus',
-      'listDevices',
-      'announceDevice',
-      'setDevice',
-      'listQueue',
-      'removeDevice',
-      'claimBatch',
-      'extendLease',
-      'uploadResults',
-      'reportJob',
-      'nextJob',
-      'releaseLease',
+      ...creating,
+      ...ending,
+      ...inBackground,
+      ...leasing,
+      ...['extendLease', 'uploadResults', 'setBatchPriority', 'getBatchStatus', 'listQueue'],
+      ...['listDevices', 'announceDevice', 'setDevice', 'removeDevice'],
     ],
     partitionKey: 'device_type',
     sortKey: 'key',
@@ -261,16 +247,7 @@ export const tables = {
   Limits: {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',
-    usedBy: [
-      'createBatch',
-      'addJobs',
-      'rebatch',
-      'getOwnLimits',
-      'listLimits',
-      'getLimits',
-      'putLimits',
-      'deleteLimits',
-    ],
+    usedBy: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
     partitionKey: 'part',
     sortKey: 'subject',
     keyTypes: { part: 'S', subject: 'S' },
@@ -283,29 +260,7 @@ export const tables = {
   Usage: {
     environmentVariable: 'USAGE_TABLE',
     partition: 'operator',
-    usedBy: [
-      'createBatch',
-      'addJobs',
-      'rebatch',
-      'getOwnLimits',
-      'cancelJob',
-      'cancelJobs',
-      'cancelBatch',
-      'cancelBatches',
-      'cancelBatchOfUser',
-      'closeBatch',
-      'setTags',
-      'eraseBatch',
-      'applyEvents',
-      'applyWaitingEvents',
-      'recoverBatches',
-      'claimBatch',
-      'reportJob',
-      'nextJob',
-      'releaseLease',
-      'measureQueues',
-      'listUsage',
-    ],
+    usedBy: [...creating, ...ending, ...inBackground, ...leasing, 'setTags', 'eraseBatch', 'getOwnLimits', 'listUsage'],
     partitionKey: 'month',
     sortKey: 'key',
     keyTypes: { month: 'S', key: 'S' },
