@@ -46,7 +46,7 @@ export interface Operation {
    * of a text.
    */
   readonly bodyMegabytes?: number;
-  /** What the OpenAPI document shows of a body whose schema reads the text itself. */
+  /** What the OpenAPI document shows of a body instead of what `jsonBody` is given. */
   readonly bodySchema?: () => z.ZodMiniType;
   readonly success: Success;
   /** Errors of its own. Those that any request with a token or a body can get are added. */

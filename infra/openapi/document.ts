@@ -165,12 +165,18 @@ function usedTags(described: readonly DescribedRoute[]) {
 
 async function describeRoute(name: RouteName): Promise<DescribedRoute> {
   const operation = await loadOperation(name);
-  const { success, body, bodySchema } = operation;
+  const { success, bodySchema } = operation;
+  const body = bodySchema?.() ?? valueSchema(operation);
   const answer = answerSchema(success).register(z.globalRegistry, {
     id: `${name[0]!.toUpperCase()}${name.slice(1)}Response`,
   });
   const route: Route = routes[name];
-  return { name, route, operation, answer, body: bodySchema?.() ?? body, reasons: errorReasons(route, operation) };
+  return { name, route, operation, answer, body, reasons: errorReasons(route, operation) };
+}
+
+/** The schema of the value that the text of a body holds: `jsonBody` reads the text first. */
+function valueSchema({ body }: Operation): z.ZodMiniType | undefined {
+  return body instanceof z.ZodMiniPipe ? (body.def.out as z.ZodMiniType) : body;
 }
 
 function answerSchema(success: Success): z.ZodMiniType {

@@ -12,7 +12,6 @@ audit trail gets one row, with the first transaction.`,
   operator: true,
   path: BatchOfUserPath,
   body: jsonBody(CancelRequest),
-  bodySchema: () => CancelRequest,
   success: { status: 200, data: () => Batch },
   errors: ['not_found', 'batch_ended', 'unfinished'],
 } satisfies Operation;

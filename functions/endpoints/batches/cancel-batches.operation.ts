@@ -9,6 +9,5 @@ export const operation = {
   description: `Cancels up to 100 batches, each as \`cancelBatch\` does. \`errors\` says why a batch was not canceled, by its id. It also names
 large batches that the call had no time for: they are closed, and the service goes on with them at once, for up to 15 minutes.`,
   body: jsonBody(CancelBatchesRequest),
-  bodySchema: () => CancelBatchesRequest,
   success: { status: 200, data: () => CanceledBatches },
 } satisfies Operation;

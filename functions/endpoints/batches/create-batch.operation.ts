@@ -26,7 +26,6 @@ Unknown members are ignored, and what may be left out may be null.
   batch and its jobs are CANCELED after ten minutes. A call without a key stops with 413, and its batch is CANCELED at once. No device gets the batch before it is complete.`,
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),
-  bodySchema: () => CreateBatchRequest,
   bodyMegabytes: 6,
   success: { status: 200, data: () => BatchWithJobs },
   errors: [

@@ -12,7 +12,6 @@ that names the priority that it has changes nothing. The audit trail gets one ro
   operator: true,
   path: BatchOfUserPath,
   body: jsonBody(PriorityRequest),
-  bodySchema: () => PriorityRequest,
   success: { status: 200, data: () => Batch },
   errors: ['not_found', 'batch_ended', 'batch_not_waiting'],
 } satisfies Operation;

@@ -10,7 +10,6 @@ export const operation = {
   path: DevicePath,
   device: deviceOfPath,
   body: jsonBody(AnnounceRequest),
-  bodySchema: () => AnnounceRequest,
   success: { status: 200, data: () => Device },
   errors: ['limit_exceeded'],
 } satisfies Operation;

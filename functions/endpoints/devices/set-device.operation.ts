@@ -12,6 +12,5 @@ reported; then its batch goes back to its place in the queue. After an error, re
   operator: true,
   path: DevicePath,
   body: jsonBody(DeviceSettingsRequest),
-  bodySchema: () => DeviceSettingsRequest,
   success: { status: 200, data: () => OperatedDevice },
 } satisfies Operation;

@@ -17,6 +17,5 @@ export const operation = {
   path: DevicePath,
   device: deviceOfPath,
   body: jsonBody(ClaimRequest),
-  bodySchema: () => ClaimRequest,
   success: { status: 200, headers: ['Retry-After'], data: () => z.nullable(Claim) },
 } satisfies Operation;

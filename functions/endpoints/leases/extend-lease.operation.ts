@@ -10,7 +10,6 @@ batch has ended, or it has run for longer than it may. Then ask for the next job
   path: LeasePath,
   device: deviceOfLease,
   body: jsonBody(HeartbeatRequest),
-  bodySchema: () => HeartbeatRequest,
   success: { status: 200, data: () => Heartbeat },
   errors: ['not_found', 'lease_lost'],
 } satisfies Operation;

@@ -15,7 +15,6 @@ export const operation = {
   path: LeaseJobPath,
   device: deviceOfLease,
   body: jsonBody(ReportRequest),
-  bodySchema: () => ReportRequest,
   success: { status: 200, data: () => NextJob },
   errors: ['not_found', 'lease_lost', 'job_ended', 'job_not_leased'],
 } satisfies Operation;

@@ -11,7 +11,6 @@ never changes, whenever another link is used.`,
   path: LeaseJobPath,
   device: deviceOfLease,
   body: jsonBody(ResultsRequest),
-  bodySchema: () => ResultsRequest,
   success: { status: 200, data: () => UploadLink },
   errors: ['not_found', 'lease_lost', 'job_not_leased'],
 } satisfies Operation;

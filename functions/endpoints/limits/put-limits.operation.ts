@@ -10,7 +10,6 @@ what waits stays. A user’s own limits replace the default’s, member by membe
   operator: true,
   path: SubjectPath,
   body: jsonBody(Limits),
-  bodySchema: () => Limits,
   success: { status: 200, data: () => SubjectLimits },
   errors: ['limit_exceeded'],
 } satisfies Operation;
