@@ -11,7 +11,7 @@ import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { ServiceError } from '../../functions/errors.ts';
 import { type TableNames, tables } from '../../functions/tables.ts';
 import { readJsonFile, writeJsonFile } from '../json-file.ts';
-import { readOptions } from '../read-options.ts';
+import { runCommand } from '../run-command.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
 import { repairQueues } from './repair-queues.ts';
@@ -41,7 +41,6 @@ const options = {
   resume: { type: 'boolean', default: false },
   stack: { type: 'string' },
   tables: { type: 'string' },
-  help: { type: 'boolean', default: false },
 } as const;
 
 const maxShown = 20;
@@ -68,19 +67,7 @@ interface Progress {
 
 let lastShown = Date.now();
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(failureText(error));
-  process.exitCode = 1;
-}
-
-async function main(): Promise<number> {
-  const { user, fix, resume, stack, tables: restored, help } = readOptions(options, usage);
-  if (help) {
-    console.log(usage);
-    return 0;
-  }
+await runCommand({ usage, options, describe: failureText }, async ({ user, fix, resume, stack, tables: restored }) => {
   const { client: plainClient, place } = connect(stack);
   const names = await findTables(plainClient, stack, restored);
   const client = DynamoDBDocumentClient.from(plainClient);
@@ -112,7 +99,7 @@ async function main(): Promise<number> {
   );
   const areSound = await repairAllQueues({ client, tables: names, fix });
   return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
-}
+});
 
 /** Returns whether the queues are as the batches say, in the end. */
 async function repairAllQueues(of: Parameters<typeof repairQueues>[0]): Promise<boolean> {

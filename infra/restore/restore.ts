@@ -1,7 +1,7 @@
 /** `npm run restore`: makes tables as they were at a time; stops and starts what would write. */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { readOptions } from '../read-options.ts';
+import { runCommand } from '../run-command.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { restoreTables } from './restore-tables.ts';
 import { startFunctions, stopFunctions } from './stop-functions.ts';
@@ -19,26 +19,21 @@ const options = {
   stop: { type: 'boolean', default: false },
   to: { type: 'string' },
   start: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
 } as const;
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof SetupProblem ? error.message : error);
-  process.exitCode = 1;
-}
-
-async function main() {
-  const { stack, stop, to, start, help } = readOptions(options, usage);
-  if (help) return console.log(usage);
+await runCommand({ usage, options }, async ({ stack, stop, to, start }) => {
   if (stack === undefined || [stop, to !== undefined, start].filter(Boolean).length !== 1) {
     throw new SetupProblem(usage);
   }
-  if (stop) return stopFunctions(stack);
-  if (start) return startFunctions(stack);
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(to!) || Number.isNaN(Date.parse(to!))) {
+  if (stop) await stopFunctions(stack);
+  else if (start) await startFunctions(stack);
+  else await restoreTables(new DynamoDBClient(), stack, timeOf(to!));
+  return 0;
+});
+
+function timeOf(to: string): Date {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(to) || Number.isNaN(Date.parse(to))) {
     throw new SetupProblem(`--to ${to}: a second in UTC is needed, such as 2026-11-22T09:15:00Z.`);
   }
-  await restoreTables(new DynamoDBClient(), stack, new Date(to!));
+  return new Date(to);
 }

@@ -1,6 +1,6 @@
 /** `npm run smoke`: examines a deployment from outside and prints what holds. */
 
-import { readOptions } from '../read-options.ts';
+import { runCommand } from '../run-command.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { awsDeployment } from './aws-deployment.ts';
 import { type Check, checks } from './checks.ts';
@@ -20,22 +20,9 @@ Exit code 0: nothing fails. 1: something does.`;
 const options = {
   stack: { type: 'string' },
   token: { type: 'string' },
-  help: { type: 'boolean', default: false },
 } as const;
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof SetupProblem ? error.message : error);
-  process.exitCode = 1;
-}
-
-async function main(): Promise<number> {
-  const { stack, token = process.env.TOKEN, help } = readOptions(options, usage);
-  if (help) {
-    console.log(usage);
-    return 0;
-  }
+await runCommand({ usage, options }, async ({ stack, token = process.env.TOKEN }) => {
   if (stack !== undefined && token === undefined) throw new SetupProblem('--stack needs --token TOKEN, or TOKEN.');
   const deployment = stack === undefined ? localDeployment() : await awsDeployment(stack, token!);
   console.log(`Examining ${deployment.name}\n`);
@@ -51,7 +38,7 @@ async function main(): Promise<number> {
   const count = (result: Outcome['result']) => outcomes.filter((each) => each === result).length;
   console.log(`\n${count('holds')} hold, ${count('fails')} fail, ${count('not here')} not here.`);
   return count('fails') === 0 ? 0 : 1;
-}
+});
 
 interface Outcome {
   readonly result: 'holds' | 'fails' | 'not here';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { readJsonFile, writeJsonFile } from '../json-file.ts';
-import { readOptions } from '../read-options.ts';
+import { runCommand } from '../run-command.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { eraseUser, whatStays } from './erase-user.ts';
 import { stackData } from './stack-data.ts';
@@ -21,25 +21,12 @@ const options = {
   user: { type: 'string' },
   stack: { type: 'string' },
   force: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
 } as const;
 
 /** Keeps the pseudonym of a run that was interrupted: the next one goes on with it. */
 const progressFile = '.local/erase.json';
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof SetupProblem ? error.message : error);
-  process.exitCode = 1;
-}
-
-async function main(): Promise<number> {
-  const { user: userId, stack, force, help } = readOptions(options, usage);
-  if (help) {
-    console.log(usage);
-    return 0;
-  }
+await runCommand({ usage, options }, async ({ user: userId, stack, force }) => {
   if (userId === undefined || userId === '') throw new SetupProblem(usage);
   const data = await stackData(stack);
   const begun = readJsonFile<{ of: string; pseudonym: string }>(progressFile);
@@ -54,4 +41,4 @@ async function main(): Promise<number> {
   if (unseen === 0) return 0;
   console.log(`\n${unseen} messages are delayed or under way, some perhaps of this user: run it again in 15 minutes.`);
   return 2;
-}
+});

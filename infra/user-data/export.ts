@@ -1,6 +1,6 @@
 /** `npm run export`: writes everything that a stack keeps of a user as files. */
 
-import { readOptions } from '../read-options.ts';
+import { runCommand } from '../run-command.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { exportUser } from './export-user.ts';
 import { stackData } from './stack-data.ts';
@@ -17,15 +17,10 @@ const options = {
   user: { type: 'string' },
   to: { type: 'string' },
   stack: { type: 'string' },
-  help: { type: 'boolean', default: false },
 } as const;
 
-try {
-  const { user, to, stack, help } = readOptions(options, usage);
-  if (help) console.log(usage);
-  else if (!user || !to) throw new SetupProblem(usage);
-  else console.log(`${await exportUser(await stackData(stack), user, to)} files in ${to}`);
-} catch (error) {
-  console.error(error instanceof SetupProblem ? error.message : error);
-  process.exitCode = 1;
-}
+await runCommand({ usage, options }, async ({ user, to, stack }) => {
+  if (!user || !to) throw new SetupProblem(usage);
+  console.log(`${await exportUser(await stackData(stack), user, to)} files in ${to}`);
+  return 0;
+});
