@@ -3,8 +3,7 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { announceQueue } from '../../data/queue-counts.ts';
 import { showDevice } from '../../data/show-device.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint } from '../../http/endpoint.ts';
-import { success } from '../../http/reply.ts';
+import { endpoint, success } from '../../http/endpoint.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './announce-device.operation.ts';
 

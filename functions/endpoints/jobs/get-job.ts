@@ -3,8 +3,7 @@ import { getJob } from '../../data/jobs.ts';
 import { getSequence } from '../../data/sequences.ts';
 import { tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
-import { endpoint } from '../../http/endpoint.ts';
-import { success } from '../../http/reply.ts';
+import { endpoint, success } from '../../http/endpoint.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-job.operation.ts';
 

@@ -1,8 +1,7 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { changeLimits } from '../../data/limits.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint } from '../../http/endpoint.ts';
-import { success } from '../../http/reply.ts';
+import { endpoint, success } from '../../http/endpoint.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './put-limits.operation.ts';
 

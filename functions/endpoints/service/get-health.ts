@@ -1,5 +1,4 @@
-import { endpoint } from '../../http/endpoint.ts';
-import { success } from '../../http/reply.ts';
+import { endpoint, success } from '../../http/endpoint.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-health.operation.ts';
 
