@@ -7,7 +7,7 @@ import { call, demo, stack } from '../support/local-stack.ts';
 const submission = JSON.stringify({ data: {} });
 
 describe('the gateway', () => {
-  it.each(['/nowhere', '/api', '/api/v1', '/api/v3/jobs', '/api/v1/batches/extra', '//', '/api/v1/jobs'])(
+  it.each(['/nowhere', '/api', '/api/v1', '/api/v3/jobs', '/api/v1/batch', '//', '/api/v1/jobs'])(
     'answers 404 to %s',
     async (path) => {
       const { status, body } = await call(path, { token: demo.token });

@@ -46,8 +46,8 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 /**
- * An open batch of a user of its own, with a failed job and one that waits; closed where the
- * operation asks for that.
+ * An open batch of a user of its own, with a failed job and one that waits; closed or canceled
+ * where the operation asks for that.
  */
 async function makeBatch(operationId: string) {
   const { userId, token } = await newUser();
@@ -62,7 +62,8 @@ async function makeBatch(operationId: string) {
   const [failed, waiting] = batch.jobs;
   const end_timestamp = new Date().toISOString();
   await sendEvents(jobUpdated(userId, failed.id, { status: 'ERROR', errors: ['No register.'], end_timestamp }));
-  if (operationId === 'rebatch') await call(`/api/v2/batches/${batch.id}/complete`, { method: 'PATCH', token });
+  const before = { rebatch: 'complete', eraseBatch: 'cancel' }[operationId];
+  if (before !== undefined) await call(`/api/v2/batches/${batch.id}/${before}`, { method: 'PATCH', token });
   return { token, ids: { batch_id: batch.id, job_id: waiting.id } as Record<string, string> };
 }
 

@@ -128,8 +128,11 @@ describe.each([
 
 describe('the devices', () => {
   it('are shown to everyone, all or some', async () => {
-    const fresnel = { device_type: 'FRESNEL', status: 'UP', availability: 'ACTIVE', queue_length: 0 };
-    const emulator = { ...fresnel, device_type: 'EMU_MPS' };
+    const unset = { mode: 'OPEN', status_message: null, available_at: null, windows: [] };
+    const unknown = { average_queue_time: null, max_atom_num: null, channels: null };
+    const announced = { status: 'UP', availability: 'ACTIVE', queue_length: 0 };
+    const fresnel = { device_type: 'FRESNEL', is_emulator: false, ...announced, ...unset, ...unknown };
+    const emulator = { ...fresnel, device_type: 'EMU_MPS', is_emulator: true };
     expect((await ask('listDevices')).data).toEqual([emulator, fresnel]);
     expect((await ask('listDevices', { query: 'device_type=FRESNEL' })).data).toEqual([fresnel]);
     expect((await ask('listDevices', { query: 'device_type=LOST&device_type=EMU_MPS' })).data).toEqual([emulator]);
