@@ -1,13 +1,15 @@
 /**
  * Erasing and exporting a user: markers in every kind of row, object and message, searched for
- * afterwards in all items, in the files of the bucket and in those of the queues.
+ * afterwards in all items, in the files of DynamoDB, in those of the bucket and of the queues.
  */
 
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { PutCommand, ScanCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -24,23 +26,28 @@ import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Limits } from '../../functions/schemas/limits.ts';
 import { type TableName, tables } from '../../functions/tables.ts';
+import { startDynamoDbLocal } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { ownerPrincipal } from '../../infra/local/iam/principals.ts';
 import { directoryObjects } from '../../infra/local/s3/object-files.ts';
 import { startObjectStore } from '../../infra/local/s3/object-store.ts';
-import { putVersion } from '../../infra/local/s3/object-versions.ts';
+import { putMarker, putVersion } from '../../infra/local/s3/object-versions.ts';
 import { startQueueService } from '../../infra/local/sqs/queue-service.ts';
 import { eraseUser, whatStays } from '../../infra/user-data/erase-user.ts';
 import { exportUser } from '../../infra/user-data/export-user.ts';
 import type { StackData } from '../../infra/user-data/stack-data.ts';
-import { userItems } from '../../infra/user-data/user-items.ts';
+import { findItems, userItems } from '../../infra/user-data/user-items.ts';
+import { createTables } from '../support/create-tables.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { uuid } from '../support/new-batch.ts';
-import { ownTables } from '../support/own-tables.ts';
 import { recountOf } from '../support/owner-rows.ts';
 import { sequenceText } from '../support/sequence-text.ts';
+import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
-const { client, tables: names } = await ownTables();
+const dynamodbFiles = mkdtempSync(join(tmpdir(), 'erase-user-dynamodb-'));
+const dynamodb = await startDynamoDbLocal({ dataDirectory: dynamodbFiles });
+const client = testClient(dynamodb.endpoint);
+const names = await createTables(client, '');
 const directory = mkdtempSync(join(tmpdir(), 'erase-user-'));
 const owner = ownerPrincipal('000000000000');
 const principals = new Map([[owner.credentials.accessKeyId, owner]]);
@@ -55,8 +62,8 @@ sqs.create(
   join(directory, 'queues'),
 );
 afterAll(async () => {
-  await Promise.all([store.stop(), sqs.stop()]);
-  rmSync(directory, { recursive: true });
+  await Promise.all([store.stop(), sqs.stop(), dynamodb.stop()]);
+  for (const each of [directory, dynamodbFiles]) rmSync(each, { recursive: true });
 });
 const common = { region: 'eu-west-3', credentials: owner.credentials };
 const data: StackData = {
@@ -73,10 +80,24 @@ beforeEach(() => {
   other = `${user}/bob`;
 });
 
-/** A user with something in every place; a batch waits, or a device has it. */
+const markerOf = (userId: string) => `planted-${createHash('sha256').update(userId).digest('hex')}`;
+const sequenceOf = (userId: string) => {
+  const marker = markerOf(userId);
+  return sequenceText({ device: { name: marker }, variables: { [marker]: { type: 'float', value: [0] } } });
+};
+
+/**
+ * A user with something in every place, and the marker in every field that takes text; a batch
+ * waits, or a device has it.
+ */
 async function plant(userId: string, leased: boolean) {
-  const call = { userId, idempotencyKey: 'key' };
-  const body = { project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceText(), tags: ['a'] };
+  const marker = markerOf(userId);
+  const call = { userId, idempotencyKey: marker };
+  const body = {
+    ...{ project_id: uuid('c', 1), device_type: 'FRESNEL', sequence_builder: sequenceOf(userId), tags: [marker] },
+    ...{ configuration: { [marker]: marker }, backend_configuration: marker },
+  };
+  const job = { variables: { [marker]: 1 } };
   const claims = { queue_priority: 'LOW' } as const;
   await changeLimits(
     client,
@@ -92,14 +113,25 @@ async function plant(userId: string, leased: boolean) {
     ...{ operator: 'oscar', subject: `user:${userId}` },
     limits: Limits.parse({ creations_per_minute: 1_000 }),
   });
-  const request = CreateBatchRequest.parse({ ...body, webhook: 'https://a.example/', open: true, jobs: [{}, {}] });
+  const request = CreateBatchRequest.parse({
+    ...body,
+    webhook: `https://a.example/${marker}`,
+    open: true,
+    jobs: [job, job],
+  });
   const { id, jobs = [] } = await createBatch(client, names)(call, request, claims);
-  await addJobs(client, names)(call, id, AddJobsRequest.parse([{ sequence: sequenceText() }]), claims);
-  const ended = await createBatch(client, names)({ userId }, CreateBatchRequest.parse({ ...body, jobs: [{}] }), claims);
-  await writer.recordBatchStatus(userId, ended.id, { status: 'CANCELED' });
+  await addJobs(client, names)(call, id, AddJobsRequest.parse([{ sequence: sequenceOf(userId) }]), claims);
+  const ended = await createBatch(client, names)(
+    { userId },
+    CreateBatchRequest.parse({ ...body, jobs: [job] }),
+    claims,
+  );
+  const results_key = `results/${userId}/${marker}.json`;
+  await writer.recordJobStatus(userId, ended.jobs![0]!.id, { status: 'ERROR', errors: [marker], results_key });
+  await writer.recordBatchStatus(userId, ended.id, { status: 'TIMED_OUT', device_status: marker });
   for (const name of [`${jobs[0]!.id}/3/${'0f'.repeat(32)}`, 'chosen']) {
     const object = {
-      content: Buffer.from(`{"user":"${userId}"}`),
+      content: Buffer.from(`{"user":"${userId} ${marker}"}`),
       contentType: 'application/json',
       modified: new Date().toUTCString(),
     };
@@ -107,10 +139,13 @@ async function plant(userId: string, leased: boolean) {
       await putVersion(files, `${bucket}/results/${userId}/${name}.json`, object, Date.now());
     }
   }
-  await submitQuizzes(client, names)(userId, [{ cms_quiz_id: 'quiz', position: 0, data: '{}' }] as never);
-  const attempt = { outcome: 'RETRYING', reason: 'no', type: null, job_id: null, attempts: 1 } as const;
+  await putMarker(files, `${bucket}/results/${userId}/gone.json`, Date.now());
+  await submitQuizzes(client, names)(userId, [
+    { cms_quiz_id: 'quiz', position: 0, data: JSON.stringify({ marker }) },
+  ] as never);
+  const attempt = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
   await putWebhookAttempt(client, names)(userId, id, { ...attempt, attempted_at: null, next_attempt_at: null });
-  await countHostCall(client, names)(userId, 'a.example');
+  await countHostCall(client, names)(userId, `${marker}.example`);
   const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
   for (const [operator, owner] of [
     ['oscar', userId],
@@ -194,14 +229,16 @@ describe('eraseUser', () => {
     expect(await erase()).toBe(0);
     expect(await waitingOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
     expect(await only(user, other)).toMatchObject({ own: 0, others: before.others });
+    expect(await placesOf(markerOf(user))).toEqual([]);
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
     // Two acts of others and of the user, its limits set, and taken away by this.
     expect((await placesOf(pseudonym)).filter((place) => place === 'Audit')).toHaveLength(4);
     expect(await recountOf(client, names, user)).toEqual([]);
     expect(await recountOf(client, names, other)).toEqual([]);
     expect(lines).toEqual(
-      expect.arrayContaining(['Batches: 2', 'results: 4 versions', 'EventsDeadLetters: 2 messages']),
+      expect.arrayContaining(['Batches: 2', 'results: 5 versions', 'EventsDeadLetters: 2 messages']),
     );
+    expect(sqs.queues().filter((queue) => queue.hidden() > 0)).toEqual([]);
     lines.length = 0;
     expect(await erase()).toBe(0);
     expect(lines).toEqual([]);
@@ -219,8 +256,9 @@ describe('eraseUser', () => {
     expect(await placesOf(user)).toEqual([]);
   });
 
-  it('goes on where it was interrupted', async () => {
-    await plant(user, false);
+  it('goes on where it was interrupted, and minds no lease that has ended', async () => {
+    await plant(user, true);
+    const now = () => Date.now() + 60_000;
     const sums = await usageOf(user);
     const pseudonym = `erased-${randomUUID()}`;
     let calls = 0;
@@ -231,13 +269,20 @@ describe('eraseUser', () => {
       return call.send();
     });
     const erase = (through: typeof client) =>
-      eraseUser({ ...data, client: through }, { userId: user, pseudonym, force: false });
-    for (mayMake = 1; mayMake <= 9; mayMake += 2) {
+      eraseUser({ ...data, client: through }, { userId: user, pseudonym, force: false, now });
+    const waiting = await waitingOfProject();
+    let unseen: unknown = 'killed';
+    // By turns after the first and the second write: each write is the last of a turn.
+    for (let turn = 0; unseen !== 0 && turn < 60; turn++) {
       calls = 0;
-      await erase(dying).catch((error) => expect(error.message).toBe('killed'));
+      mayMake = 1 + (turn % 2);
+      unseen = await erase(dying).catch((error) => error.message);
+      if (unseen !== 0) expect(unseen).toBe('killed');
     }
-    await erase(client);
+    expect(unseen).toBe(0);
     expect(await placesOf(user)).toEqual([]);
+    expect(await waitingOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
+    expect(await recountOf(client, names, user)).toEqual([]);
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
   });
 
@@ -285,9 +330,53 @@ describe('exportUser', () => {
     expect(counts).toMatchObject({ Limits: 1, Usage: 2, Audit: 3, Devices: 0 });
     const texts = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
     for (const each of others) expect(texts).not.toContain(each);
-    expect(texts).toContain(sequenceText());
+    expect(texts).toContain(sequenceOf(user));
     expect(names.filter(({ parentPath }) => parentPath.includes('/results/'))).toHaveLength(2);
     await expect(exportUser(data, user, to)).rejects.toThrow('is not empty');
     rmSync(to, { recursive: true });
+  });
+});
+
+describe('the files of DynamoDB', () => {
+  /** The ends of a user's compressed sequences, as DynamoDB Local writes bytes. */
+  async function sequencesOf(userId: string) {
+    const ends: string[] = [];
+    for await (const items of findItems(data, 'Sequences', userId))
+      for (const { v } of items)
+        ends.push(
+          Buffer.from(v as Uint8Array)
+            .toString('base64')
+            .slice(-60),
+        );
+    return ends;
+  }
+
+  it('hold nothing of an erased user', async () => {
+    const kept = `auth0|bob ${randomUUID()}`;
+    const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+    for (const [name, TableName] of Object.entries(names)) {
+      if ('stream' in tables[name as TableName])
+        await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+    }
+    for (const each of [user, kept]) await plant(each, false);
+    const markers = await Promise.all([user, kept].map(async (id) => [id, markerOf(id), ...(await sequencesOf(id))]));
+    await eraseUser(data, { userId: user, pseudonym: 'erased-4', force: false });
+    await dynamodb.stop();
+    const copy = join(dynamodbFiles, 'copy');
+    using original = new DatabaseSync(join(dynamodbFiles, 'shared-local-instance.db'));
+    // Freed pages keep their bytes: a copy has none. Large pages cut next to no text in two.
+    original.exec(`PRAGMA page_size = 65536; VACUUM INTO '${copy}'`);
+    const found = (of: readonly string[] = []) => of.filter((text) => readFileSync(copy).includes(text));
+    expect(found(markers[0])).toContain(user);
+    using database = new DatabaseSync(copy);
+    // The records of streams hold rows as they were, for 24 hours: nobody can erase them, not on
+    // AWS either. DynamoDB Local keeps them in this table, and nothing else.
+    database.exec('DROP TABLE us; VACUUM');
+    expect(found(markers[0])).toEqual([]);
+    expect(found(markers[1])).toEqual(markers[1]);
+    const holders = Object.entries(names).filter(([, name]) =>
+      database.prepare(`SELECT 1 FROM "${name}" WHERE instr(ObjectJSON, CAST(? AS BLOB))`).get(kept),
+    );
+    expect(holders.map(([name]) => name)).toEqual(Object.keys(tables).filter((name) => name !== 'Devices'));
   });
 });
