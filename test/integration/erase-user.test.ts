@@ -299,7 +299,11 @@ describe('eraseUser', () => {
     expect(of).toMatchObject([{ ...act, target: { ...target, user_id: 'erased-3' } }]);
   });
 
-  it('counts messages that it cannot see', async () => {
+  it('deletes more messages than come at a time, and counts those that it cannot see', async () => {
+    const seen = `auth0|${randomUUID()}`;
+    for (let sent = 0; sent < 21; sent++) sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: seen }) });
+    expect(await eraseUser(data, { userId: seen, pseudonym: 'erased-2', force: false })).toBe(0);
+    expect(await placesOf(seen)).toEqual([]);
     sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: user }), delay: 60_000 });
     expect(await eraseUser(data, { userId: user, pseudonym: 'erased-2', force: false })).toBe(1);
   });
@@ -316,6 +320,9 @@ describe('exportUser', () => {
     const others = [`${user}-2`, `${user}/bob`];
     for (const each of [user, ...others]) await plant(each, false);
     const to = join(directory, 'export');
+    const n = 2n ** 60n;
+    for await (const [Item] of findItems(data, 'Quizzes', user))
+      await client.send(new PutCommand({ TableName: data.tables.Quizzes, Item: { ...Item, n } }));
     const count = await exportUser(data, user, to);
     const names = readdirSync(to, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
     expect(names).toHaveLength(count + 1);
@@ -331,6 +338,7 @@ describe('exportUser', () => {
     const texts = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
     for (const each of others) expect(texts).not.toContain(each);
     expect(texts).toContain(sequenceOf(user));
+    expect(texts).toContain(String(n));
     expect(names.filter(({ parentPath }) => parentPath.includes('/results/'))).toHaveLength(2);
     await expect(exportUser(data, user, to)).rejects.toThrow('is not empty');
     rmSync(to, { recursive: true });
