@@ -104,6 +104,12 @@ function ended(statuses: readonly string[], webhook: object) {
   return [{ dynamodb: { NewImage: { status: { S: statuses }, ...webhook } } }];
 }
 
+/** The keys of a table that has two texts as its key, and no index. */
+function textKeys<First extends string, Second extends string>(partitionKey: First, sortKey: Second) {
+  const keyTypes = { [partitionKey]: 'S', [sortKey]: 'S' } as Readonly<Record<First | Second, 'S'>>;
+  return { partitionKey, sortKey, keyTypes, indexes: {} };
+}
+
 // Functions, by their names in routes.ts, that use the same tables.
 const creating = ['createBatch', 'addJobs', 'rebatch'] as const;
 const ending = ['closeBatch', 'cancelJob', 'cancelJobs', 'cancelBatch', 'cancelBatches', 'cancelBatchOfUser'] as const;
@@ -145,10 +151,7 @@ export const tables = {
   Columns: {
     environmentVariable: 'COLUMNS_TABLE',
     partition: 'owner',
-    partitionKey: 'user_id',
-    sortKey: 'key',
-    keyTypes: { user_id: 'S', key: 'S' },
-    indexes: {},
+    ...textKeys('user_id', 'key'),
     timeToLive: 'expires_at',
     stream: {
       view: 'KEYS_ONLY',
@@ -169,18 +172,12 @@ export const tables = {
   Sequences: {
     environmentVariable: 'SEQUENCES_TABLE',
     partition: 'owner',
-    partitionKey: 'user_id',
-    sortKey: 'id',
-    keyTypes: { user_id: 'S', id: 'S' },
-    indexes: {},
+    ...textKeys('user_id', 'id'),
   },
   Quizzes: {
     environmentVariable: 'QUIZZES_TABLE',
     partition: 'owner',
-    partitionKey: 'user_id',
-    sortKey: 'id',
-    keyTypes: { user_id: 'S', id: 'S' },
-    indexes: {},
+    ...textKeys('user_id', 'id'),
   },
   /**
    * What became of the last attempt to deliver a webhook, for each batch that has one; and how
@@ -189,10 +186,7 @@ export const tables = {
   WebhookAttempts: {
     environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',
     partition: 'owner',
-    partitionKey: 'user_id',
-    sortKey: 'batch_id',
-    keyTypes: { user_id: 'S', batch_id: 'S' },
-    indexes: {},
+    ...textKeys('user_id', 'batch_id'),
     timeToLive: 'expires_at',
   },
   /**
@@ -203,10 +197,7 @@ export const tables = {
     environmentVariable: 'DEVICES_TABLE',
     partition: 'public',
     writtenBy: ['announceDevice', 'setDevice', 'removeDevice', 'claimBatch', 'rotateWebhookKey'],
-    partitionKey: 'kind',
-    sortKey: 'device_type',
-    keyTypes: { kind: 'S', device_type: 'S' },
-    indexes: {},
+    ...textKeys('kind', 'device_type'),
   },
   /**
    * The batches that wait for a device, or are at one, in the order in which it takes them: an item
@@ -224,10 +215,7 @@ export const tables = {
       ...['extendLease', 'uploadResults', 'setBatchPriority', 'getBatchStatus', 'listQueue'],
       ...['listDevices', 'announceDevice', 'setDevice', 'removeDevice'],
     ],
-    partitionKey: 'device_type',
-    sortKey: 'key',
-    keyTypes: { device_type: 'S', key: 'S' },
-    indexes: {},
+    ...textKeys('device_type', 'key'),
   },
   /**
    * What operators did, for 400 days: under the month, in the order of time. Functions may only add
@@ -237,10 +225,7 @@ export const tables = {
     environmentVariable: 'AUDIT_TABLE',
     partition: 'operator',
     usedBy: ['cancelBatchOfUser', 'setBatchPriority', 'setDevice', 'listAudit', 'putLimits', 'deleteLimits'],
-    partitionKey: 'month',
-    sortKey: 'key',
-    keyTypes: { month: 'S', key: 'S' },
-    indexes: {},
+    ...textKeys('month', 'key'),
     timeToLive: 'expires_at',
   },
   /** What bounds users and projects, as operators set it (data/limits.ts). */
@@ -248,10 +233,7 @@ export const tables = {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',
     usedBy: [...creating, 'getOwnLimits', 'listLimits', 'getLimits', 'putLimits', 'deleteLimits'],
-    partitionKey: 'part',
-    sortKey: 'subject',
-    keyTypes: { part: 'S', subject: 'S' },
-    indexes: {},
+    ...textKeys('part', 'subject'),
   },
   /**
    * What was used on each day, by user, project and device: under the month, keyed by the user
@@ -261,10 +243,7 @@ export const tables = {
     environmentVariable: 'USAGE_TABLE',
     partition: 'operator',
     usedBy: [...creating, ...ending, ...inBackground, ...leasing, 'setTags', 'eraseBatch', 'getOwnLimits', 'listUsage'],
-    partitionKey: 'month',
-    sortKey: 'key',
-    keyTypes: { month: 'S', key: 'S' },
-    indexes: {},
+    ...textKeys('month', 'key'),
   },
 } as const satisfies Record<string, TableDescription>;
 
