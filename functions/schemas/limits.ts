@@ -11,12 +11,19 @@ const maxBound = 1_000_000_000;
 const AnyCount = z.nullable(z.int().check(z.gte(0), z.lte(maxBound)));
 const Positive = z.nullable(z.int().check(z.gte(1), z.lte(maxBound)));
 
-const members = {
+/** The members by which something is counted. */
+const counted = {
   max_waiting_batches: AnyCount,
   max_waiting_jobs: AnyCount,
   shots_per_month: AnyCount,
   device_seconds_per_month: AnyCount,
   creations_per_minute: Positive,
+};
+export type CountedLimit = keyof typeof counted;
+export const countedLimits = Object.keys(counted) as CountedLimit[];
+
+const members = {
+  ...counted,
   max_job_seconds: Positive,
   device_types: z.nullable(z.array(boundedText(128)).check(z.maxLength(100))),
   highest_priority: z.nullable(QueuePriority),
@@ -50,16 +57,6 @@ export const Limits = z
     example: { max_waiting_batches: 100, shots_per_month: 1_000_000, device_types: ['EMU_MPS'] },
   });
 export type Limits = z.infer<typeof Limits>;
-
-/** The members by which something is counted. */
-export const countedLimits = [
-  'max_waiting_batches',
-  'max_waiting_jobs',
-  'shots_per_month',
-  'device_seconds_per_month',
-  'creations_per_minute',
-] as const;
-export type CountedLimit = (typeof countedLimits)[number];
 
 /** Limits of a subject, as operators see them. */
 export const SubjectLimits = z
