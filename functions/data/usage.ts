@@ -4,7 +4,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../tables.ts';
 import { monthsOf } from '../timestamp.ts';
 import { queryAll } from './dynamodb/reads.ts';
-import { addAmounts, type Usage, usageOfItem, usagePrefix } from './lifecycle/usage.ts';
+import { sumUsage, type Usage, usageOfItem, usagePrefix } from './lifecycle/usage.ts';
 
 /** Days in UTC, both inclusive. */
 export interface UsageSpan {
@@ -44,17 +44,9 @@ export interface UsageSum {
 
 /** The sums by these texts, sorted by them; sums that are all zero are left out. */
 export function groupUsage(usage: readonly Usage[], placeOf: (usage: Usage) => readonly string[]): UsageSum[] {
-  const groups = Map.groupBy(usage, (each) => JSON.stringify(placeOf(each)));
-  return Array.from(groups.values(), (of) => ({
-    place: placeOf(of[0] as Usage),
-    amounts: totalUsage(of),
-  }))
-    .filter(({ amounts }) => Object.values(amounts).some((amount) => amount !== 0n))
+  return sumUsage(usage, (each) => JSON.stringify(placeOf(each)))
+    .map((sum) => ({ place: placeOf(sum), amounts: sum.amounts }))
     .sort((left, right) => comparePlaces(left.place, right.place));
-}
-
-export function totalUsage(sums: readonly Pick<UsageSum, 'amounts'>[]): Usage['amounts'] {
-  return sums.reduce<Usage['amounts']>((sum, { amounts }) => addAmounts(sum, amounts), {});
 }
 
 function comparePlaces(left: readonly string[], right: readonly string[]): number {

@@ -72,18 +72,23 @@ export function usageOfJob(job: EndedJob | undefined, deviceType: string | undef
   return { userId, day: end.slice(0, 10), projectId, deviceType, amounts };
 }
 
-/** The sums by place; places whose amounts are all zero are left out. */
-export function sumUsage(parts: readonly (Usage | undefined | false)[]): Usage[] {
+/**
+ * The sums by what `keyOf` gives, without it by place; each has the place of its first part. Sums
+ * that are all zero are left out.
+ */
+export function sumUsage(
+  parts: readonly (Usage | undefined | false)[],
+  keyOf = (part: Usage) => usageKey(part).key,
+): Usage[] {
   const known = parts.filter((part) => part !== undefined && part !== false);
-  const groups = Map.groupBy(known, (part) => usageKey(part).key);
-  return Array.from(groups.values(), ([first, ...others]) => ({
-    ...first!,
-    amounts: others.reduce<Amounts>((sum, { amounts }) => addAmounts(sum, amounts), first!.amounts),
-  })).filter(({ amounts }) => Object.values(amounts).some((amount) => amount !== 0n));
+  return Array.from(Map.groupBy(known, keyOf).values(), (of) => ({ ...of[0]!, amounts: totalUsage(of) })).filter(
+    ({ amounts }) => Object.values(amounts).some((amount) => amount !== 0n),
+  );
 }
 
-export function addAmounts(sum: Amounts, more: Amounts): Amounts {
-  return Object.fromEntries(usageAmounts.map((name) => [name, (sum[name] ?? 0n) + (more[name] ?? 0n)]));
+export function totalUsage(parts: readonly Pick<Usage, 'amounts'>[]): Amounts {
+  const sum = (name: keyof Amounts) => parts.reduce((total, { amounts }) => total + (amounts[name] ?? 0n), 0n);
+  return Object.fromEntries(usageAmounts.map((name) => [name, sum(name)]));
 }
 
 function negative(usage: Usage | undefined): Usage | undefined {

@@ -1,6 +1,7 @@
 /** The two forms of a report of usage: JSON and CSV. Numbers have all their digits. */
 
-import { totalUsage, type UsageSum } from '../../data/usage.ts';
+import { totalUsage } from '../../data/lifecycle/usage.ts';
+import type { UsageSum } from '../../data/usage.ts';
 import { type Reply, success } from '../../http/reply.ts';
 
 export function jsonReport(groups: readonly string[], rows: readonly UsageSum[]): Reply {
