@@ -16,9 +16,6 @@ import { readInput } from './input.ts';
 import type { Input, Operation } from './operation.ts';
 import { fitsLambdaResponse, type HttpReply, proxyResult, type Reply, successReply } from './reply.ts';
 
-/** What endpoints answer with. */
-export { firstThatFits, pageReply, success } from './reply.ts';
-
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**

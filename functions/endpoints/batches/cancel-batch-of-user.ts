@@ -3,7 +3,8 @@ import { messageSender } from '../../data/message-sender.ts';
 import { cancelBatchOfUser } from '../../data/operator-acts.ts';
 import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batch-of-user.operation.ts';
 

@@ -4,7 +4,8 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { messageSender } from '../../data/message-sender.ts';
 import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-batch.operation.ts';
 

@@ -5,7 +5,8 @@ import { eraseBatch } from '../../data/erasures.ts';
 import { messageSender } from '../../data/message-sender.ts';
 import { scheduleRecovery } from '../../data/recovery.ts';
 import { queueUrl, requiredEnv, tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './erase-batch.operation.ts';
 

@@ -3,7 +3,8 @@ import { getQueuedBatch } from '../../data/queue-counts.ts';
 import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
 import { tableNames, webhookReach } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-batch-status.operation.ts';
 

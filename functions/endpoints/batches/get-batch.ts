@@ -2,7 +2,8 @@ import { getBatchDetails } from '../../data/batch-details.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
-import { endpoint, firstThatFits } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-batch.operation.ts';
 

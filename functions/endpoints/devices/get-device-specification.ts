@@ -2,7 +2,8 @@ import { getDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
 import { NotFound } from '../../errors.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-device-specification.operation.ts';
 

@@ -2,7 +2,8 @@ import { listDevices } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { showDevice } from '../../data/show-device.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint, firstThatFits } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './list-devices.operation.ts';
 

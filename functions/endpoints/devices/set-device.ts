@@ -3,7 +3,8 @@ import { getDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { showOperatedDevice } from '../../data/show-device.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './set-device.operation.ts';
 

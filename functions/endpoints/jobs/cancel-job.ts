@@ -1,7 +1,8 @@
 import { cancelJob } from '../../data/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './cancel-job.operation.ts';
 

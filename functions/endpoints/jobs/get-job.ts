@@ -3,7 +3,8 @@ import { getJob } from '../../data/jobs.ts';
 import { getSequence } from '../../data/sequences.ts';
 import { tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-job.operation.ts';
 

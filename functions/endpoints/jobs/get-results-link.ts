@@ -2,7 +2,8 @@ import { documentClient } from '../../data/dynamodb/client.ts';
 import { getResultsKey, signResultsLink } from '../../data/results.ts';
 import { requiredEnv, tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-results-link.operation.ts';
 

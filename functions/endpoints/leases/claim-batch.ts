@@ -1,7 +1,8 @@
 import { claimBatch } from '../../data/claim-batch.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint, firstThatFits, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { firstThatFits, success } from '../../http/reply.ts';
 import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
 import { withoutBatchSequence } from '../../schemas/lease.ts';

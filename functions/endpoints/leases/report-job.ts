@@ -4,7 +4,8 @@ import { reportJob } from '../../data/leases.ts';
 import { findObject } from '../../data/results.ts';
 import { countShots } from '../../data/shots.ts';
 import { requiredEnv, tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './report-job.operation.ts';
 

@@ -1,7 +1,8 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { getLimits } from '../../data/limits.ts';
 import { tableNames } from '../../env.ts';
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-limits.operation.ts';
 

@@ -1,4 +1,5 @@
-import { endpoint, success } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-health.operation.ts';
 
