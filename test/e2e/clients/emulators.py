@@ -33,7 +33,7 @@ class Emulator:
         self._process.wait()
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=600):
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < deadline, f"not within {seconds} s"

@@ -29,12 +29,12 @@ def is_of_users(operation):
 def own_ids(create, client, machine):
     """Makes an open batch with a failed job and one that waits: the ids that take the place of those in the snippets."""
 
-    def make(closed):
+    def make(before=None):
         batch = create(2, open=True)
         failed, waiting = batch.ordered_jobs
         machine.fail(failed.id, "The register could not be assembled.")
-        if closed:
-            client.close_batch(batch.id)
+        if before is not None:
+            before(batch.id)
         return {"batch_id": batch.id, "job_id": waiting.id}
 
     return make
@@ -45,8 +45,9 @@ def test_every_snippet_is_python(operations):
         ast.parse(python_of(operation))
 
 
-def test_every_snippet_of_users_works(operations, own_ids, stack, writer, monkeypatch, capsys):
+def test_every_snippet_of_users_works(operations, own_ids, client, stack, writer, monkeypatch, capsys):
     monkeypatch.setenv("TOKEN", writer["token"])
+    before = {"rebatch": client.close_batch, "eraseBatch": client.cancel_batch}
     tried = 0
     for operation in filter(is_of_users, operations):
         name = operation["operationId"]
@@ -57,7 +58,7 @@ def test_every_snippet_of_users_works(operations, own_ids, stack, writer, monkey
             if parameter["in"] == "path" and parameter["name"] != "device_type"
         }
         if examples:
-            own = own_ids(closed=name == "rebatch")
+            own = own_ids(before.get(name))
             for parameter, example in examples.items():
                 source = source.replace(example, own[parameter])
         capsys.readouterr()
