@@ -86,7 +86,7 @@ export function sumUsage(
   );
 }
 
-export function totalUsage(parts: readonly Pick<Usage, 'amounts'>[]): Amounts {
+function totalUsage(parts: readonly Pick<Usage, 'amounts'>[]): Amounts {
   const sum = (name: keyof Amounts) => parts.reduce((total, { amounts }) => total + (amounts[name] ?? 0n), 0n);
   return Object.fromEntries(usageAmounts.map((name) => [name, sum(name)]));
 }

@@ -21,7 +21,8 @@ export const handler = endpoint(routes.listUsage, operation, async ({ userId, is
   const usage = await read(user_id, spanOf(query, Date.now()));
   const length = period === 'day' ? 10 : 7;
   const rows = groupUsage(usage, (each) => [each.day.slice(0, length), ...groups.map((name) => each[columns[name]])]);
-  const reply = (prefersCsv(event) ? csvReport : jsonReport)(groups, rows);
+  const [total] = groupUsage(usage, () => []);
+  const reply = prefersCsv(event) ? csvReport(groups, rows) : jsonReport(groups, rows, total?.amounts);
   if (!fitsOneAnswer(reply))
     throw refusal(
       'to',

@@ -1,16 +1,19 @@
 /** The two forms of a report of usage: JSON and CSV. Numbers have all their digits. */
 
-import { totalUsage } from '../../data/lifecycle/usage.ts';
 import type { UsageSum } from '../../data/usage.ts';
 import { type Reply, success } from '../../http/reply.ts';
 
-export function jsonReport(groups: readonly string[], rows: readonly UsageSum[]): Reply {
+export function jsonReport(
+  groups: readonly string[],
+  rows: readonly UsageSum[],
+  total: UsageSum['amounts'] = {},
+): Reply {
   const shown = rows.map(({ place: [period, ...of], amounts }) => ({
     period,
     ...Object.fromEntries(groups.map((name, at) => [name, of[at]])),
     ...shownAmounts(amounts),
   }));
-  return success({ rows: shown, total: shownAmounts(totalUsage(rows)) });
+  return success({ rows: shown, total: shownAmounts(total) });
 }
 
 function shownAmounts(amounts: UsageSum['amounts']) {
