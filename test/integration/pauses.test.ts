@@ -102,7 +102,7 @@ describe('eight workers, some of whom die, and pauses at random moments', () => 
   it(`start nothing after the answer, and run each job once (seed ${seed})`, async () => {
     const random = randomNumbers(seed);
     const { device } = newNames();
-    const batchCount = deep ? 300 : 48;
+    const batchCount = deep ? 150 : 48;
     const users = Array.from({ length: 6 }, (_, at) => `auth0|${device} ${at}`);
     // Some transactions arrive late.
     const slow = interceptedClient(client, async ({ name, send }) => {
@@ -156,7 +156,8 @@ describe('eight workers, some of whom die, and pauses at random moments', () => 
     };
 
     for (let rounds = 0; ; rounds++) {
-      expect(rounds, 'rounds').toBeLessThan(300);
+      // On a busy machine many rounds end before a worker has got a job.
+      expect(rounds, 'rounds').toBeLessThan(100 * batchCount);
       const isBusy = await Promise.all([
         ...Array.from({ length: 8 }, (_, at) => work(`worker ${at}`)),
         operate().then(() => false),
