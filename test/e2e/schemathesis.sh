@@ -12,14 +12,14 @@ venv=.local/schemathesis
 [[ -x $venv/bin/pip ]] || "${PYTHON:-python3}" -m venv "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check schemathesis==4.32.5 hypothesis==6.170.15
 
-# JOB_ID and BATCH_ID of the first account, the oldest, because their content gets erased, the tokens and openapi.
+# JOB_ID and BATCH_ID of the first account, the tokens and openapi.
 settings=$("$venv/bin/python" - "$stack" <<'PYTHON'
 import json, sys, urllib.request
 
 stack = json.load(open(sys.argv[1]))
 token = stack["users"][0]["token"]
 done = urllib.request.Request(
-    f"{stack['baseUrl']}/api/v2/jobs?status=DONE&order_by_direction=ASC&limit=1", headers={"Authorization": f"Bearer {token}"}
+    f"{stack['baseUrl']}/api/v2/jobs?status=DONE&limit=1", headers={"Authorization": f"Bearer {token}"}
 )
 job = json.load(urllib.request.urlopen(done))["data"][0]
 print(f"user={token}; device={stack['device']['token']}; operator={stack['operator']['token']}; openapi={stack['openapiUrl']}")
