@@ -1,7 +1,7 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { translateErrors } from './aws-errors.ts';
 import type { Item } from './reads.ts';
-import { retry } from './retry.ts';
+import { untilProcessed } from './retry.ts';
 
 /** What BatchWriteItem takes. */
 const maxKeys = 25;
@@ -13,20 +13,11 @@ const maxKeys = 25;
 export async function batchDelete(client: DynamoDBDocumentClient, table: string, keys: readonly Item[]): Promise<void> {
   for (let at = 0; at < keys.length; at += maxKeys) {
     let requests = keys.slice(at, at + maxKeys).map((Key) => ({ DeleteRequest: { Key } }));
-    const deleteSome = async () => {
+    await untilProcessed(8, async () => {
       const command = new BatchWriteCommand({ RequestItems: { [table]: requests } });
       const { UnprocessedItems = {} } = await translateErrors(client.send(command));
       requests = (UnprocessedItems[table] ?? []) as typeof requests;
-      if (requests.length > 0) throw new ItemsUnprocessed(`${requests.length} items`);
-    };
-    await retry(deleteSome, {
-      attempts: 8,
-      firstMilliseconds: 100,
-      maxDelayMilliseconds: 1_600,
-      mayPass: (error) => error instanceof ItemsUnprocessed,
-      message: 'DynamoDB left items unprocessed through all attempts.',
+      return requests.length;
     });
   }
 }
-
-class ItemsUnprocessed extends Error {}

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod/mini';
 import { translateErrors } from './aws-errors.ts';
-import { retry } from './retry.ts';
+import { untilProcessed } from './retry.ts';
 import { attributesOf, storedRow } from './stored-row.ts';
 
 export type Item = Record<string, NativeAttributeValue>;
@@ -93,26 +93,17 @@ async function getSome(
 ): Promise<Item[]> {
   const items: Item[] = [];
   let pending: readonly Item[] = keys;
-  const readPending = async () => {
+  await untilProcessed(6, async () => {
     const request = { Keys: [...pending], ConsistentRead: consistent, ...projection(attributes) };
     const { Responses, UnprocessedKeys } = await translateErrors(
       client.send(new BatchGetCommand({ RequestItems: { [table]: request } })),
     );
     items.push(...(Responses?.[table] ?? []));
     pending = UnprocessedKeys?.[table]?.Keys ?? [];
-    if (pending.length > 0) throw new KeysUnprocessed(`${pending.length} keys`);
-  };
-  await retry(readPending, {
-    attempts: 6,
-    firstMilliseconds: 100,
-    maxDelayMilliseconds: 1_600,
-    mayPass: (error) => error instanceof KeysUnprocessed,
-    message: 'DynamoDB left keys unprocessed through all attempts.',
+    return pending.length;
   });
   return items;
 }
-
-class KeysUnprocessed extends Error {}
 
 /**
  * Part of an owner's rows: those whose sort key lies between two values, both inclusive, or starts

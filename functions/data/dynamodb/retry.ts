@@ -16,6 +16,26 @@ export interface Retry {
 }
 
 /**
+ * Repeats a call of DynamoDB that may leave some of its items unprocessed, until none is left.
+ * `send` returns how many are. Throws TooBusy after so many attempts: 6 take 1.5 s, 8 about 3 s.
+ */
+export function untilProcessed(attempts: number, send: () => Promise<number>): Promise<void> {
+  const sendAll = async () => {
+    const left = await send();
+    if (left > 0) throw new Unprocessed(`${left} items`);
+  };
+  return retry(sendAll, {
+    attempts,
+    firstMilliseconds: 100,
+    maxDelayMilliseconds: 1_600,
+    mayPass: (error) => error instanceof Unprocessed,
+    message: 'DynamoDB left items unprocessed through all attempts.',
+  });
+}
+
+class Unprocessed extends Error {}
+
+/**
  * Repeats the work until it succeeds, and pauses a random part of the bound each time (full
  * jitter), so that callers that met do not meet again. An error that cannot pass is thrown as it
  * is; after the last attempt TooBusy is thrown, with the error as its cause.
