@@ -1,8 +1,8 @@
 /** What operators set as limits, and who may see it. */
 
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { RouteName } from '../../functions/routes.ts';
+import { auditRows } from '../support/audit-rows.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -110,15 +110,8 @@ describe('the limits of a subject', () => {
     await put(subject, { max_waiting_jobs: 2 });
     await remove(subject);
     await remove(subject);
-    const { Items = [] } = await client.send(
-      new QueryCommand({
-        TableName: names.Audit,
-        KeyConditionExpression: '#month = :month',
-        ExpressionAttributeNames: { '#month': 'month' },
-        ExpressionAttributeValues: { ':month': new Date().toISOString().slice(0, 7) },
-      }),
-    );
-    const acts = Items.filter(({ target }) => target.subject === subject);
+    const rows = await auditRows(client, names);
+    const acts = rows.filter(({ target }) => target.subject === subject);
     expect(
       acts.map(({ operator, action, target, before, after }) => [operator, action, target, before, after]),
     ).toEqual([

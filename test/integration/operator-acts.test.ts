@@ -8,6 +8,7 @@ import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
+import { auditRows } from '../support/audit-rows.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -54,16 +55,8 @@ const prioritize = (id: string, queue_priority: QueuePriority, reason = 'The dem
 
 /** What this test's operator did, oldest first. */
 async function acts() {
-  const { Items = [] } = await client.send(
-    new QueryCommand({
-      TableName: names.Audit,
-      KeyConditionExpression: '#month = :month',
-      ExpressionAttributeNames: { '#month': 'month' },
-      ExpressionAttributeValues: { ':month': new Date().toISOString().slice(0, 7) },
-      ConsistentRead: true,
-    }),
-  );
-  return Items.filter((row) => row.operator === operator);
+  const rows = await auditRows(client, names);
+  return rows.filter((row) => row.operator === operator);
 }
 
 async function sound() {
