@@ -254,3 +254,10 @@ export type StreamConsumerName = Extract<(typeof tables)[TableName], { stream: u
 
 /** The physical name of each table a function uses. */
 export type TableNames<Used extends TableName = TableName> = Readonly<Record<Used, string>>;
+
+/** The name of a table that not every caller uses. Throws RangeError where it was not given. */
+export function requireTable(names: Partial<TableNames>, table: TableName): string {
+  const name = names[table];
+  if (name === undefined) throw new RangeError(`The name of the table ${table} is not known.`);
+  return name;
+}

@@ -55,6 +55,11 @@ export function toMicroseconds(canonical: string): number {
   return Date.parse(`${canonical.slice(0, 23)}Z`) * 1000 + Number(canonical.slice(23, 26));
 }
 
+/** The minute of a time in milliseconds since 1970, in minutes since then. */
+export function minuteOf(milliseconds: number): number {
+  return Math.floor(milliseconds / 60_000);
+}
+
 /** The later of two canonical times. */
 export function laterOf(time: string, other: string | undefined): string {
   return other !== undefined && other > time ? other : time;

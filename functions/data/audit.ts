@@ -1,7 +1,7 @@
 /** The trail of what operators did: for each act one row, written in the act's own transaction. */
 
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { InvalidInput } from '../errors.ts';
 import type { Page } from '../page.ts';
 import { Act, type AuditQuery } from '../schemas/audit.ts';
@@ -9,6 +9,7 @@ import type { TableNames } from '../tables.ts';
 import { earlierOf, fromMilliseconds, laterOf, monthsOf, toMicroseconds } from '../timestamp.ts';
 import { queryFirstPage } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import type { Write } from './dynamodb/write-units.ts';
 
 /** Rows are deleted some time after this. */
 const keptSeconds = 400 * 24 * 3600;
@@ -17,10 +18,7 @@ const keptSeconds = 400 * 24 * 3600;
  * The write of an act's row, for the transaction that makes the act: 2 write units for each KB. No
  * function may change or delete a row.
  */
-export function auditWrite(
-  { Audit }: TableNames<'Audit'>,
-  act: Act,
-): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
+export function auditWrite({ Audit }: TableNames<'Audit'>, act: Act): Write {
   const expires_at = Math.floor(toMicroseconds(act.at) / 1_000_000) + keptSeconds;
   return {
     Put: {

@@ -46,8 +46,7 @@ function batchUpdate(
   tables: Tables & Partial<TableNames<'DeviceQueue'>>,
   options?: LifecycleOptions,
 ) {
-  // An update of a batch touches no job.
-  const context = writeContext(client, { Jobs: '', ...tables }, options);
+  const context = writeContext(client, tables, options);
   return async (userId: string, batchId: string, update: BatchUpdate): Promise<Batch> => {
     const change = updateBatch(context.lists, { id: batchId, update, now: fromMilliseconds(context.now()) });
     const { batches } = await commitTask({ ...context, userId }, { changes: [change] });

@@ -38,7 +38,7 @@ import { selectJobs } from './selected-jobs.ts';
  */
 export function cancelBatch(
   client: DynamoDBDocumentClient,
-  tables: LifecycleTables,
+  tables: LifecycleTables & TableNames<'Jobs'>,
   options: LifecycleOptions = {},
 ): (
   userId: string,

@@ -50,7 +50,7 @@ export function listQueue(
   };
 }
 
-/** Null where nobody has the batch, or whoever had it is lost. */
+/** Null where nobody has the batch, or the worker that had it is lost. */
 function leaseShown({ lease_until, put_back, worker, job_id, losses }: QueueItem, now: number): QueuedBatch['lease'] {
   if (put_back === true || lease_until <= now) return null;
   return { worker: worker ?? null, expires_at: fromMilliseconds(lease_until), job_id: job_id ?? null, losses };

@@ -14,6 +14,7 @@ import { isConditionFailure, translateErrors } from './dynamodb/aws-errors.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
 import { getItem, type Item, queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import type { Write } from './dynamodb/write-units.ts';
 import { type QueueOptions, workQueue } from './queue/queue.ts';
 import { DeviceSettings, deviceClockKey } from './queue/queue-item.ts';
 
@@ -209,11 +210,7 @@ function changeDevice<After extends Item | undefined>(
  * The write that lets a device's row say what an operator has set. It makes the row of a device
  * that has not announced itself, which no list shows and no total counts.
  */
-export function setRules(
-  { Devices }: TableNames<'Devices'>,
-  device_type: string,
-  rules: DeviceRules,
-): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
+export function setRules({ Devices }: TableNames<'Devices'>, device_type: string, rules: DeviceRules): Write {
   return {
     Update: {
       TableName: Devices,

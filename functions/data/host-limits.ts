@@ -5,6 +5,7 @@
 
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { TableNames } from '../tables.ts';
+import { minuteOf } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
 import { translateErrors } from './dynamodb/aws-errors.ts';
 
@@ -29,7 +30,7 @@ export function countHostCall(
   { now = () => Date.now(), max = maxCallsPerMinute } = {},
 ): (userId: string, host: string) => Promise<number> {
   return async (userId, host) => {
-    const minute = Math.floor(now() / minuteMilliseconds);
+    const minute = minuteOf(now());
     // A name of any length becomes a part of a key; with a dot at its end it is the same host.
     const hostId = derivedUuid(host.replace(/\.+(?=:|$)/, ''));
     const counters = [

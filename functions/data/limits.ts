@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { LimitExceeded, NotFound } from '../errors.ts';
 import type { Page } from '../page.ts';
@@ -18,6 +18,7 @@ import { auditWrite } from './audit.ts';
 import { optimisticTransaction } from './dynamodb/optimistic-transaction.ts';
 import { batchGet, queryFirst } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
+import type { Write } from './dynamodb/write-units.ts';
 
 const policyKey = { part: 'policy', subject: defaultSubject };
 const subjectKey = (subject: string) => ({ part: 'subjects', subject });
@@ -157,7 +158,7 @@ function limitWrites(
   TableName: string,
   policy: Policy,
   { subject, limits, had, updated_at }: LimitsChange & { readonly had: boolean; readonly updated_at: string },
-): NonNullable<TransactWriteCommandInput['TransactItems']> {
+): Write[] {
   const set = limits && { limits, updated_at };
   const { rev, hashes, ...former } = policy;
   const isDefault = subject === defaultSubject;

@@ -18,7 +18,7 @@ import type { OperatorAct } from './lifecycle/cancel.ts';
 import { commitTask, type LifecycleOptions, writeContext } from './lifecycle/commit-tasks.ts';
 import { setPriorityChange } from './lifecycle/set-priority.ts';
 
-type Tables = TableNames<'Batches' | 'Jobs' | 'Columns' | 'DeviceQueue' | 'Audit'>;
+type Tables = TableNames<'Batches' | 'Columns' | 'DeviceQueue' | 'Audit'>;
 
 export interface ActOnBatch {
   readonly operator: string;
@@ -37,7 +37,7 @@ export interface ActOnBatch {
  */
 export function cancelBatchOfUser(
   client: DynamoDBDocumentClient,
-  tables: Tables,
+  tables: Tables & TableNames<'Jobs'>,
   options: LifecycleOptions = {},
 ): (request: ActOnBatch) => Promise<Batch> {
   const cancel = cancelBatch(client, tables, options);

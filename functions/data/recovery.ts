@@ -8,6 +8,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition } from '../errors.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { InterruptedCall, RecoveryRequest } from '../schemas/recovery-request.ts';
+import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { cancelBatch } from './cancellations.ts';
 import { getRow } from './dynamodb/reads.ts';
@@ -55,7 +56,7 @@ type RecoveryOutcome = 'finished' | 'not begun' | 'canceled' | 'ended' | 'ended 
  */
 export function recoverBatch(
   client: DynamoDBDocumentClient,
-  tables: LifecycleTables,
+  tables: LifecycleTables & TableNames<'Jobs'>,
   options: LifecycleOptions & { readonly finishErasure?: (userId: string, batchId: string) => Promise<void> } = {},
 ): (unfinished: RecoveryRequest) => Promise<RecoveryOutcome> {
   const context = writeContext(client, tables, options);

@@ -10,8 +10,8 @@ import {
   userSubject,
 } from '../schemas/limits.ts';
 import { batchStatusNames, isFinalBatchStatus, isFinalJob, jobStatusNames } from '../statuses.ts';
-import type { TableNames } from '../tables.ts';
-import { fromMilliseconds } from '../timestamp.ts';
+import { requireTable, type TableNames } from '../tables.ts';
+import { fromMilliseconds, minuteOf } from '../timestamp.ts';
 import { type OwnerLists, ownerLists } from './columns/lists.ts';
 import { batchGet, queryAll } from './dynamodb/reads.ts';
 import { storedRow } from './dynamodb/stored-row.ts';
@@ -33,14 +33,9 @@ export async function readLimitCounters(
   subjects: readonly string[],
 ): Promise<ReadonlyMap<string, LimitCounter>> {
   const keys = subjects.map(limitCounterKey);
-  const items = await batchGet(client, { table: requireUsage(tables), keys, consistent: true });
+  const items = await batchGet(client, { table: requireTable(tables, 'Usage'), keys, consistent: true });
   const found = new Map(items.map((item) => [item.key, storedRow(LimitCounter, item)]));
   return new Map(subjects.map((subject) => [subject, found.get(subject) ?? noCounter]));
-}
-
-/** The minute of a time in milliseconds since 1970, as counters name it. */
-export function minuteOf(now: number): number {
-  return Math.floor(now / 60_000);
 }
 
 /** When the month of a time in milliseconds since 1970 ends, as a canonical time. */
@@ -83,7 +78,7 @@ export function usedOfLimits(
       const isUser = subject.startsWith('user:');
       const id = subject.slice(subject.indexOf(':') + 1);
       const items = await queryAll(client, {
-        table: requireUsage(tables),
+        table: requireTable(tables, 'Usage'),
         partition: { month: fromMilliseconds(now).slice(0, 7) },
         sortKey: 'key',
         range: isUser ? { startsWith: usagePrefix(id) } : 'all',
@@ -95,11 +90,6 @@ export function usedOfLimits(
       return { shots: sum('shots'), seconds: sum('device_us') / 1_000_000 };
     },
   };
-}
-
-function requireUsage({ Usage }: UsedTables): string {
-  if (Usage === undefined) throw new RangeError('The name of the table of usage is not known.');
-  return Usage;
 }
 
 /**

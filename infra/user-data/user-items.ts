@@ -67,7 +67,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
         const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
         const draft = { stored: { batches: new Map([[row.id, row]]) }, batches: new Map([[row.id, gone]]) };
         const Delete = ifUnchanged(tables.Batches, { user_id: row.user_id, id: row.id }, row.rev);
-        const counted = counterWrites(tables.Usage, { draft, now: Date.now() });
+        const counted = counterWrites(tables, { draft, now: Date.now() });
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...counted] }));
       }
       const others = items.filter((row) => !isCounted(row)).map(({ user_id, id }) => ({ user_id, id }));
@@ -104,7 +104,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       for (const item of items) {
         if (item.month === counter.month) continue;
         const Delete = ifUnchanged(tables.Usage, usageKeyOf(String(item.key)), item.rev);
-        const added = usageWrites(tables.Usage, [{ ...usageOfItem(item), userId: pseudonym }]);
+        const added = usageWrites(tables, [{ ...usageOfItem(item), userId: pseudonym }]);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...added] }));
       }
     },

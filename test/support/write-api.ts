@@ -11,6 +11,7 @@ import type { LifecycleTables } from '../../functions/data/lifecycle/transaction
 import type { NewBatch } from '../../functions/schemas/batch.ts';
 import type { NewJob } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
+import type { TableNames } from '../../functions/tables.ts';
 import { fromMicroseconds } from '../../functions/timestamp.ts';
 
 export interface WriteOptions {
@@ -21,7 +22,11 @@ export interface WriteOptions {
 type Data<Type extends LifecycleEvent['type']> = Extract<LifecycleEvent, { type: Type }>['data'];
 type Content = { [Type in LifecycleEvent['type']]: { type: Type; data: Data<Type>; time?: string | undefined } };
 
-export function writeApi(client: DynamoDBDocumentClient, tables: LifecycleTables, options: LifecycleOptions = {}) {
+export function writeApi(
+  client: DynamoDBDocumentClient,
+  tables: LifecycleTables & TableNames<'Jobs'>,
+  options: LifecycleOptions = {},
+) {
   const { now = Date.now } = options;
   const apply = applyEvents(client, tables, options);
 

@@ -1,6 +1,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
-type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+/** A write of a transaction. */
+export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
  * AWS refuses more write units a second on one partition key, whatever was saved before: burst

@@ -7,6 +7,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { endOfJobs } from '../../statuses.ts';
+import type { TableNames } from '../../tables.ts';
 import { listJobIds } from '../jobs.ts';
 import { commitTask, commitTasks, type LifecycleOptions, type Task, writeContext } from './commit-tasks.ts';
 import type { Change } from './draft.ts';
@@ -75,7 +76,7 @@ import type { LifecycleTables } from './transaction.ts';
  */
 export function applyEvents(
   client: DynamoDBDocumentClient,
-  tables: LifecycleTables,
+  tables: LifecycleTables & TableNames<'Jobs'>,
   options: LifecycleOptions = {},
 ): (events: readonly LifecycleEvent[]) => Promise<(Error | undefined)[]> {
   const context = writeContext(client, tables, options);
@@ -107,7 +108,7 @@ export function applyEvents(
  */
 export function endJobs(
   client: DynamoDBDocumentClient,
-  tables: LifecycleTables,
+  tables: LifecycleTables & TableNames<'Jobs'>,
   options: LifecycleOptions = {},
 ): (userId: string, batchId: string) => Promise<void> {
   const context = writeContext(client, tables, options);
@@ -118,7 +119,11 @@ export function endJobs(
 }
 
 /** The function that makes a task of the changes that end a batch, and the end of its jobs. */
-function endedJobs(client: DynamoDBDocumentClient, tables: LifecycleTables, options: LifecycleOptions) {
+function endedJobs(
+  client: DynamoDBDocumentClient,
+  tables: LifecycleTables & TableNames<'Jobs'>,
+  options: LifecycleOptions,
+) {
   const { lists } = writeContext(client, tables, options);
   const jobIdsOf = listJobIds(client, tables, lists);
   return (userId: string, batchId: string, changes: readonly Change[]): Task => ({

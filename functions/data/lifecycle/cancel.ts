@@ -6,6 +6,7 @@ import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
 import { toMicroseconds } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
+import type { Write } from '../dynamodb/write-units.ts';
 import { deviceMicroseconds, lastHeartbeat } from '../queue/queue-item.ts';
 import { jobAsReported } from './derive-status.ts';
 import {
@@ -14,7 +15,6 @@ import {
   reportedBatch,
   visibleBatch,
   visibleJob,
-  type Write,
   withJobs,
   withRows,
   withWrite,

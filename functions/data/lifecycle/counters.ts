@@ -3,15 +3,15 @@
  * the jobs that a user's calls have announced. Counters move in the transactions of their rows.
  */
 
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { type LimitCounter, projectSubject, userSubject } from '../../schemas/limits.ts';
 import { lowerPriority, type QueuePriority } from '../../schemas/values.ts';
 import { countUnfinished, isFinalBatchStatus } from '../../statuses.ts';
+import { requireTable, type TableNames } from '../../tables.ts';
+import { minuteOf } from '../../timestamp.ts';
+import type { Write } from '../dynamodb/write-units.ts';
 import type { Bounds } from '../limits.ts';
-import { limitCounterKey, minuteOf } from '../used-of-limits.ts';
-
-type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+import { limitCounterKey } from '../used-of-limits.ts';
 
 /** What a draft has of batches, before and after, and of limits. */
 interface Counted {
@@ -112,7 +112,7 @@ export type CheckedCounters = ReadonlyMap<string, LimitCounter>;
 
 /** What moves the counters with the draft: for each 2 write units. */
 export function counterWrites(
-  table: string | undefined,
+  tables: Partial<TableNames<'Usage'>>,
   {
     draft,
     counters: checked = new Map(),
@@ -122,7 +122,6 @@ export function counterWrites(
   const changes = countChanges(draft);
   const ratesOf = (subject: string) => draft.stored.bounds?.find((each) => each.subject === subject)?.limits;
   return [...new Set([...changes.keys(), ...checked.keys()])].map((subject) => {
-    if (table === undefined) throw new RangeError('The name of the table of usage is not known.');
     const read = checked.get(subject);
     const counts = Object.entries(changes.get(subject) ?? {}).filter(([, count]) => count !== 0);
     const grows = read !== undefined || counts.some(([, count]) => count > 0);
@@ -135,7 +134,7 @@ export function counterWrites(
     const isFirst = read?.rev === 0;
     return {
       Update: {
-        TableName: table,
+        TableName: requireTable(tables, 'Usage'),
         Key: limitCounterKey(subject),
         UpdateExpression: `${set ? 'SET #minute = :minute, #creations = :creations ' : ''}ADD ${Object.keys(added)
           .map((name) => `#${name} :${name}`)

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
@@ -8,6 +7,7 @@ import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
+import type { Write } from '../dynamodb/write-units.ts';
 import type { Bounds } from '../limits.ts';
 import type { Rest } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
@@ -95,9 +95,6 @@ export interface Change {
    */
   halves?(): readonly [Change, Change] | undefined;
 }
-
-/** A write of a transaction. */
-export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** What an attempt has read of an owner. */
 export interface Stored {

@@ -11,9 +11,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { OverLimit } from '../../errors.ts';
 import { type CountedLimit, type LimitCounter, userSubject } from '../../schemas/limits.ts';
+import { minuteOf } from '../../timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import type { Bounds } from '../limits.ts';
-import { endOfMonth, minuteOf, readLimitCounters, usedOfLimits } from '../used-of-limits.ts';
+import { endOfMonth, readLimitCounters, usedOfLimits } from '../used-of-limits.ts';
 import type { CheckedCounters } from './counters.ts';
 import type { Begun, Draft } from './draft.ts';
 import type { LifecycleTables } from './transaction.ts';

@@ -9,10 +9,11 @@ import { DeviceClosed } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { QueuePriority } from '../../schemas/values.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
-import type { TableNames } from '../../tables.ts';
+import { requireTable, type TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
 import { batchGet, queryAll } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
+import type { Write } from '../dynamodb/write-units.ts';
 import { deviceRules, deviceRulesKey, whyClosed } from '../queue/device-rules.ts';
 import {
   placeOfKey,
@@ -26,7 +27,7 @@ import {
   workEnd,
 } from '../queue/fair-order.ts';
 import { clockTag, deviceClockKey, newQueueItem, type QueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import { type Draft, type LeaseUpdate, type Owner, ofLeasedJob, type Write } from './draft.ts';
+import { type Draft, type LeaseUpdate, type Owner, ofLeasedJob } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 
 /** How often a batch may be claimed between two changes of its row: far more than it can be. */
@@ -92,7 +93,7 @@ function isNew({ stored }: Draft, { id, queue_key }: BatchRow): boolean {
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
-  { DeviceQueue, Columns }: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>,
+  tables: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>,
   { userId, draft }: Pick<Owner, 'userId'> & { readonly draft: Draft },
 ): Promise<StoredClocks> {
   const charged = new Map<string, boolean>();
@@ -107,7 +108,7 @@ export async function readClocks(
   if (charged.size === 0) return new Map();
   const [users, ...devices] = await Promise.all([
     batchGet(client, {
-      table: Columns,
+      table: tables.Columns,
       keys: Array.from(charged.keys(), (type) => ({ user_id: userId, key: userClockKey(type) })),
       consistent: true,
     }),
@@ -125,7 +126,7 @@ export async function readClocks(
   /** The tag of the device's clock. */
   async function readDevice(device_type: string): Promise<number> {
     const items = await queryAll(client, {
-      table: requireQueue(DeviceQueue),
+      table: requireTable(tables, 'DeviceQueue'),
       partition: { device_type },
       sortKey: 'key',
       range: { between: [deviceClockKey, deviceRulesKey] },
@@ -177,7 +178,7 @@ export function queueChanges(
     if (move === undefined) return row;
     const { queue_key, queue_charges, queued_at = now, ...rest } = row;
     const { device_type, queue_priority: priority } = row;
-    const TableName = requireQueue(tables.DeviceQueue);
+    const TableName = requireTable(tables, 'DeviceQueue');
     const isLeased = lease !== undefined && lease.item.key === queue_key;
     const remove = () => {
       leavesByLease ||= isLeased;
@@ -223,7 +224,7 @@ export function queueChanges(
     const Key = { user_id: userId, key: userClockKey(deviceType) };
     writes.push(...writeUserClock(tables.Columns, Key, { before: clocks.get(deviceType)?.user, after }));
   }
-  if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireQueue(tables.DeviceQueue), lease));
+  if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireTable(tables, 'DeviceQueue'), lease));
   return { batches, writes };
 }
 
@@ -293,9 +294,4 @@ function isCurrent({ item, put_back }: LeaseUpdate) {
       ...(put_back === true && { ':read': lease_until }),
     },
   };
-}
-
-export function requireQueue(name: string | undefined): string {
-  if (name === undefined) throw new RangeError('The name of the table of queues is not known.');
-  return name;
 }

@@ -9,6 +9,7 @@ import { BatchRow } from '../../schemas/batch.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
+import { requireTable } from '../../tables.ts';
 import { blockBytes } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
@@ -19,7 +20,6 @@ import { deviceRules, deviceRulesKey, nextWindow, restAt } from '../queue/device
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import type { Change, Draft, Owner, Stored } from './draft.ts';
-import { requireQueue } from './queue-writes.ts';
 import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';
 
 /**
@@ -99,7 +99,7 @@ export function storedReads(
     async requireHeads({ stored, batches, jobs }: Draft): Promise<void> {
       await Promise.all([
         stored.heads.batch === undefined && batches.size > 0 && requireNoRows(tables.Batches),
-        stored.heads.job === undefined && jobs.size > 0 && requireNoRows(tables.Jobs),
+        stored.heads.job === undefined && jobs.size > 0 && requireNoRows(requireTable(tables, 'Jobs')),
       ]);
     },
 
@@ -128,8 +128,9 @@ export function storedReads(
     return items.map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults));
   }
 
-  function readJobs(ids: readonly string[]): Promise<Item[]> {
-    return batchGet(client, { table: tables.Jobs, keys: ids.map(rowKey), consistent: true });
+  async function readJobs(ids: readonly string[]): Promise<Item[]> {
+    if (ids.length === 0) return [];
+    return batchGet(client, { table: requireTable(tables, 'Jobs'), keys: ids.map(rowKey), consistent: true });
   }
 
   async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {
@@ -162,7 +163,7 @@ export function storedReads(
 
   async function readQueue({ deviceType: device_type, key }: LeaseReference, names = [key, deviceRulesKey]) {
     const keys = names.map((each) => ({ device_type, key: each }));
-    const items = await batchGet(client, { table: requireQueue(tables.DeviceQueue), keys, consistent: true });
+    const items = await batchGet(client, { table: requireTable(tables, 'DeviceQueue'), keys, consistent: true });
     const item = items.find((each) => each.key === key);
     const rules: DeviceRules = deviceRules(items.find((each) => each.key === deviceRulesKey));
     return { leased: item && storedRow(QueueItem, item), rules };
@@ -172,7 +173,7 @@ export function storedReads(
     const keys = batches.flatMap(({ device_type, queue_key: key, jobs_count_per_status }) =>
       typeof key === 'string' && jobs_count_per_status.RUNNING > 0 ? [{ device_type, key }] : [],
     );
-    const read = (key: Item) => getItem(client, { table: requireQueue(tables.DeviceQueue), key, consistent: true });
+    const read = (key: Item) => getItem(client, { table: requireTable(tables, 'DeviceQueue'), key, consistent: true });
     return (await Promise.all(keys.map(read))).flatMap((item) =>
       item === undefined ? [] : storedRow(QueueItem, item),
     );

@@ -3,24 +3,25 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import type { TableNames } from '../../tables.ts';
+import { requireTable, type TableNames } from '../../tables.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
 import { storedHead } from '../columns/dictionaries.ts';
 import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
+import type { Write } from '../dynamodb/write-units.ts';
 import { sequenceItem } from '../sequences.ts';
 import { type CheckedCounters, counterWrites } from './counters.ts';
-import type { Draft, Owner, ProcessedCall, Write } from './draft.ts';
+import type { Draft, Owner, ProcessedCall } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 import { usageChanges, usageWrites } from './usage.ts';
 
 /**
- * Only a caller that creates rows with sequences needs their table, only one that makes batches
- * enter or leave a queue needs the queue's, and only one that ends rows needs that of usage.
+ * Only a caller that changes jobs needs their table, and so for sequences, the queue, and usage,
+ * which whatever ends rows changes.
  */
-export type LifecycleTables = TableNames<'Batches' | 'Jobs' | 'Columns'> &
-  Partial<TableNames<'Sequences' | 'DeviceQueue' | 'Usage'>>;
+export type LifecycleTables = TableNames<'Batches' | 'Columns'> &
+  Partial<TableNames<'Jobs' | 'Sequences' | 'DeviceQueue' | 'Usage'>>;
 
 /** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
 const processedEventSeconds = 15 * 24 * 3600;
@@ -52,14 +53,14 @@ export function createTransaction(owner: Owner, content: TransactionContent): Tr
   return {
     TransactItems: [
       ...queued.batches.map((row) => writeRow(tables.Batches, stored.batches.get(row.id), row)),
-      ...Array.from(draft.jobs.values(), (row) => writeRow(tables.Jobs, stored.jobs.get(row.id), row)),
+      ...Array.from(draft.jobs.values(), (row) => writeRow(requireTable(tables, 'Jobs'), stored.jobs.get(row.id), row)),
       ...Array.from(draft.sequences, ([id, sequence]) =>
         writeSequence(tables, sequenceItem(owner.userId, id, sequence)),
       ),
       ...columnWrites(owner, content).map((write) => inColumns(tables, owner, write)),
       ...queued.writes,
-      ...usageWrites(tables.Usage, usageChanges(draft)),
-      ...counterWrites(tables.Usage, content),
+      ...usageWrites(tables, usageChanges(draft)),
+      ...counterWrites(tables, content),
       ...draft.writes,
     ],
   };
@@ -78,9 +79,8 @@ function writeRow(table: string, before: BatchRow | JobRow | undefined, after: B
 }
 
 /** Its row is new in the same transaction, so there is none yet. */
-function writeSequence({ Sequences }: LifecycleTables, item: ReturnType<typeof sequenceItem>): Write {
-  if (Sequences === undefined) throw new RangeError('The name of the table of sequences is not known.');
-  return { Put: { TableName: Sequences, Item: item } };
+function writeSequence(tables: LifecycleTables, Item: ReturnType<typeof sequenceItem>): Write {
+  return { Put: { TableName: requireTable(tables, 'Sequences'), Item } };
 }
 
 /** A write of an item of the Columns table. */

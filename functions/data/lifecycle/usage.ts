@@ -5,14 +5,13 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { CorruptData } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
+import { requireTable, type TableNames } from '../../tables.ts';
 import { toMicroseconds } from '../../timestamp.ts';
-
-type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+import type { Write } from '../dynamodb/write-units.ts';
 
 /** What is summed. Its sums may exceed 2^53: two jobs may have so many runs. */
 export const usageAmounts = ['batches', 'jobs_done', 'jobs_error', 'jobs_canceled', 'shots', 'device_us'] as const;
@@ -74,11 +73,11 @@ export function usageOfJob(job: EndedJob | undefined, deviceType: string | undef
 
 /**
  * The sums by what `keyOf` gives, without it by place; each has the place of its first part. Sums
- * that are all zero are left out.
+ * that are all zero are left out. Writers sum at each change that they add: so nothing is hashed.
  */
 export function sumUsage(
   parts: readonly (Usage | undefined | false)[],
-  keyOf = (part: Usage) => usageKey(part).key,
+  keyOf = ({ userId, day, projectId, deviceType }: Usage) => JSON.stringify([userId, day, projectId, deviceType]),
 ): Usage[] {
   const known = parts.filter((part) => part !== undefined && part !== false);
   return Array.from(Map.groupBy(known, keyOf).values(), (of) => ({ ...of[0]!, amounts: totalUsage(of) })).filter(
@@ -114,13 +113,12 @@ export function usageChanges({ stored, batches, jobs }: Rows & { readonly stored
 }
 
 /** What adds the changes to what is stored: for each 2 write units. */
-export function usageWrites(table: string | undefined, changes: readonly Usage[]): Write[] {
+export function usageWrites(tables: Partial<TableNames<'Usage'>>, changes: readonly Usage[]): Write[] {
   return changes.map(({ amounts, ...place }) => {
-    if (table === undefined) throw new RangeError('The name of the table of usage is not known.');
     const changed = Object.entries(amounts).filter(([, amount]) => amount !== 0n);
     return {
       Update: {
-        TableName: table,
+        TableName: requireTable(tables, 'Usage'),
         Key: usageKey(place),
         UpdateExpression: `SET device_type = :type ADD ${['rev', ...changed.map(([name]) => name)].map((name) => `${name} :${name}`).join(', ')}`,
         ExpressionAttributeValues: {

@@ -3,6 +3,7 @@
  * claim, in an attribute each, for an hour: with its other attributes it stays within a write unit.
  */
 
+import { minuteOf } from '../../timestamp.ts';
 import type { Item } from '../dynamodb/reads.ts';
 
 const minutesKept = 60;
@@ -13,10 +14,6 @@ const perBatch = 10 ** 10;
 /** Names sort by their minute, until the year 2084. None is a word that DynamoDB reserves. */
 function nameOf(minute: number): string {
   return `w_${minute.toString(36)}`;
-}
-
-function minuteOf(now: number): number {
-  return Math.floor(now / 60_000);
 }
 
 /** The attributes of the last hour. */

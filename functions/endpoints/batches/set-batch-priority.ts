@@ -6,11 +6,7 @@ import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './set-batch-priority.operation.ts';
 
-// The change touches no job.
-const set = setBatchPriority(documentClient(), {
-  Jobs: '',
-  ...tableNames('Batches', 'Columns', 'DeviceQueue', 'Audit'),
-});
+const set = setBatchPriority(documentClient(), tableNames('Batches', 'Columns', 'DeviceQueue', 'Audit'));
 
 export const handler = endpoint(
   routes.setBatchPriority,
