@@ -6,14 +6,23 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const current = new AsyncLocalStorage<{ answered: boolean; readonly start: number }>();
+interface Request {
+  answered: boolean;
+  readonly start: number;
+  readonly millisecondsLeft: () => number;
+}
+
+const current = new AsyncLocalStorage<Request>();
 
 /**
  * Does the work of one request. Its result is the answer, whatever part of the work is still under
- * way.
+ * way. `millisecondsLeft` is the function's: Lambda's `getRemainingTimeInMillis`.
  */
-export function withinRequest<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-  const request = { answered: false, start: performance.now() };
+export function withinRequest<Answer>(
+  work: () => Promise<Answer>,
+  millisecondsLeft: () => number = () => Infinity,
+): Promise<Answer> {
+  const request: Request = { answered: false, start: performance.now(), millisecondsLeft };
   return current.run(request, async () => {
     try {
       return await work();
@@ -27,6 +36,11 @@ export function withinRequest<Answer>(work: () => Promise<Answer>): Promise<Answ
 export function requestMilliseconds(): number | undefined {
   const request = current.getStore();
   return request && performance.now() - request.start;
+}
+
+/** How long the request may still take; Infinity where nobody knows. */
+export function millisecondsLeft(): number {
+  return current.getStore()?.millisecondsLeft() ?? Infinity;
 }
 
 /** Whether this is work of a request that has its answer already: it must change nothing more. */

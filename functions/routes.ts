@@ -189,7 +189,8 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem'] },
+    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem', 'UpdateItem'] },
+    timeoutSeconds: 28,
   },
   getFullResults: {
     method: 'GET',
@@ -321,7 +322,8 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/jobs/{job_id}/status',
     entry: 'endpoints/jobs/get-job-status',
-    uses: { Jobs: ['GetItem'] },
+    uses: { Batches: ['GetItem'], Jobs: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['UpdateItem'] },
+    timeoutSeconds: 28,
   },
   getResultsLink: {
     method: 'GET',

@@ -181,7 +181,8 @@ export const tables = {
   },
   /**
    * What became of the last attempt to deliver a webhook, for each batch that has one; and how
-   * often each host was called in a minute, under the user and under the host.
+   * often each host was called in a minute, under the user and under the host. Also how many calls
+   * began to wait for a change.
    */
   WebhookAttempts: {
     environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',
@@ -212,7 +213,7 @@ export const tables = {
       ...ending,
       ...inBackground,
       ...leasing,
-      ...['extendLease', 'uploadResults', 'setBatchPriority', 'getBatchStatus', 'listQueue'],
+      ...['extendLease', 'uploadResults', 'setBatchPriority', 'getBatchStatus', 'getJobStatus', 'listQueue'],
       ...['listDevices', 'announceDevice', 'setDevice', 'removeDevice'],
     ],
     ...textKeys('device_type', 'key'),

@@ -60,6 +60,7 @@ export class Api extends Construct {
     super(scope, id);
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
+      ...(settings.maxWaits !== undefined && waits(settings.maxWaits)),
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
     };
     const { authorizer, methodNotAllowed } = otherFunctions;
@@ -81,6 +82,11 @@ export class Api extends Construct {
     const { region, urlSuffix } = Stack.of(this);
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
   }
+}
+
+function waits(maxWaits: number): Partial<Record<FunctionName, Record<string, string>>> {
+  const environment = { MAX_WAITS: String(maxWaits) };
+  return { getBatchStatus: environment, getJobStatus: environment };
 }
 
 function reservedFor(name: FunctionName, settings: StageSettings): number | undefined {

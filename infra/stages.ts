@@ -29,6 +29,8 @@ export interface StageSettings {
   readonly resultsDays?: number;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
   readonly maxConsumers?: number;
+  /** Calls that wait for a change at once. Undefined: as many as env.ts says. */
+  readonly maxWaits?: number;
 }
 
 type RateClass = NonNullable<Route['rate']> | 'others';
@@ -77,6 +79,10 @@ export const stages = {
 } as const satisfies Record<string, StageSettings>;
 
 /** What differs in an account whose functions share a concurrency of 10. */
-export const smallConcurrency = { reserved: undefined, maxConsumers: 2 } as const satisfies Partial<StageSettings>;
+export const smallConcurrency = {
+  reserved: undefined,
+  maxConsumers: 2,
+  maxWaits: 2,
+} as const satisfies Partial<StageSettings>;
 
 export type StageName = keyof typeof stages;

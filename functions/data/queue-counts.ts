@@ -6,12 +6,15 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { AnnounceRequest } from '../schemas/device.ts';
+import { JobStatus } from '../schemas/values.ts';
+import { isFinalBatchStatus } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { describeRest, restAt } from './queue/device-rules.ts';
 import { maxCountedBatches, type QueueFront, workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
+import { type Look, lookOnce } from './wait-for-change.ts';
 
 /** Where a batch waits. */
 export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'>;
@@ -53,20 +56,23 @@ export function upToMax(count: number): number | null {
  * it: null beyond 1,000, and where no machine serves the queue. `queue_reason` says so then, or why
  * an operator lets the device take no batches. Both may be 10 s old. Undefined when the user has no
  * such batch. 1 read unit; while it waits also, once in 10 s, half a one for about 16 batches of
- * its device, 31 at most.
+ * its device, 31 at most. With a `look` that
+ * waits for a change of its status or its counts, also what waitForChange says.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'DeviceQueue'>,
   now = () => Date.now(),
-): (userId: string, batchId: string) => Promise<(Batch & QueueState) | undefined> {
+): (userId: string, batchId: string, look?: Look) => Promise<(Batch & QueueState) | undefined> {
   const frontOf = keepFronts(client, tables, now);
-  return async (userId, batchId) => {
-    const row = await getRow(client, {
-      table: tables.Batches,
-      key: { user_id: userId, id: batchId },
-      schema: QueuedBatchOfRow,
-      defaults: batchRowDefaults,
+  return async (userId, batchId, look = lookOnce) => {
+    const key = { user_id: userId, id: batchId };
+    const row = await look({
+      read: (count) =>
+        getRow(client, { table: tables.Batches, key, schema: QueuedBatchOfRow, defaults: batchRowDefaults, count }),
+      hasEnded: ({ status }) => isFinalBatchStatus(status),
+      stateOf: ({ status, jobs_count, jobs_count_per_status }) =>
+        JSON.stringify([status, jobs_count, JobStatus.options.map((each) => jobs_count_per_status[each])]),
     });
     if (row === undefined) return undefined;
     const { queue_key, ...shown } = row;
@@ -93,6 +99,22 @@ export function announceQueue(client: DynamoDBDocumentClient, tables: TableNames
   const queue = workQueue(client, tables);
   return (deviceType: string, announced: AnnounceRequest): Promise<void> =>
     queue.announce(deviceType, deviceSettings(announced));
+}
+
+/**
+ * After how many seconds a client that waits for the batch does well to look again: 1 while it is
+ * at work or next, one more for each batch before it, at most 60; 30 where nobody knows its place.
+ * Undefined where it has ended.
+ */
+export function secondsToNextLook({
+  status,
+  queue_position,
+  queue_reason,
+}: Pick<Batch, 'status'> & QueueState): number | undefined {
+  if (isFinalBatchStatus(status)) return undefined;
+  if (status !== 'PENDING') return 1;
+  if (queue_reason !== null) return 60;
+  return queue_position === null ? 30 : Math.min(1 + queue_position, 60);
 }
 
 /** How many of the keys, in their order, are before this one. */

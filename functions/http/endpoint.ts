@@ -115,7 +115,10 @@ export function httpFunction(answer: (event: APIGatewayProxyEvent) => Promise<Ht
     };
     return withRequestLog(facts, async () => {
       const start = performance.now();
-      const reply = await withinRequest(() => chain(event, context));
+      const reply = await withinRequest(
+        () => chain(event, context),
+        () => context.getRemainingTimeInMillis() - timeToAnswer,
+      );
       addToRequestLog({ status: reply.status, Latency: Math.round((performance.now() - start) * 10) / 10 });
       writeRequestLog(reply.status >= 500 ? 'ERROR' : 'INFO');
       return proxyResult(reply, requestId);

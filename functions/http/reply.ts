@@ -34,6 +34,12 @@ export function success(value: unknown): Reply {
   return { data: JSON.stringify(value) };
 }
 
+/** The headers that ask a client to come again after so many seconds; none where it need not. */
+export function retryAfter(seconds: number | undefined): Headers {
+  if (seconds === undefined) return {};
+  return { 'Retry-After': String(seconds), 'Access-Control-Expose-Headers': 'Retry-After' };
+}
+
 /** The first of these values that one response can hold. Throws when it can hold none. */
 export function firstThatFits(...values: readonly unknown[]): Reply {
   for (const value of values) {

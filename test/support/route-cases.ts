@@ -210,7 +210,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   getBatchStatus: {
     ways: ({ batches: [batch] }) => ({ 'the status of a batch': { path: { batch_id: batch!.id } } }),
     foreign: foreignBatch,
-    anything: anyBatch,
+    anything: anyWait(anyBatch),
   },
   getJob: {
     ways: ({ jobs: [job] }) => ({ 'a job with its sequence': { path: { job_id: job!.id } } }),
@@ -220,7 +220,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   getJobStatus: {
     ways: ({ jobs: [job] }) => ({ 'the status of a job': { path: { job_id: job!.id } } }),
     foreign: foreignJob,
-    anything: anyJob,
+    anything: anyWait(anyJob),
   },
   listDeviceSpecifications: {
     ways: () => ({ 'all specifications': {} }),
@@ -633,6 +633,15 @@ function anyJob({ jobs }: Belongings): fc.Arbitrary<UserRequest> {
 
 function anyBatch({ batches }: Belongings): fc.Arbitrary<UserRequest> {
   return anyId(batches).map((batch_id) => ({ path: { batch_id } }));
+}
+
+/** With times that nothing can be waited for. */
+function anyWait(request: RouteCase['anything']): RouteCase['anything'] {
+  const wait = fc.oneof(fc.constantFrom('', '0', '-1', '21', '1.5', '1e1', '0x1', 'soon'), fc.uuid());
+  return (own) =>
+    fc
+      .tuple(request(own), fc.option(wait))
+      .map(([asked, text]) => (text === null ? asked : { ...asked, query: { wait: text } }));
 }
 
 function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {

@@ -1,20 +1,22 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getQueuedBatch } from '../../data/queue-counts.ts';
+import { getQueuedBatch, secondsToNextLook } from '../../data/queue-counts.ts';
+import { waitForChange } from '../../data/wait-for-change.ts';
 import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
-import { tableNames, webhookReach } from '../../env.ts';
+import { maxWaits, tableNames, webhookReach } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { success } from '../../http/reply.ts';
+import { retryAfter, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './get-batch-status.operation.ts';
 
 const get = getQueuedBatch(documentClient(), tableNames('Batches', 'DeviceQueue'));
 const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
+const wait = waitForChange(documentClient(), tableNames('WebhookAttempts'), { maxWaits: maxWaits() });
 
-export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
-  const batch = requireFound(await get(userId, path.batch_id), 'batch');
+export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path, query }) => {
+  const batch = requireFound(await get(userId, path.batch_id, wait(userId, query.wait)), 'batch');
   const { id, status, jobs_count, jobs_count_per_status, queue_position, queue_reason } = batch;
-  return success({
+  const progress = {
     id,
     status,
     jobs_count,
@@ -22,5 +24,6 @@ export const handler = endpoint(routes.getBatchStatus, operation, async ({ userI
     queue_position,
     queue_reason,
     webhook_attempt: await attemptOf(batch),
-  });
+  };
+  return { ...success(progress), headers: retryAfter(secondsToNextLook(batch)) };
 });
