@@ -159,7 +159,7 @@ export function removeDevice(
   return async (deviceType) => {
     const change = async (before: Item | undefined) => {
       if (before?.announced_at === undefined) throw new NotFound('There is no such device.');
-      if ((await queue.front(deviceType)).keys.length > 0) throw new DeviceInUse(deviceType);
+      if ((await queue.front(deviceType)).batches.length > 0) throw new DeviceInUse(deviceType);
       const { rules, rules_rev } = before;
       return rules === undefined ? undefined : { device_type: deviceType, rules, rules_rev };
     };

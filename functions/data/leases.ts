@@ -7,6 +7,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, IllegalTransition, InvalidInput, LeaseLost } from '../errors.ts';
+import { addToRequestLog, describeError } from '../request-log.ts';
 import { leasedResultsKey } from '../results-key.ts';
 import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import { JobRow, jobRowDefaults } from '../schemas/job.ts';
@@ -98,7 +99,9 @@ export function getUploadKey(
  * `results` that were not uploaded under this lease; NotFound when the batch has no such job;
  * IllegalTransition when it has ended in another way, or does not run under this lease.
  *
- * Costs, beside the lifecycle's: 4 write units; 2.5 read units, and what the job's sequence takes.
+ * Costs, beside the lifecycle's: 5 write units, one of them for what is known of the device's job
+ * times (no item that a report writes anyway outlives the batch and is free of conflicts between
+ * workers); 2.5 read units, and what the job's sequence takes.
  * A GET of S3 where the job is DONE with results and without `runs`, to count its shots.
  */
 export function reportJob(
@@ -127,7 +130,9 @@ export function reportJob(
       const found = await findJobs(lease, item.place);
       const request = { lists: context.lists, lease, now: context.now(), ...found };
       const progress = await commitLeased(context, request, reportChange(request, { jobId, update }));
-      return await nextJob(lease, progress.kind === 'looks' ? await advance(lease, progress.place) : progress);
+      const next = progress.kind === 'looks' ? await advance(lease, progress.place) : progress;
+      const [answer] = await Promise.all([nextJob(lease, next), countJob(item, jobId)]);
+      return answer;
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
       // The lease may have ended by this very report.
@@ -137,6 +142,19 @@ export function reportJob(
       return ended;
     }
   };
+
+  /**
+   * Counts how long the job occupied its worker. No report fails because that is not known.
+   */
+  async function countJob(item: QueueItem, jobId: string): Promise<void> {
+    const { job_id, job_since, job_shots: shots } = item;
+    if (job_id !== jobId || job_since === undefined) return;
+    try {
+      await queue.countJob(item, { seconds: (context.now() - job_since) / 1_000, shots });
+    } catch (error) {
+      addToRequestLog({ job_time_error: describeError(error) });
+    }
+  }
 
   /**
    * The key of the results for which a link was asked last. Of a repeated report it is that of the

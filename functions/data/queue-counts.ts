@@ -6,18 +6,20 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
 import type { AnnounceRequest } from '../schemas/device.ts';
+import { type NoEstimateReason, noEstimate, type StartEstimate } from '../schemas/estimate.ts';
 import { JobStatus } from '../schemas/values.ts';
-import { isFinalBatchStatus } from '../statuses.ts';
+import { batchStatuses, isFinalBatchStatus } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
 import { describeRest, restAt } from './queue/device-rules.ts';
+import { estimateStart } from './queue/estimate.ts';
 import { maxCountedBatches, type QueueFront, workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
 import { type Look, lookOnce } from './wait-for-change.ts';
 
 /** Where a batch waits. */
-export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'>;
+export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'> & StartEstimate;
 
 const QueuedBatchOfRow = z.extend(BatchProjection, { queue_key: BatchRow.shape.queue_key });
 
@@ -54,10 +56,10 @@ export function upToMax(count: number): number | null {
 /**
  * The function that reads a batch and, while it is PENDING in a queue, how many batches are before
  * it: null beyond 1,000, and where no machine serves the queue. `queue_reason` says so then, or why
- * an operator lets the device take no batches. Both may be 10 s old. Undefined when the user has no
- * such batch. 1 read unit; while it waits also, once in 10 s, half a one for about 16 batches of
- * its device, 31 at most. With a `look` that
- * waits for a change of its status or its counts, also what waitForChange says.
+ * an operator lets the device take no batches. Then also when it is likely to start: see
+ * queue/estimate.ts. All may be 10 s old. Undefined when the user has no such batch. 1 read unit;
+ * while it waits also, once in 10 s, half a one for about 16 batches of its device, 31 at most.
+ * With a `look` that waits for a change of its status or its counts, also what waitForChange says.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
@@ -79,16 +81,23 @@ export function getQueuedBatch(
     const batch = showRow(shown);
     const { device_type, status } = batch;
     const isWaiting = status === 'PENDING' && typeof queue_key === 'string';
-    if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null };
-    const { keys, isAnnounced, rules } = await frontOf(device_type);
+    if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null, ...noEstimate(whyNotWaiting(status)) };
+    const front = await frontOf(device_type);
+    const { batches, isAnnounced, rules } = front;
     const rest = restAt(rules, now());
     const nobody = isAnnounced ? null : `No machine has announced itself as ${device_type}.`;
     return {
       ...batch,
-      queue_position: isAnnounced ? upToMax(countBefore(keys, queue_key)) : null,
+      queue_position: isAnnounced ? upToMax(countBefore(batches, queue_key)) : null,
       queue_reason: rest === undefined ? nobody : describeRest(device_type, rest),
+      ...estimateStart(front, { key: queue_key, user_id: userId }, now()),
     };
   };
+}
+
+/** Why a batch with this status, which is in no queue or at a device, has no start to wait for. */
+function whyNotWaiting(status: Batch['status']): NoEstimateReason {
+  return (['unknown', 'running', 'ended', 'ended'] as const)[batchStatuses[status].stage];
 }
 
 /**
@@ -110,19 +119,19 @@ export function secondsToNextLook({
   status,
   queue_position,
   queue_reason,
-}: Pick<Batch, 'status'> & QueueState): number | undefined {
+}: Pick<BatchProgress, 'status' | 'queue_position' | 'queue_reason'>): number | undefined {
   if (isFinalBatchStatus(status)) return undefined;
   if (status !== 'PENDING') return 1;
   if (queue_reason !== null) return 60;
   return queue_position === null ? 30 : Math.min(1 + queue_position, 60);
 }
 
-/** How many of the keys, in their order, are before this one. */
-function countBefore(keys: readonly string[], key: string): number {
-  let [from, to] = [0, keys.length];
+/** How many of the batches, in their order, are before this key. */
+function countBefore(batches: QueueFront['batches'], key: string): number {
+  let [from, to] = [0, batches.length];
   while (from < to) {
     const middle = (from + to) >>> 1;
-    if (keys[middle]! < key) from = middle + 1;
+    if (batches[middle]!.key < key) from = middle + 1;
     else to = middle;
   }
   return from;

@@ -18,7 +18,7 @@ export function showDevice(
 ): (device: ShownRow) => Promise<Device> {
   const frontOf = keepFronts(client, tables, now);
   return async ({ device_type, status, specs, rules = openRules }) => {
-    const { keys, average_queue_time } = await frontOf(device_type);
+    const { batches, average_queue_time } = await frontOf(device_type);
     const time = fromMilliseconds(now());
     const rest = restAt(rules, now());
     const isActive = status === 'UP' && rest === undefined;
@@ -26,7 +26,7 @@ export function showDevice(
       device_type,
       status,
       availability: rest?.mode === 'RETIRED' ? 'RETIRED' : isActive ? 'ACTIVE' : 'INACTIVE',
-      queue_length: upToMax(keys.length),
+      queue_length: upToMax(batches.length),
       mode: rules.mode,
       status_message: rest?.reason ?? null,
       available_at: rest?.until ?? null,

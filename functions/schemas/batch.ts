@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { EstimatedStart, estimateFields, NoEstimateReason } from './estimate.ts';
 import { Job, NewJobs } from './job.ts';
 import { idSpelling, UuidText } from './query-parameters.ts';
 import { boundedText, jsonObject, jsonText, orNull, Tags } from './sent-values.ts';
@@ -240,6 +241,8 @@ export const BatchProgress = z
     jobs_count_per_status,
     queue_position: z.nullable(Count),
     queue_reason: z.nullable(z.string()),
+    estimated_start: z.nullable(EstimatedStart),
+    estimated_start_reason: z.nullable(NoEstimateReason),
     webhook_attempt: z.nullable(WebhookAttempt),
   })
   .register(z.globalRegistry, {
@@ -250,6 +253,7 @@ export const BatchProgress = z
         'Number of batches before it in its device’s queue, up to 10 s old; null beyond 1,000, and when it does not wait there.',
       queue_reason:
         'Why it waits: its device takes no batches now, with an operator’s reason; or no machine has announced itself as its device, and the position is null. Otherwise null.',
+      ...estimateFields,
       webhook_attempt:
         'What became of the last attempt to call the webhook; null when there is none, or it was not called yet.',
     },

@@ -88,6 +88,8 @@ describe('the status of a batch and of a job', () => {
       jobs_count_per_status,
       queue_position: null,
       queue_reason: null,
+      estimated_start: null,
+      estimated_start_reason: 'unknown',
       webhook_attempt: null,
     });
     expect((await ask('getJobStatus', { path: { job_id: done } })).data).toEqual({ id: done, status: 'DONE' });

@@ -16,6 +16,7 @@ import { storedRow } from '../dynamodb/stored-row.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { deviceRules, deviceRulesKey, whyClosed } from '../queue/device-rules.ts';
 import {
+  batchIdOfKey,
   placeOfKey,
   placeWork,
   queueKey,
@@ -27,7 +28,7 @@ import {
   workEnd,
 } from '../queue/fair-order.ts';
 import { clockTag, deviceClockKey, newQueueItem, type QueueItem, StoredUserClock } from '../queue/queue-item.ts';
-import { type Draft, type LeaseUpdate, type Owner, ofLeasedJob } from './draft.ts';
+import { type Draft, type LeaseUpdate, type Owner, ofLeasedJob, visibleBatch } from './draft.ts';
 import { firstPendingPosition } from './pending-calls.ts';
 
 /** How often a batch may be claimed between two changes of its row: far more than it can be. */
@@ -56,6 +57,19 @@ export type StoredClocks = ReadonlyMap<string, { readonly device: number; readon
  */
 function userClockKey(deviceType: string): string {
   return `work#${deviceType}`;
+}
+
+/**
+ * The owner's clock for a device, as it is stored. 1 read unit.
+ */
+export async function getUserClock(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Columns'>,
+  { user_id, device_type }: Pick<BatchRow, 'user_id' | 'device_type'>,
+): Promise<UserClock> {
+  const keys = [{ user_id, key: userClockKey(device_type) }];
+  const [found] = await batchGet(client, { table: tables.Columns, keys, consistent: true });
+  return found === undefined ? {} : storedRow(StoredUserClock, found).clocks;
 }
 
 /**
@@ -192,7 +206,7 @@ export function queueChanges(
       if (move === 'leaves') return { ...rest, queue_key: null };
     }
     const put = (tag: number, part?: Partial<QueueItem>) => {
-      const item = { ...newItem(row, tag), ...part };
+      const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part, ...jobsLeft(row) };
       writes.push({ Put: { TableName, Item: item, ...isAbsent } });
       return item.key;
     };
@@ -202,10 +216,12 @@ export function queueChanges(
     if (move === 'goes behind' && lease !== undefined) {
       remove();
       const { device, user } = clocksOf(row);
-      const { fence = 0, place, losses, unseen_losses } = lease;
+      const { fence = 0, place, losses, unseen_losses, item } = lease;
+      const { job_shots } = item;
       // Its jobs are charged already.
       const tag = Math.max(device, notBefore, workEnd(user, priority));
-      return { ...row, queue_key: put(tag, { fence, place, losses, unseen_losses }) };
+      const shots = job_shots === undefined ? {} : { job_shots };
+      return { ...row, queue_key: put(tag, { fence, place, losses, unseen_losses, ...shots }) };
     }
     const jobs = move === 'grows' ? addedJobs(draft.stored, row) : countRunnable(row.jobs_count_per_status);
     const { tag, charge, user } = placeWork(clocksOf(row), { priority, jobs: Math.max(1, jobs), notBefore });
@@ -224,7 +240,10 @@ export function queueChanges(
     const Key = { user_id: userId, key: userClockKey(deviceType) };
     writes.push(...writeUserClock(tables.Columns, Key, { before: clocks.get(deviceType)?.user, after }));
   }
-  if (lease !== undefined && !leavesByLease) writes.push(updateLease(requireTable(tables, 'DeviceQueue'), lease));
+  if (lease !== undefined && !leavesByLease) {
+    const leased = visibleBatch(draft, batchIdOfKey(lease.item.key));
+    writes.push(updateLease(requireTable(tables, 'DeviceQueue'), lease, leased));
+  }
   return { batches, writes };
 }
 
@@ -255,10 +274,24 @@ function writeUserClock(
   return [{ Put: { TableName, Item: { ...Key, clocks: after }, ...condition } }];
 }
 
-function updateLease(TableName: string, update: LeaseUpdate): Write {
+/**
+ * What the batch still has to run. Its row always says so, the item as of its own last write.
+ */
+function jobsLeft({ jobs_count_per_status }: BatchRow): Pick<QueueItem, 'jobs_left'> {
+  return { jobs_left: countRunnable(jobs_count_per_status) };
+}
+
+/** How often jobs of the batch are run, by those that the transaction adds. */
+function jobShots({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'job_shots'> {
+  const runs = [...jobs.values()].filter(({ batch_id }) => batch_id === id).map((job) => job.runs);
+  const sum = runs.reduce<number>((total, each) => total + (each ?? 0), 0);
+  return runs.length === 0 || runs.includes(null) ? {} : { job_shots: Math.round(sum / runs.length) };
+}
+
+function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | undefined): Write {
   const { item, goesBehind, entersAnew, rests, ...lease } = update;
   const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
-  const { assignments, values } = assign(lease);
+  const { assignments, values } = assign({ ...lease, ...(batch && jobsLeft(batch)) });
   const removed = (['idle_since', 'rules_until', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);
   return {
     Update: {

@@ -78,6 +78,10 @@ export const QueueItem = z.extend(DeviceSettings, {
   put_back: z.exactOptional(z.literal(true)),
   /** Of the document for which a link was asked last. */
   results_sha256: z.exactOptional(z.string()),
+  /** Jobs that it had to run when the item was written; absent where an older release wrote it. */
+  jobs_left: z.exactOptional(Count),
+  /** How often each of them is run, on average; absent where that is not known. */
+  job_shots: z.exactOptional(Count),
   /** What the holder of the lease calls itself. */
   worker: z.exactOptional(z.string()),
   /**
@@ -88,8 +92,26 @@ export const QueueItem = z.extend(DeviceSettings, {
 });
 export type QueueItem = z.infer<typeof QueueItem>;
 
+/** What the front of a queue shows of a batch. */
+export const FrontItem = z.pick(QueueItem, {
+  key: true,
+  user_id: true,
+  lease_until: true,
+  worker: true,
+  job_since: true,
+  job_until: true,
+  idle_since: true,
+  idle_seconds: true,
+  entered_at: true,
+  jobs_left: true,
+  job_shots: true,
+});
+export type FrontItem = z.infer<typeof FrontItem>;
+
 /** A batch that has just entered the queue. */
-export function newQueueItem(place: Pick<QueueItem, 'device_type' | 'key' | 'user_id'>): QueueItem {
+export function newQueueItem(
+  place: Pick<QueueItem, 'device_type' | 'key' | 'user_id' | 'jobs_left' | 'job_shots'>,
+): QueueItem {
   return { ...place, fence: 0, lease_until: 0, place: 0, losses: 0, unseen_losses: 0 };
 }
 

@@ -44,10 +44,25 @@ export function countTime({
   };
 }
 
+/** The batches of the last hour, by minutes back from now. */
+function countedTimes(clock: Item | undefined, now: number) {
+  return namesOfTimes(now).map((name) => {
+    const counted = Number(clock?.[name] ?? 0);
+    return { batches: Math.floor(counted / perBatch), seconds: counted % perBatch };
+  });
+}
+
 /** In seconds, to the minute of the claims; null without any within the last hour. */
 export function averageTime(clock: Item | undefined, now: number): number | null {
-  const counted = namesOfTimes(now).map((name) => Number(clock?.[name] ?? 0));
-  const batches = counted.reduce((sum, each) => sum + Math.floor(each / perBatch), 0);
-  const seconds = counted.reduce((sum, each) => sum + (each % perBatch), 0);
+  const counted = countedTimes(clock, now);
+  const batches = counted.reduce((sum, each) => sum + each.batches, 0);
+  const seconds = counted.reduce((sum, each) => sum + each.seconds, 0);
   return batches === 0 ? null : Math.round(seconds / batches);
+}
+
+/** How many batches a minute were claimed for the first time, since the first of the last hour. */
+export function batchesPerMinute(clock: Item | undefined, now: number): number {
+  const counted = countedTimes(clock, now);
+  const batches = counted.reduce((sum, each) => sum + each.batches, 0);
+  return batches / (counted.findLastIndex((each) => each.batches > 0) + 1 || 1);
 }

@@ -20,18 +20,27 @@ import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
+  countJobTime,
+  type DeviceTimes,
+  deviceTimes,
+  deviceTimesKey,
+  type JobTime,
+  namesOfJobTimes,
+} from './job-times.ts';
+import {
   clockTag,
   DeviceSettings,
   deviceClockKey,
   deviceMicroseconds,
   deviceSettings,
+  FrontItem,
   isBatch,
   lastHeartbeat,
   leaseLost,
   leaseMilliseconds,
   QueueItem,
 } from './queue-item.ts';
-import { averageTime, countTime, namesOfOldTimes, namesOfTimes } from './queue-times.ts';
+import { averageTime, batchesPerMinute, countTime, namesOfOldTimes, namesOfTimes } from './queue-times.ts';
 
 /** How many batches a claim looks at in one read: 2 read units. */
 const maxBatchesInPage = 25;
@@ -54,13 +63,19 @@ export interface QueuePage {
 
 /** The front of a device's queue, as users see it. */
 export interface QueueFront {
-  /** Of the first 1,001 batches at least, or of all, in their order. */
-  readonly keys: readonly string[];
+  /** When it was read, in milliseconds since 1970. */
+  readonly at: number;
+  /** The first 1,001 batches at least, or all, in their order. */
+  readonly batches: readonly FrontItem[];
   /** Whether a machine has announced itself as this device. */
   readonly isAnnounced: boolean;
   readonly rules: DeviceRules;
   /** See queue-times.ts. */
   readonly average_queue_time: number | null;
+  readonly batchesPerMinute: number;
+  /** The tag of the device's clock. */
+  readonly tag: number;
+  readonly times: DeviceTimes;
 }
 
 export interface QueueOptions {
@@ -87,8 +102,10 @@ export function workQueue(
           client.send(
             new QueryCommand({
               TableName: DeviceQueue,
-              KeyConditionExpression: 'device_type = :type',
-              ExpressionAttributeValues: { ':type': deviceType },
+              // What sorts before the clock is not for claims.
+              KeyConditionExpression: 'device_type = :type AND #key >= :clock',
+              ExpressionAttributeNames: { '#key': 'key' },
+              ExpressionAttributeValues: { ':type': deviceType, ':clock': deviceClockKey },
               ConsistentRead: true,
               // The first page holds the clock and the rules besides.
               Limit: maxBatchesInPage + (start === undefined ? 2 : 0),
@@ -230,6 +247,11 @@ export function workQueue(
       await update(clock, { UpdateExpression: expression, ExpressionAttributeValues: counting.values });
     },
 
+    /** Counts how long a job occupied its worker. 1 write unit. */
+    async countJob({ device_type, worker }: QueueItem, time: JobTime): Promise<void> {
+      await update({ device_type, key: deviceTimesKey }, countJobTime(time, { worker, now: now() }));
+    },
+
     /**
      * Writes the `rev` of changed rules to each batch that is leased: what was to be started by
      * earlier rules and is not committed yet fails, and reads the rules anew (see isCurrent in
@@ -264,21 +286,25 @@ export function workQueue(
      */
     async front(deviceType: string): Promise<QueueFront> {
       const read = { table: DeviceQueue, partition: { device_type: deviceType }, sortKey: 'key' } as const;
-      const attributes = ['key', 'announced', ...Object.keys(DeviceRules.shape), ...namesOfTimes(now())];
-      // The first items are the clock and the rules, where there are any.
+      const at = now();
+      const shapes = { ...DeviceRules.shape, ...FrontItem.shape, announced: true, tag: true };
+      const attributes = [...Object.keys(shapes), ...namesOfTimes(at), ...namesOfJobTimes];
+      // The first items are no batches: what is known of its workers, the clock and the rules.
       const items = await queryFirst(
         client,
         { ...read, range: 'all', consistent: false, attributes },
-        maxCountedBatches + 3,
+        maxCountedBatches + 4,
       );
+      const clock = items.find(({ key }) => key === deviceClockKey);
       return {
-        keys: items.filter(isBatch).map(({ key }) => key as string),
-        isAnnounced: items.some(({ announced }) => announced === true),
+        at,
+        batches: items.filter(isBatch).map((item) => storedRow(FrontItem, item)),
+        isAnnounced: clock?.announced === true,
         rules: deviceRules(items.find(({ key }) => key === deviceRulesKey)),
-        average_queue_time: averageTime(
-          items.find(({ key }) => key === deviceClockKey),
-          now(),
-        ),
+        average_queue_time: averageTime(clock, at),
+        batchesPerMinute: batchesPerMinute(clock, at),
+        tag: clockTag(clock),
+        times: deviceTimes(items.find(({ key }) => key === deviceTimesKey)),
       };
     },
   };

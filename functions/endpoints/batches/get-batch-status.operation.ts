@@ -5,8 +5,8 @@ import { nextLook, WaitQuery } from '../../schemas/query-parameters.ts';
 export const operation = {
   tag: 'Batches',
   summary: 'Get the status of a batch',
-  description: `What a client asks for while it waits for a batch: the status, the number of jobs in each status, the place in the queue and the
-last call of the webhook. Shows what has just been written. ${nextLook} With \`wait\` it answers when the status or a number of jobs differs from what
+  description: `What a client asks for while it waits for a batch: the status, the number of jobs in each status, the place in the queue, when it
+is likely to start, and the last call of the webhook. Shows what has just been written. ${nextLook} With \`wait\` it answers when the status or a number of jobs differs from what
 it was when the call came, about a second later; at once where too many calls wait already.`,
   path: BatchPath,
   query: WaitQuery,

@@ -15,7 +15,8 @@ const wait = waitForChange(documentClient(), tableNames('WebhookAttempts'), { ma
 
 export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path, query }) => {
   const batch = requireFound(await get(userId, path.batch_id, wait(userId, query.wait)), 'batch');
-  const { id, status, jobs_count, jobs_count_per_status, queue_position, queue_reason } = batch;
+  const { id, status, jobs_count, jobs_count_per_status } = batch;
+  const { queue_position, queue_reason, estimated_start, estimated_start_reason } = batch;
   const progress = {
     id,
     status,
@@ -23,6 +24,8 @@ export const handler = endpoint(routes.getBatchStatus, operation, async ({ userI
     jobs_count_per_status,
     queue_position,
     queue_reason,
+    estimated_start,
+    estimated_start_reason,
     webhook_attempt: await attemptOf(batch),
   };
   return { ...success(progress), headers: retryAfter(secondsToNextLook(batch)) };

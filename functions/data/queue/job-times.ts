@@ -1,0 +1,77 @@
+/**
+ * What is known of a device's workers: how long jobs took, and who reported last. It is an item of
+ * the device's queue, which reads of the queue's front bring and claims pass over.
+ *
+ * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read,
+ * never conflicts, and a report's weight falls exponentially with those that follow it.
+ */
+
+import type { Item } from '../dynamodb/reads.ts';
+
+/** Its key sorts before the clock's: claims read from there on. */
+export const deviceTimesKey = '!activity';
+
+/** With those of workers they stay within a write unit, whatever the device's name. */
+const slots = 100;
+const workerSlots = 16;
+
+/** Two numbers of a report, each in steps of 2.5 %, share one number with so many steps each. */
+const steps = 1_000;
+const stepsPerE = 40;
+
+const slotName = (slot: number) => `j${slot.toString(36)}`;
+const workerName = (slot: number) => `w${slot.toString(36)}`;
+
+const slotNames = Array.from({ length: slots }, (_, slot) => slotName(slot));
+const workerNames = Array.from({ length: workerSlots }, (_, slot) => workerName(slot));
+
+export const namesOfJobTimes: readonly string[] = [...slotNames, ...workerNames];
+
+/** How long a job occupied a worker, from the answer that handed it out to its report. */
+export interface JobTime {
+  readonly seconds: number;
+  /** Undefined where nobody said how often to run it. */
+  readonly shots: number | undefined;
+}
+
+/** What is known of the workers of a device. */
+export interface DeviceTimes {
+  readonly jobs: readonly JobTime[];
+  /** When a worker reported last, in milliseconds since 1970, by `workerSlot`. */
+  readonly seen: ReadonlyMap<number, number>;
+}
+
+/** Workers of different names may share a slot: then they count as one while they are idle. */
+export function workerSlot(worker: string | undefined): number {
+  return [...(worker ?? '')].reduce((sum, each) => sum + each.charCodeAt(0), 0) % workerSlots;
+}
+
+/** The update that counts a report. */
+export function countJobTime(
+  { seconds, shots }: JobTime,
+  { worker, now }: { readonly worker: string | undefined; readonly now: number },
+) {
+  const code = (value: number) => Math.min(steps - 2, Math.round(Math.log(value) * stepsPerE));
+  const time = code(1 + Math.max(0, seconds) * 1_000) * steps + (shots ? 1 + code(shots) : 0);
+  const slot = slotName(Math.floor(Math.random() * slots));
+  return {
+    UpdateExpression: `SET ${slot} = :time, ${workerName(workerSlot(worker))} = :seen`,
+    ExpressionAttributeValues: { ':time': time, ':seen': Math.round(now / 1_000) },
+  };
+}
+
+export function deviceTimes(item: Item | undefined): DeviceTimes {
+  const value = (code: number) => Math.exp(code / stepsPerE);
+  const jobs = slotNames.flatMap((name): JobTime[] => {
+    const stored = item?.[name];
+    if (!Number.isSafeInteger(stored)) return [];
+    const shots = stored % steps;
+    const seconds = (value(Math.floor(stored / steps)) - 1) / 1_000;
+    return [{ seconds, shots: shots === 0 ? undefined : value(shots - 1) }];
+  });
+  const seen = workerNames.flatMap((name, slot) => {
+    const stored = item?.[name];
+    return Number.isSafeInteger(stored) ? [[slot, stored * 1_000] as const] : [];
+  });
+  return { jobs, seen: new Map(seen) };
+}
