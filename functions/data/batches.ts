@@ -18,7 +18,8 @@ import {
   notAfter,
   notBefore,
 } from './lists/filters.ts';
-import { type ListParameters, ownerList } from './lists/owner-list.ts';
+import { type ListParameters, ownerCounts, ownerList } from './lists/owner-list.ts';
+import type { Counts } from './lists/reader.ts';
 
 const parameters: ListParameters<BatchListQuery> = {
   filters: {
@@ -51,6 +52,19 @@ export function listBatches(
   { batch: list }: OwnerLists = ownerLists,
 ): (userId: string, query: BatchListQuery) => Promise<Page<Batch>> {
   return ownerList({ client, tables, list }, parameters, batchOf);
+}
+
+/**
+ * The function that counts a user's batches that match, by their status. Costs and guarantees: see
+ * countsReader.
+ */
+export function countBatches(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Columns'>,
+  { batch: list }: OwnerLists = ownerLists,
+): (userId: string, query: BatchListQuery) => Promise<Counts> {
+  const count = ownerCounts({ client, tables, list }, parameters);
+  return (userId, query) => count(userId, query, 'status');
 }
 
 /**

@@ -19,7 +19,8 @@ import {
   notBefore,
 } from './lists/filters.ts';
 import { listMatchingIds } from './lists/matching-ids.ts';
-import { type ListParameters, ownerList } from './lists/owner-list.ts';
+import { type ListParameters, ownerCounts, ownerList } from './lists/owner-list.ts';
+import type { Counts } from './lists/reader.ts';
 
 const parameters: ListParameters<JobListQuery> = {
   filters: {
@@ -50,6 +51,19 @@ export function listJobs(
   { job: list }: OwnerLists = ownerLists,
 ): (userId: string, query: JobListQuery) => Promise<Page<Job>> {
   return ownerList({ client, tables, list }, parameters, jobOf);
+}
+
+/**
+ * The function that counts a user's jobs that match, by their status. Costs and guarantees: see
+ * countsReader.
+ */
+export function countJobs(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
+  { job: list }: OwnerLists = ownerLists,
+): (userId: string, query: JobListQuery) => Promise<Counts> {
+  const count = ownerCounts({ client, tables, list }, parameters);
+  return (userId, query) => count(userId, query, 'status');
 }
 
 /** The job as users see it. Throws CorruptData when the row breaks its schema. */

@@ -18,6 +18,7 @@ export interface Pagination {
   readonly total: number;
   readonly start: number;
   readonly end: number;
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 /** An answer with its status: of success or of an error. */
@@ -123,8 +124,15 @@ export function pageReply<Item>(
     throw new InvalidInput([{ loc: ['query', 'limit'], msg, type: 'page_too_large' }]);
   }
   const range = items.length === 0 ? '*' : `${offset + 1}-${offset + items.length}`;
-  return {
-    ...reply,
-    headers: { 'Content-Range': `${range}/${total}`, 'Access-Control-Expose-Headers': 'Content-Range' },
-  };
+  return { ...reply, headers: contentRange(range, total) };
+}
+
+/** What a list counts in place of a page. */
+export function countsReply(counts: Readonly<Record<string, number>>): Reply {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { ...successList([], { total, start: 0, end: 0, counts }), headers: contentRange('*', total) };
+}
+
+function contentRange(range: string, total: number): Headers {
+  return { 'Content-Range': `${range}/${total}`, 'Access-Control-Expose-Headers': 'Content-Range' };
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import {
   BooleanText,
+  CountBy,
   FlagFilter,
   IntegerFilter,
   listFields,
@@ -62,6 +63,7 @@ export const BatchListQuery = z.pipe(
     .object({
       ...orderAndPage(batchOrderings, { id: 'BatchOrder', defaultField: 'created_at' }),
       ...ownerFilters,
+      count_by: CountBy,
       device_type: many(DeviceType),
       status: many(BatchStatus),
       complete: one(BooleanText).register(z.globalRegistry, { deprecated: true }),

@@ -22,6 +22,11 @@ export const Pagination = z
     total: Count.check(z.describe('Number of items that match, on all pages.')),
     start: Count.check(z.describe('Offset of the page, from 0.')),
     end: Count.check(z.describe('Offset of the next page: the end is exclusive.')),
+    counts: z.exactOptional(
+      z
+        .record(z.string(), Count)
+        .check(z.describe('With `count_by`: the number of items with each value, zeros included. Otherwise absent.')),
+    ),
   })
   .register(z.globalRegistry, { id: 'Pagination', examples: [{ total: 1, start: 0, end: 1 }] });
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import {
+  CountBy,
   FlagFilter,
   IdsFilter,
   IntegerFilter,
@@ -51,6 +52,7 @@ export const JobListQuery = z
   .object({
     ...orderAndPage(jobOrderings, { id: 'JobOrder', defaultField: 'created_at' }),
     ...ownerFilters,
+    count_by: CountBy,
     batch_id: IdsFilter,
     status: many(JobStatus),
     origin: many(JobOrigin),

@@ -132,6 +132,9 @@ export const PageQuery = z
   .register(z.globalRegistry, { fields: { limit: 'Page size.', offset: 'Number of items to skip.' } });
 export type PageQuery = z.output<typeof PageQuery>;
 
+/** What the rows of a list are counted by, instead of being listed. */
+export const CountBy = one(z.enum(['status']).register(z.globalRegistry, { id: 'CountBy' }));
+
 /** What the OpenAPI document says of the header of calls that can wait. */
 export const nextLook =
   'Until it has ended, `Retry-After` says when to look again: after 1 s while it is at work or next, later the more batches are before it, at most after 60 s.';
@@ -186,6 +189,8 @@ export function listFields(singular: string, plural: string) {
     id__starts_with: `First characters of the ${singular.toLowerCase()} id, with its hyphens, in upper or lower case.`,
     project_id: `Owner project. ${idSpelling}`,
     user_id: 'Owner user.',
+    count_by:
+      'Count what passes the filters, by its status: the numbers are in `pagination.counts`, and `data` is empty. Order and page have no effect.',
   };
 }
 

@@ -6,6 +6,7 @@ import { Batch } from '../../functions/schemas/batch.ts';
 import { PageOf } from '../../functions/schemas/envelope.ts';
 import { ValidationErrorBody } from '../../functions/schemas/error-body.ts';
 import { Job } from '../../functions/schemas/job.ts';
+import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadList } from '../support/load-list.ts';
@@ -77,6 +78,27 @@ describe.each([
       if (offset >= answer.pagination.total) break;
     }
     expect(seen).toEqual(newestFirst(rows));
+  });
+
+  it('counts by status instead, what passes the filters', async () => {
+    const count = (matching: readonly { status: string }[]) => {
+      const statuses = route === 'listBatches' ? BatchStatus.options : JobStatus.options;
+      const of = (status: string) => matching.filter((row) => row.status === status).length;
+      return Object.fromEntries(statuses.map((status) => [status, of(status)]));
+    };
+    for (const [query, matching] of [
+      ['count_by=status&limit=1&offset=9', rows],
+      ['count_by=status&status=DONE', rows.filter(({ status }) => status === 'DONE')],
+      ['count_by=status&user_id=others', []],
+      [`count_by=status&id=${rows[3]!.id}`, [rows[3]!]],
+    ] as const) {
+      const { statusCode, headers, answer } = await ask(route, query);
+      expect(statusCode).toBe(200);
+      expect(answer.data).toEqual([]);
+      expect(answer.pagination).toEqual({ total: matching.length, start: 0, end: 0, counts: count(matching) });
+      expect(headers).toMatchObject({ 'Content-Range': `*/${matching.length}` });
+    }
+    expect((await ask(route, 'count_by=id')).statusCode).toBe(422);
   });
 
   it.each(['9000', '9007199254740991'])('answers with an empty page beyond the end: offset=%s', async (offset) => {

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listBatches } from '../../functions/data/batches.ts';
+import { countBatches, listBatches } from '../../functions/data/batches.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { listJobs } from '../../functions/data/jobs.ts';
+import { countJobs, listJobs } from '../../functions/data/jobs.ts';
 import { type BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 import { cases } from '../support/depth.ts';
-import { listOf } from '../support/list-oracle.ts';
+import { countsOf, listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { pagedClient } from '../support/paged-client.ts';
@@ -90,7 +90,7 @@ const creationTimes = (rows: readonly { created_at: string }[]) =>
     .map(([time, shift]) => fromMicroseconds(time + shift));
 
 /** Every filter of a query: one that is missing does not compile. */
-type Filters<Query> = Record<Exclude<keyof Query, keyof typeof page | 'order_by'>, fc.Arbitrary<unknown>>;
+type Filters<Query> = Record<Exclude<keyof Query, keyof typeof page | 'order_by' | 'count_by'>, fc.Arbitrary<unknown>>;
 
 const batchFilters = {
   created_after: creationTimes(counted),
@@ -141,6 +141,7 @@ async function compareAll<Query>(
   queries: fc.Arbitrary<Query>,
   rows: readonly Record<string, unknown>[],
   list: (query: Query) => Promise<{ items: readonly { id: string }[]; total: number }>,
+  count: (query: Query) => Promise<Readonly<Record<string, number>>>,
 ) {
   const all = fc.sample(queries, { numRuns: randomQueries, seed });
   let filledPages = 0;
@@ -149,6 +150,10 @@ async function compareAll<Query>(
     const answer = { ids: items.map((item) => item.id), total };
     expect(answer, `seed ${seed}: ${JSON.stringify(query)}`).toEqual(listOf(rows, query as never));
     if (items.length > 0) filledPages++;
+    // Of every other query: counts take as long as pages.
+    if (all.indexOf(query) % 2 === 0) {
+      expect(await count(query), `seed ${seed}: ${JSON.stringify(query)}`).toEqual(countsOf(rows, query as never));
+    }
   });
   expect(filledPages).toBeGreaterThan(randomQueries / 4);
 }
@@ -156,11 +161,23 @@ async function compareAll<Query>(
 describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
   it(`answers ${randomQueries} random batch queries like an array`, async () => {
     const list = listBatches(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
-    await compareAll(batchQueries, counted, (query) => list(user, query as never));
+    const count = countBatches(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
+    await compareAll(
+      batchQueries,
+      counted,
+      (query) => list(user, query as never),
+      (query) => count(user, query as never),
+    );
   });
 
   it(`answers ${randomQueries} random job queries like an array`, async () => {
     const list = listJobs(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
-    await compareAll(jobQueries, jobs, (query) => list(user, query as never));
+    const count = countJobs(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
+    await compareAll(
+      jobQueries,
+      jobs,
+      (query) => list(user, query as never),
+      (query) => count(user, query as never),
+    );
   });
 });

@@ -5,7 +5,7 @@
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listBatches } from '../../functions/data/batches.ts';
+import { countBatches, listBatches } from '../../functions/data/batches.ts';
 import { batchList } from '../../functions/data/columns/lists.ts';
 import { listJobs } from '../../functions/data/jobs.ts';
 import type { Page } from '../../functions/page.ts';
@@ -127,6 +127,39 @@ const readsForBothTimes = [
   'Columns b#s#2..b#s#3',
   'Columns b#s#s#0..b#s#s#9999999',
 ];
+
+describe('a count by status', () => {
+  const countReads = (query: Record<string, string[]>) =>
+    readsOf(async (intercepted) => {
+      const counts = await countBatches(intercepted, tables, lists)(user, BatchListQuery.parse(query));
+      return { items: [], total: counts.DONE! };
+    });
+
+  it('of all rows takes the summaries and the newest blocks of one column', async () => {
+    const { answer, reads, steps } = await countReads({});
+    expect(answer.total).toBe(100);
+    expect(reads).toEqual(['Columns b#f#0..b#f#9999999 limit 3', 'Columns b#f#s#0..b#f#s#9999999', 'Columns b#head']);
+    expect(steps).toBe(1);
+  });
+
+  it.each<Record<string, string[]>>([
+    { queue_priority: ['HIGH'] },
+    { min_jobs: ['1'] },
+    { tag: ['one'] },
+    { created_after: [createdAt(40)] },
+    { id: [batchOf(1), batchOf(2)] },
+    { id__starts_with: [firstDigit] },
+    bothTimes,
+  ])('of %j reads nothing that the list in the order of statuses does not', async (query) => {
+    const { answer, reads, steps } = await countReads(query);
+    const list = await readsOf((intercepted) =>
+      listBatches(intercepted, tables, lists)(user, BatchListQuery.parse({ ...query, order_by: ['status'] })),
+    );
+    expect(answer.total).toBe(list.answer.total);
+    expect(list.reads).toEqual(expect.arrayContaining(reads));
+    expect(steps).toBeLessThanOrEqual(list.steps);
+  });
+});
 
 describe('a list of batches', () => {
   it.each<[string, Record<string, string[]>, string[], number]>([

@@ -15,6 +15,15 @@ const specifiedOrder: Record<string, readonly unknown[]> = {
 const batchStatuses = ['PENDING', 'RUNNING', 'DONE', 'CANCELED', 'CANCELING', 'TIMED_OUT', 'ERROR', 'PAUSED'];
 const jobStatuses = ['PENDING', 'RUNNING', 'DONE', 'ERROR', 'CANCELED', 'CANCELING'];
 
+/** How many rows that pass the filters have each status. */
+export function countsOf(rows: readonly Row[], query: Query): Record<string, number> {
+  const { ids } = listOf(rows, { ...query, offset: 0, limit: Number.MAX_SAFE_INTEGER });
+  const found = new Set(ids);
+  const statuses = rows.some((row) => 'runs' in row) ? jobStatuses : batchStatuses;
+  const ofStatus = (status: string) => rows.filter((row) => row.status === status && found.has(row.id)).length;
+  return Object.fromEntries(statuses.map((status) => [status, ofStatus(status)]));
+}
+
 /** The page's ids and the total. `rows` are in creation order. */
 export function listOf(rows: readonly Row[], query: Query): { ids: unknown[]; total: number } {
   const isJob = rows.some((row) => 'runs' in row);

@@ -90,6 +90,7 @@ const callsOfLists: readonly UserRequest[] = [
   'order_by=updated_at&limit=3',
   'id__starts_with=0',
   'id__starts_with=01234567',
+  'count_by=status',
 ].map((query) => ({ query }));
 
 export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {

@@ -18,7 +18,7 @@ import { type ColumnsPlan, isInKeyOrder, planEarlyIds } from './plan.ts';
 import type { Condition, ListQuery } from './query.ts';
 import { readIdsEarly, rowsAt } from './row-reads.ts';
 import { emptyRowSet, intersect, spanOf } from './row-set.ts';
-import { type Selection, select } from './select.ts';
+import { countRanks, type FacetQuery, type Selection, select } from './select.ts';
 import { joinSpans, overlap, type Span } from './span.ts';
 
 /** What a page is chosen from: each row is in `data.read`, in `open` or in `summarized`. */
@@ -44,12 +44,8 @@ interface Search {
  */
 export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan: ColumnsPlan): Promise<Page<Row>> {
   const { list } = reads;
-  const started = await startSearch(reads, query, plan);
-  const [{ search: opened, early }, within] = await Promise.all([
-    started.open.length > 0 ? readOpenSegments(reads, query, started) : { search: started, early: undefined },
-    started.created?.exact,
-  ]);
-  let search: Search = { ...opened, data: { ...opened.data, within } };
+  const { search: counted, early } = await searchAll(reads, query, plan);
+  let search = counted;
   for (;;) {
     const { data, summarized } = search;
     const selection = select(list, query, data, summarized);
@@ -59,6 +55,33 @@ export async function readColumnsPage(reads: OwnerReads, query: ListQuery, plan:
     const rows = selection.wanted.map((each) => each.rows);
     [search] = await Promise.all([readFurther(search, rows), ids && readIdsEarly(reads, ids)]);
   }
+}
+
+/**
+ * How many of the query's rows have each value of the facet that it orders by, in the facet's
+ * order. Takes what a list in this order takes, without its page.
+ */
+export async function countColumns(
+  reads: OwnerReads,
+  query: FacetQuery,
+  plan: ColumnsPlan,
+): Promise<ReadonlyMap<number, number>> {
+  const { data, summarized } = (await searchAll(reads, query, plan)).search;
+  return countRanks(reads.list, query, data, summarized);
+}
+
+/** A search that knows every matching row, or how many of them each old segment has. */
+async function searchAll(
+  reads: OwnerReads,
+  query: ListQuery,
+  plan: ColumnsPlan,
+): Promise<{ readonly search: Search; readonly early: EarlyPage | undefined }> {
+  const started = await startSearch(reads, query, plan);
+  const [{ search, early }, within] = await Promise.all([
+    started.open.length > 0 ? readOpenSegments(reads, query, started) : { search: started, early: undefined },
+    started.created?.exact,
+  ]);
+  return { search: { ...search, data: { ...search.data, within } }, early };
 }
 
 /** Reads at once what every search needs. Only texts that have left the head come after it. */

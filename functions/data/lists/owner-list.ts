@@ -6,7 +6,7 @@ import type { ListDescription } from '../columns/list-description.ts';
 import type { Filter } from './filters.ts';
 import type { ListSource } from './owner-reads.ts';
 import type { ListQuery, Order } from './query.ts';
-import { listReader } from './reader.ts';
+import { type Counts, countsReader, listReader } from './reader.ts';
 
 /** The parameters of every list beside its filters. */
 interface OrderAndPage {
@@ -15,6 +15,7 @@ interface OrderAndPage {
   readonly order_by_direction: 'ASC' | 'DESC';
   readonly limit: number;
   readonly offset: number;
+  readonly count_by?: string | undefined;
 }
 
 /** How a list reads its parameters. */
@@ -38,6 +39,23 @@ export function ownerList<Query extends OrderAndPage, Shown>(
     if (query.user_id !== undefined && !query.user_id.includes(userId)) return { items: [], total: 0 };
     const { items, total } = await read(userId, makeListQuery(source.list, parameters, query));
     return { items: items.map(show), total };
+  };
+}
+
+/**
+ * The function that counts what a list would show, by the values of a facet. Costs and guarantees:
+ * see countsReader.
+ */
+export function ownerCounts<Query extends OrderAndPage>(
+  source: ListSource,
+  parameters: ListParameters<Query>,
+): (userId: string, query: Query, facet: string) => Promise<Counts> {
+  const count = countsReader(source);
+  return (userId, query, facet) => {
+    const isOthers = query.user_id !== undefined && !query.user_id.includes(userId);
+    const nothing = { kind: 'ids', oneOf: [] } as const;
+    const { conditions } = makeListQuery(source.list, parameters, query);
+    return count(userId, isOthers ? [nothing] : conditions, facet);
   };
 }
 

@@ -7,13 +7,24 @@ import { type ColumnValues, splitByKind } from './join-blocks.ts';
 import { planColumns } from './plan.ts';
 import type { ListQuery } from './query.ts';
 import { addRow, emptyRowSet, type RowSet } from './row-set.ts';
-import { select } from './select.ts';
+import { countRanks, type FacetQuery, select } from './select.ts';
 
 /**
  * The page of a query whose candidates are all in memory. Their columns are made from them, and the
  * usual selection runs.
  */
 export function pageOfRows(list: ListDescription, query: ListQuery, candidates: readonly Row[]): Page<Row> {
+  const { rows, data } = columnsOf(list, query, candidates);
+  const { sequence, total } = select(list, query, data);
+  return { items: sequence.map((index) => rows[index] as Row), total };
+}
+
+/** As countColumns, of candidates that are all in memory. */
+export function countsOfRows(list: ListDescription, query: FacetQuery, candidates: readonly Row[]) {
+  return countRanks(list, query, columnsOf(list, query, candidates).data);
+}
+
+function columnsOf(list: ListDescription, query: ListQuery, candidates: readonly Row[]) {
   const rows = keepCreated(query.conditions, candidates).toSorted((a, b) => a.seq - b.seq);
   const columns = planColumns(list, query).names.map((name) => [name, list.columns[name] as Column] as const);
   const dictionaries = learnTexts(
@@ -25,9 +36,7 @@ export function pageOfRows(list: ListDescription, query: ListQuery, candidates: 
     .filter((condition) => condition.kind === 'set')
     .map((condition) => findPositions(list.sets[condition.sets] as PositionSets, condition.oneOf, rows));
   const read = [{ from: 0, to: rows.length - 1 }];
-  const data = { rowCount: rows.length, read, dictionaries, sets, ...splitByKind(values) };
-  const { sequence, total } = select(list, query, data);
-  return { items: sequence.map((index) => rows[index] as Row), total };
+  return { rows, data: { rowCount: rows.length, read, dictionaries, sets, ...splitByKind(values) } };
 }
 
 /** Dictionaries of just these rows. The owner's own are in the head, which is not read. */

@@ -1,14 +1,16 @@
 import type { Page } from '../../page.ts';
 import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
 import type { Row } from '../columns/column-items.ts';
+import { facetColumn } from '../columns/list-description.ts';
 import { retry } from '../dynamodb/retry.ts';
-import { readColumnsPage } from './columns-page.ts';
+import { countColumns, readColumnsPage } from './columns-page.ts';
 import { createdRows } from './created-rows.ts';
 import { StaleRead } from './join-blocks.ts';
+import { facetValues } from './matching-rows.ts';
 import { type ListSource, type OwnerReads, ownerReads } from './owner-reads.ts';
-import { pageOfRows } from './page-of-rows.ts';
+import { countsOfRows, pageOfRows } from './page-of-rows.ts';
 import { type Plan, planColumns, planQuery } from './plan.ts';
-import type { ListQuery } from './query.ts';
+import type { Condition, ListQuery } from './query.ts';
 import {
   allRows,
   newestIds,
@@ -19,6 +21,7 @@ import {
   rowsWithIds,
   rowsWithin,
 } from './row-reads.ts';
+import type { FacetQuery } from './select.ts';
 
 /**
  * The one engine of both lists: answers any query about an owner's rows with the page and the exact
@@ -58,26 +61,53 @@ import {
  * creation order takes three calls then.
  */
 export function listReader(source: ListSource): (userId: string, query: ListQuery) => Promise<Page<Row>> {
-  const { list } = source;
-  return async (userId, query) => {
-    const plan = planQuery(list, query);
-    addToRequestLog({ plan: plan.kind });
-    try {
-      return await readPage(ownerReads(source, userId, false), query, plan);
-    } catch (error) {
-      if (!isStale(error)) throw error;
-    }
-    // Indexes have no consistent reads.
-    const usesIndex = plan.kind === 'sequence' || plan.kind === 'members';
-    const planAgain = usesIndex ? planColumns(list, query) : plan;
-    return retry(() => readPage(ownerReads(source, userId, true), query, planAgain), {
-      attempts: 4,
-      firstMilliseconds: 80,
-      maxDelayMilliseconds: 320,
-      mayPass: isStale,
-      message: 'The rows of this page changed while they were read, through all attempts.',
-    });
+  return (userId, query) => readChecked(source, userId, query, readPage);
+}
+
+/** How many rows of a list have each value of a facet, by the text of the value, zeros included. */
+export type Counts = Readonly<Record<string, number>>;
+
+/**
+ * The function that counts an owner's rows that meet the conditions, by the values of a facet
+ * whose values are known: each row once, as it was when its column was read. Guarantees are
+ * as of listReader. Costs what a page in the order of the facet costs, without the page's rows.
+ */
+export function countsReader(
+  source: ListSource,
+): (userId: string, conditions: readonly Condition[], facet: string) => Promise<Counts> {
+  return async (userId, conditions, facet) => {
+    const values = facetValues(facetColumn(source.list), facet, {});
+    const order = { kind: 'facet', facet } as const;
+    const query: FacetQuery = { conditions, order, direction: 'ASC', offset: 0, limit: 0 };
+    const counts = await readChecked(source, userId, query, countMatching);
+    return Object.fromEntries(values.map((value, rank) => [String(value), counts.get(rank) ?? 0]));
   };
+}
+
+/** Reads, and where what is read contradicts itself, reads again as listReader says. */
+async function readChecked<Query extends ListQuery, Result>(
+  source: ListSource,
+  userId: string,
+  query: Query,
+  read: (reads: OwnerReads, query: Query, plan: Plan) => Promise<Result>,
+): Promise<Result> {
+  const plan = planQuery(source.list, query);
+  addToRequestLog({ plan: plan.kind });
+  try {
+    return await read(ownerReads(source, userId, false), query, plan);
+  } catch (error) {
+    if (!isStale(error)) throw error;
+  }
+  // Indexes have no consistent reads.
+  const usesIndex = plan.kind === 'sequence' || plan.kind === 'members';
+  const planAgain = usesIndex ? planColumns(source.list, query) : plan;
+  return retry(() => read(ownerReads(source, userId, true), query, planAgain), {
+    attempts: 4,
+    firstMilliseconds: 80,
+    maxDelayMilliseconds: 320,
+    mayPass: isStale,
+    message: 'The rows changed while they were read, through all attempts.',
+  });
 }
 
 function isStale(error: unknown): boolean {
@@ -105,6 +135,17 @@ async function readPage(reads: OwnerReads, query: ListQuery, plan: Plan): Promis
     case 'columns':
       return readColumnsPage(reads, query, plan);
   }
+}
+
+/** In the order of a facet no rows follow each other in an index. */
+async function countMatching(reads: OwnerReads, query: FacetQuery, plan: Plan): Promise<ReadonlyMap<number, number>> {
+  const { list } = reads;
+  if (plan.kind === 'ids') return countsOfRows(list, query, await rowsWithIds(reads, plan.ids));
+  if (plan.kind === 'idPrefix') {
+    const { rows, more } = await rowsWithIdPrefix(reads, plan.prefix);
+    if (!more) return countsOfRows(list, query, rows);
+  }
+  return countColumns(reads, query, plan.kind === 'columns' ? plan : planColumns(list, query));
 }
 
 /** All rows, or those that were created within the query's bounds. */

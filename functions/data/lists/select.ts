@@ -90,6 +90,27 @@ export function facetRank(
   };
 }
 
+/** A query in the order of a facet with known values. */
+export type FacetQuery = ListQuery & { readonly order: FacetOrder };
+
+/**
+ * How many matching rows have each value of the facet that the query orders by, by the rank of the
+ * value: among the summarized rows, `low` is the rank.
+ */
+export function countRanks(
+  list: ListDescription,
+  query: FacetQuery,
+  data: ColumnData,
+  summarized: readonly SummarizedRows[] = [],
+): ReadonlyMap<number, number> {
+  const ranks = facetSortKey(facetColumn(list), query.order, data).valuesOf(matchingRows(list, query.conditions, data));
+  const counts = new Map<number, number>();
+  const add = (rank: number, count: number) => counts.set(rank, (counts.get(rank) ?? 0) + count);
+  for (const rank of ranks) add(rank, 1);
+  for (const { low, count } of summarized) add(low ?? Number.NaN, count);
+  return counts;
+}
+
 /** Several times as fast as Float64Array.from. */
 function mapRows(rows: Int32Array, value: (row: number) => number): Float64Array {
   const values = new Float64Array(rows.length);

@@ -1,13 +1,15 @@
-import { listBatches } from '../../data/batches.ts';
+import { countBatches, listBatches } from '../../data/batches.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { pageReply } from '../../http/reply.ts';
+import { countsReply, pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
 import { operation } from './list-batches.operation.ts';
 
-const list = listBatches(documentClient(), tableNames('Batches', 'Columns'));
+const tables = tableNames('Batches', 'Columns');
+const list = listBatches(documentClient(), tables);
+const count = countBatches(documentClient(), tables);
 
 export const handler = endpoint(routes.listBatches, operation, async ({ userId, query }) =>
-  pageReply(query, await list(userId, query)),
+  query.count_by === undefined ? pageReply(query, await list(userId, query)) : countsReply(await count(userId, query)),
 );
