@@ -14,11 +14,14 @@ import { getSequence } from './sequences.ts';
 /** A batch shows its jobs up to this number: as many as a page of the list of jobs. */
 export const maxJobsShown = 100;
 
+const maxAttempts = 4;
+
 /**
  * The function that reads a batch with its sequence, the ids of all its jobs and, where they are at
  * most 100, the jobs; undefined when the user has no such batch. A caller that has just written the
  * batch or its jobs sees them: the jobs are first read from an index, and again by their ids,
- * strongly consistent, where the index lags behind the batch's own counts.
+ * strongly consistent, where the index lags behind the batch's own counts. Batch and jobs are of
+ * one moment: where jobs changed between both reads, all is read again, up to three times.
  *
  * Read units for rows and a sequence up to 4 KB: 3, and 0.1 for each KB of jobs; beyond 100 jobs
  * as many as listJobIds takes besides.
@@ -32,16 +35,18 @@ export function getBatchDetails(
   const sequenceOf = getSequence(client, tables);
   const jobsOf = listJobs(client, tables, lists);
   const idsOf = listJobIds(client, tables, lists);
-  return (userId, batchId) =>
-    retry(() => read(userId, batchId), {
-      attempts: 4,
+  return (userId, batchId) => {
+    let left = maxAttempts;
+    return retry(() => read(userId, batchId, --left), {
+      attempts: maxAttempts,
       firstMilliseconds: 40,
       maxDelayMilliseconds: 320,
       mayPass: (error) => error instanceof StaleRead,
       message: 'The jobs of this batch changed while they were read, through all attempts.',
     });
+  };
 
-  async function read(userId: string, batchId: string): Promise<BatchDetails | undefined> {
+  async function read(userId: string, batchId: string, attemptsLeft: number): Promise<BatchDetails | undefined> {
     const page = { limit: maxJobsShown, offset: 0, order_by: 'creation_order', order_by_direction: 'ASC' } as const;
     const [batch, sequence_builder, { items, total }] = await Promise.all([
       batchOf(userId, batchId),
@@ -56,6 +61,9 @@ export function getBatchDetails(
       return { ...batch, sequence_builder, job_ids };
     }
     const jobs = countsAgree(batch, items) ? [...items] : await readAgain(userId, items);
+    // A client that sees every job ended must not see a batch that waits. Rows that never agree are
+    // damaged, and are shown as they are.
+    if (attemptsLeft > 0 && !countsAgree(batch, jobs)) throw new StaleRead('The jobs changed.');
     return { ...batch, sequence_builder, job_ids: jobs.map(({ id }) => id), jobs };
   }
 

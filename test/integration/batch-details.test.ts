@@ -110,6 +110,25 @@ describe('getBatchDetails', () => {
     expect(batch?.job_ids).toHaveLength(batch?.jobs_count ?? 0);
   });
 
+  it('shows batch and jobs of one moment when the last job ends meanwhile', async () => {
+    const { createBatch, recordJobStatus } = writeApi(client, tables, { lists: smallLists(rowsPerBlock) });
+    await createBatch(user, newBatch(6, { jobs: jobs(7_000, 1) }));
+    const ended = Promise.withResolvers<void>();
+    let reads = 0;
+    const disturbed = through(async (call) => {
+      // The jobs are read once the end is written, the batch before it.
+      if (isIndexRead(call)) await ended.promise;
+      const output = await call.send();
+      if (call.name === 'GetCommand' && call.input.TableName === tables.Batches && ++reads === 1) {
+        await recordJobStatus(user, uuid('a', 7_000), { status: 'DONE' });
+        ended.resolve();
+      }
+      return output;
+    });
+    const batch = await disturbed(user, uuid('b', 6));
+    expect([batch?.status, batch?.jobs?.map(({ status }) => status)]).toEqual(['DONE', ['DONE']]);
+  });
+
   it('costs a few units beside the jobs', async () => {
     const measured = testClient(dynamodbEndpoint);
     const measure = measuredClient(measured);
