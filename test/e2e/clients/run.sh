@@ -32,7 +32,7 @@ run_suites() {
   local python=$environments/$1/bin/python
   shift
   cd "$here"
-  "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 90 "$@"
+  "$python" -m pytest -q -p no:cacheprovider -W ignore --timeout 600 "$@"
 }
 
 # with_pasqal_cloud VERSION [SUITE...]

@@ -24,7 +24,7 @@ backends = {"EMU_FREE": RemoteEmuFreeBackend, "EMU_MPS": RemoteMPSBackend, "EMU_
 values = {"omega": 2.5, "duration": 400, "detunings": [0.0, 1.0]}
 
 # The local stack polls at its own pace, and a canceled job is heard of with the next heartbeat.
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="session")
@@ -308,7 +308,7 @@ class TestDocuments:
         assert line in program
         failing = """    if job["runs"] == 7: raise JobFault("Seven is too many.")
     if job["runs"] == 8: raise RuntimeError("The machine is at fault.")
-    if job["runs"] == 9: time.sleep(60)
+    if job["runs"] == 9: Path("begun").touch() or time.sleep(60)
 """
         (tmp_path / "worker.py").write_text(program.replace(line, failing + line))
         device_type = f"LAB_{uuid4().hex[:8]}"
@@ -345,9 +345,11 @@ class TestDocuments:
             assert [sum(job.result.values()) for job in (first, third)] == [5, 6]
             assert (second.status, second.errors) == ("ERROR", ["Seven is too many."])
             batch = create(9)
-            wait_until(lambda: cloud.get_batch(batch).status == "RUNNING")
+            # Before the answer to its claim has come it has no lease that it could give back.
+            wait_until((tmp_path / "begun").exists)
+            assert cloud.get_batch(batch).status == "RUNNING"
             worker.terminate()
-            assert worker.wait(timeout=20) == 0
+            assert worker.wait(timeout=600) == 0
             token = {"Authorization": f"Bearer {stack.device['token']}"}
             claims = f"{stack.baseUrl}/api/v1/devices/{device_type}/claim"
             answer = requests.post(claims, json={"worker": "the next"}, headers=token).json()["data"]
