@@ -22,7 +22,7 @@ export interface PlannedBatch {
 
 /**
  * The function that estimates the start of a batch that its user would create now, at the place
- * that it would get: see queue/estimate.ts. Stores nothing. 1 read unit, and those of keepFronts.
+ * that it would get: see queue/estimate.ts. Stores nothing. 1 read unit, and what keepFronts takes.
  */
 export function estimateNewBatch(
   client: DynamoDBDocumentClient,

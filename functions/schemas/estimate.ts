@@ -8,9 +8,9 @@ export const EstimatedStart = z
   .register(z.globalRegistry, {
     id: 'EstimatedStart',
     fields: {
-      earliest: 'One start in ten or fewer is before it.',
-      likely: 'As many starts are before it as after.',
-      latest: 'One start in ten or fewer is after it.',
+      earliest: 'At least four starts of five are between it and `latest`.',
+      likely: 'About as many starts are before it as after.',
+      latest: 'See `earliest`.',
     },
   });
 export type EstimatedStart = z.infer<typeof EstimatedStart>;

@@ -21,7 +21,7 @@ const maxPlays = 200;
 const minPlays = 60;
 
 /** The share of the plays that start before `earliest`, and after `latest`. */
-const tail = 0.06;
+const tail = 0.03;
 
 /** An idle worker asks again after so long: see claim-batch.ts. */
 const claimSeconds = 3;
@@ -30,11 +30,11 @@ const claimSeconds = 3;
 const presentMilliseconds = 60_000;
 
 /** What is to come may take longer or less than what was: the least spread of their proportion. */
-const drift = 0.15;
+const drift = 0.2;
 
 /**
- * When the batch with this key starts, which may not be in the queue yet; or why that cannot be
- * said. Times are canonical, in their order, none before `now`. The same front and key get the same
+ * When the batch with this key starts, which may not be in the queue yet; or why nobody can know.
+ * Times are canonical, in their order, none before `now`. The same front and key get the same
  * answer.
  *
  * It counts the jobs of the batches before it, the workers, windows, and batches of others that may
@@ -119,7 +119,7 @@ function arrivalsBefore(
   const others = new Set(batches.map(({ user_id }) => user_id).filter((user) => user !== owner)).size;
   const jobsBefore = before.filter(({ user_id }) => user_id !== owner).reduce((sum, each) => sum + jobsOf(each), 0);
   const rounds = Math.max(0, (tagOfKey(key) - tag) / tagSteps.MEDIUM);
-  return { perSecond: batchesPerMinute / 60, room: Math.max(0, rounds * (others + 1) - jobsBefore) };
+  return { perSecond: batchesPerMinute / 60, room: Math.max(0, rounds * Math.max(1, others) - jobsBefore) };
 }
 
 function jobsOf({ jobs_left = 1 }: FrontItem): number {
@@ -154,7 +154,7 @@ function play({ at, held, before, workers, windows, arrivals, sample }: Queue, r
     free[worker] = runJobs(free[worker] as number, { jobs: jobsOf(item), each: draw(item) }, windows);
   }
   const start = runJobs(free[next()] as number, { jobs: 0, each: 0 }, windows);
-  const jobs = Math.min(arrivals.room, arrivals.perSecond * start) * random();
+  const jobs = Math.min(arrivals.room, arrivals.perSecond * start) * random() ** 1.5;
   return runJobs(start, { jobs: jobs / workers, each: draw() }, windows);
 }
 
@@ -208,7 +208,7 @@ function jobTimes({ seconds, perShot, spread }: Queue['sample'], random: Random)
   };
 }
 
-/** A time from those of the sample that are longer; beyond all of them, the tail is a heavy one. */
+/** One of the longer times of the sample; beyond all of them, the tail is a heavy one. */
 function drawLonger(
   sample: readonly number[],
   { unit, longerThan }: { readonly unit: number; readonly longerThan: number },

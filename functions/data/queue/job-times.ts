@@ -11,7 +11,7 @@ import type { Item } from '../dynamodb/reads.ts';
 /** Its key sorts before the clock's: claims read from there on. */
 export const deviceTimesKey = '!activity';
 
-/** With those of workers they stay within a write unit, whatever the device's name. */
+/** Both together stay within a write unit, with a device's name of 128 ASCII characters. */
 const slots = 100;
 const workerSlots = 16;
 
@@ -30,7 +30,7 @@ export const namesOfJobTimes: readonly string[] = [...slotNames, ...workerNames]
 /** How long a job occupied a worker, from the answer that handed it out to its report. */
 export interface JobTime {
   readonly seconds: number;
-  /** Undefined where nobody said how often to run it. */
+  /** Undefined where the request left open how often to run it. */
   readonly shots: number | undefined;
 }
 
