@@ -145,7 +145,7 @@ export const routes = {
     method: 'POST',
     path: '/api/v1/batches',
     entry: 'endpoints/batches/create-batch',
-    uses: { ...creations, Batches: ['Query', ...creations.Batches], Devices: ['Query'] },
+    uses: { ...creations, Batches: ['Query', ...creations.Batches], Devices: ['GetItem', 'Query'] },
     timeoutSeconds: 28,
   },
   listJobs: {
@@ -170,6 +170,7 @@ export const routes = {
       'Jobs/by_batch': ['Query'],
       Sequences: ['GetItem', ...creations.Sequences],
       DeviceQueue: [...creations.DeviceQueue, 'DeleteItem'],
+      Devices: ['GetItem'],
     },
     timeoutSeconds: 28,
   },

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Forbidden, InvalidInput, requireFound } from '../errors.ts';
+import { Forbidden, type InputFault, InvalidInput, requireFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
 import type { Claims } from '../schemas/claims.ts';
@@ -13,12 +13,18 @@ import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
 import { getBatchDetails, maxJobsShown } from './batch-details.ts';
 import { batchOf } from './batches.ts';
-import { listDevices } from './devices.ts';
+import { getDevice, listDevices } from './devices.ts';
 import { jobOf } from './jobs.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
 import { digestOf } from './lifecycle/draft.ts';
 import { requireContent } from './lifecycle/erase.ts';
-import { type CreationTables, requestCreation } from './lifecycle/request-creation.ts';
+import {
+  type CreationTables,
+  callsBefore,
+  type RequestedCreation,
+  requestCreation,
+} from './lifecycle/request-creation.ts';
+import { findSequenceFaults } from './sequence-checks.ts';
 
 /** Who asks, and by which call where it may be repeated. */
 export interface CreationCall {
@@ -46,49 +52,89 @@ export function createBatch(
   options?: LifecycleOptions,
 ): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
-  const devices = listDevices(client, tables);
-  return async ({ userId, idempotencyKey }, body, claims) => {
+  const plan = planBatch(client, tables);
+  const isNew = isNewCall(client, tables);
+  return async (call, body, claims) => {
     requireProject(claims, body.project_id);
-    const { sequence_builder: sequence, jobs: requests } = body;
-    const device_type = body.device_type ?? (await deviceTypeFor(body));
-    const batchId = idempotencyKey === undefined ? randomUUID() : derivedUuid(['batch', userId, idempotencyKey]);
-    const { jobs, sequences } = newJobs(requests, { operation: 'create', batchId, idempotencyKey });
-    if (sequence !== null) sequences.set(batchId, sequence.gzipped);
-    const rows = await create(userId, {
-      batchId,
-      create: {
-        id: batchId,
-        project_id: body.project_id,
-        parent_id: null,
-        device_type,
-        queue_priority: lowerPriority(claims.queue_priority, body.queue_priority),
-        open: body.open,
-        tags: body.tags,
-        webhook: body.webhook,
-        configuration: body.configuration,
-        backend_configuration: body.backend_configuration,
-        device_status: null,
-      },
-      jobs,
-      sequences,
-      request: rememberedCall('create', { userId, idempotencyKey }, body),
-    });
-    const batch = { ...batchOf(rows.batch), sequence_builder: sequence?.text ?? null };
-    return rows.batch.jobs_count > jobs.length ? batch : withJobs(batch, rows.jobs);
+    const { requested, faults } = await plan(call, body, claims);
+    if (faults.length > 0 && (await isNew(call, requested))) throw new InvalidInput(faults);
+    const rows = await create(call.userId, requested);
+    const batch = { ...batchOf(rows.batch), sequence_builder: body.sequence_builder?.text ?? null };
+    return rows.batch.jobs_count > body.jobs.length ? batch : withJobs(batch, rows.jobs);
   };
+}
 
-  async function deviceTypeFor({ sequence_builder, jobs }: CreateBatchRequest): Promise<string> {
+/** What a call asks for, and what the device would refuse of it. */
+export interface PlannedCreation {
+  readonly requested: RequestedCreation;
+  readonly faults: readonly InputFault[];
+}
+
+/**
+ * The function that plans a creation. Its device type is empty where a fault says that there is
+ * none.
+ */
+export function planBatch(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): (call: CreationCall, body: CreateBatchRequest, claims: Claims) => Promise<PlannedCreation> {
+  const find = findDevice(client, tables);
+  return async (call, body, claims) => {
+    const { sequence_builder: sequence, jobs: requests, ...content } = body;
+    const { device_type, specs, faults } = await find(body);
+    const batchId =
+      call.idempotencyKey === undefined ? randomUUID() : derivedUuid(['batch', call.userId, call.idempotencyKey]);
+    const { jobs, sequences } = newJobs(requests, {
+      operation: 'create',
+      batchId,
+      idempotencyKey: call.idempotencyKey,
+    });
+    if (sequence !== null) sequences.set(batchId, sequence.gzipped);
+    const create = {
+      ...content,
+      id: batchId,
+      parent_id: null,
+      device_type,
+      queue_priority: lowerPriority(claims.queue_priority, body.queue_priority),
+      device_status: null,
+    };
+    const isUsed = body.open || requests.some((job) => job.sequence === null);
+    const found = findSequenceFaults({
+      sequence: isUsed ? sequence : null,
+      place: ['body', 'sequence_builder'],
+      jobs: requests,
+      jobsPlace: ['body', 'jobs'],
+      specs,
+    });
+    const requested = { batchId, create, jobs, sequences, request: rememberedCall('create', call, body) };
+    return { requested, faults: [...faults, ...found] };
+  };
+}
+
+/** The device that a batch is for, by its type or by the name that its sequence gives. */
+function findDevice(client: DynamoDBDocumentClient, tables: TableNames<'Devices'>) {
+  const devices = listDevices(client, tables);
+  const deviceOf = getDevice(client, tables);
+  return async ({ device_type, sequence_builder, jobs }: CreateBatchRequest) => {
+    if (device_type !== null) return { device_type, specs: (await deviceOf(device_type))?.specs, faults: [] };
     const sequence = sequence_builder ?? jobs.find((job) => job.sequence !== null)?.sequence;
     const name = sequence?.deviceName;
     const candidates = name === undefined ? [] : await devices();
     const device = candidates.find((each) => each.name === name && each.rules?.mode !== 'RETIRED');
-    if (device !== undefined) return device.device_type;
+    if (device !== undefined) return { ...device, faults: [] };
     const msg =
       name === undefined
         ? 'Field required: no sequence names a device'
         : `Field required: no device has the name of the sequence's device, '${name.slice(0, 100)}'`;
-    throw new InvalidInput([{ loc: ['body', 'device_type'], msg, type: 'missing' }]);
-  }
+    return { device_type: '', specs: undefined, faults: [{ loc: ['body', 'device_type'], msg, type: 'missing' }] };
+  };
+}
+
+/** The function that says whether nothing is remembered of a call: what has begun goes on. */
+function isNewCall(client: DynamoDBDocumentClient, tables: TableNames<'Columns'>) {
+  const before = callsBefore(client, tables);
+  return async ({ userId }: CreationCall, { request }: RequestedCreation) =>
+    request === undefined || (await before(userId, request)).length === 0;
 }
 
 /**
@@ -100,19 +146,16 @@ export function createBatch(
  */
 export function addJobs(
   client: DynamoDBDocumentClient,
-  tables: CreationTables,
+  tables: CreationTables & TableNames<'Devices'>,
   options: LifecycleOptions = {},
 ): (call: CreationCall, batchId: string, body: readonly JobRequest[], claims: Claims) => Promise<BatchWithJobs> {
   const create = requestCreation(client, tables, options);
-  const detailsOf = getBatchDetails(client, tables, options.lists);
-  return async ({ userId, idempotencyKey }, batchId, body, claims) => {
-    const before = requireFound(await detailsOf(userId, batchId), 'batch');
-    requireProject(claims, before.project_id);
-    requireContent(before);
-    requireSequences(body, before.sequence_builder);
-    const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey });
-    const request = rememberedCall('add', { userId, idempotencyKey }, [batchId, body]);
-    const rows = await create(userId, { batchId, projectId: before.project_id, jobs, sequences, request });
+  const plan = planJobs(client, tables, options);
+  const isNew = isNewCall(client, tables);
+  return async (call, batchId, body, claims) => {
+    const { before, requested, faults } = await plan(call, batchId, body, claims);
+    if (faults.length > 0 && (await isNew(call, requested))) throw new InvalidInput(faults);
+    const rows = await create(call.userId, requested);
     const batch = batchOf(rows.batch);
     if (before.jobs === undefined || batch.jobs_count > maxJobsShown) return batch;
     const added = rows.jobs.map(jobOf);
@@ -122,16 +165,38 @@ export function addJobs(
   };
 }
 
+/**
+ * The function that plans jobs for a batch of the user. Throws what addJobs throws of batch and
+ * project.
+ */
+export function planJobs(
+  client: DynamoDBDocumentClient,
+  tables: CreationTables & TableNames<'Devices'>,
+  options: LifecycleOptions = {},
+) {
+  const detailsOf = getBatchDetails(client, tables, options.lists);
+  const deviceOf = getDevice(client, tables);
+  return async (call: CreationCall, batchId: string, body: readonly JobRequest[], claims: Claims) => {
+    const before = requireFound(await detailsOf(call.userId, batchId), 'batch');
+    requireProject(claims, before.project_id);
+    requireContent(before);
+    const { sequence_builder: sequence, device_type, project_id: projectId } = before;
+    const facts = sequence === null ? null : sequenceFacts(sequence);
+    const misfits = [...jobFaults(body, facts, ['body'])].slice(0, 100);
+    const { specs } = (await deviceOf(device_type)) ?? {};
+    const found = findSequenceFaults({ sequence: facts, jobs: body, jobsPlace: ['body'], specs });
+    const { jobs, sequences } = newJobs(body, { operation: 'add', batchId, idempotencyKey: call.idempotencyKey });
+    const request = rememberedCall('add', call, [batchId, body]);
+    const requested: RequestedCreation = { batchId, projectId, jobs, sequences, request };
+    const faults = [...misfits.map(({ path, message, type }) => ({ loc: path, msg: message, type })), ...found];
+    return { before, requested, faults };
+  };
+}
+
 /** Throws Forbidden when the token names projects, but not this one. */
 export function requireProject({ projects }: Claims, projectId: string): void {
   if (projects === undefined || projects.some(({ id }) => id === projectId)) return;
   throw new Forbidden('project_not_allowed', 'The token does not name this project.');
-}
-
-function requireSequences(jobs: readonly JobRequest[], sequence: string | null): void {
-  const faults = [...jobFaults(jobs, sequence === null ? null : sequenceFacts(sequence), ['body'])].slice(0, 100);
-  if (faults.length === 0) return;
-  throw new InvalidInput(faults.map(({ path, message, type }) => ({ loc: path, msg: message, type })));
 }
 
 /**

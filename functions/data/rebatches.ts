@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { AlreadyExists, IllegalTransition, InvalidInput, requireFound } from '../errors.ts';
+import { IllegalTransition, InvalidInput, requireFound } from '../errors.ts';
 import { parseStoredObject } from '../json-text.ts';
 import type { Batch, BatchWithJobs } from '../schemas/batch.ts';
 import type { Claims } from '../schemas/claims.ts';
@@ -13,18 +13,15 @@ import { sequenceText } from '../schemas/sequence.ts';
 import { lowerPriority } from '../schemas/values.ts';
 import { derivedUuid } from '../uuid.ts';
 import { batchOf, getBatch } from './batches.ts';
-import { batchGet } from './dynamodb/reads.ts';
 import type { LifecycleOptions } from './lifecycle/commit-tasks.ts';
-import { recordOfBeginning } from './lifecycle/creation.ts';
 import { digestOf, OtherChoice, type ProcessedCall } from './lifecycle/draft.ts';
 import { requireContent } from './lifecycle/erase.ts';
 import {
   type CreationTables,
-  keyUsedBefore,
+  callsBefore,
   type RequestedCreation,
   requestCreation,
 } from './lifecycle/request-creation.ts';
-import { processedCall, processedEventKey } from './lifecycle/transaction.ts';
 import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
 import { selectJobs } from './selected-jobs.ts';
 import { getGzippedSequences } from './sequences.ts';
@@ -52,6 +49,7 @@ export function rebatch(
   const get = getBatch(client, tables);
   const select = selectJobs(client, tables, options.lists);
   const sequencesOf = getGzippedSequences(client, tables);
+  const remembered = callsBefore(client, tables);
   const createRows = requestCreation(client, tables, options);
   return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
     const source = requireFound(await get(userId, sourceId), 'batch');
@@ -95,13 +93,7 @@ export function rebatch(
    * AlreadyExists where another call had its key.
    */
   async function chosenBefore(userId: string, sourceId: string, request: ProcessedCall): Promise<Choice | undefined> {
-    const ids = [request.id, recordOfBeginning(request).id];
-    const keys = ids.map((id) => ({ user_id: userId, key: processedEventKey(id) }));
-    const items = await batchGet(client, { table: tables.Columns, keys, consistent: true });
-    const calls = items.map((item) => processedCall(String(item.key), item));
-    if (calls.some(({ digest }) => digest !== request.digest)) {
-      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
-    }
+    const calls = await remembered(userId, request);
     const choice = calls.find((call) => call.choice !== undefined)?.choice;
     if (choice === undefined) return undefined;
     const places = new Set(unpackPlaces(choice));

@@ -1,7 +1,6 @@
 /**
  * Pulser sequences, in their abstract representation: the JSON object that the clients send as a
- * text. The service looks at no more of it than it needs to accept a batch; what only Pulser can
- * judge is left to the device.
+ * text. Here the service looks at no more of it than every batch needs; `sequences/` judges it.
  */
 
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -24,6 +23,8 @@ export interface SequenceFacts {
   readonly deviceName: string | undefined;
   /** Names of the values that a job may give it. */
   readonly variables: ReadonlySet<string>;
+  /** The whole of it, parsed. A function, so that JSON of a sequence leaves it out. */
+  readonly content: () => Readonly<Record<string, unknown>>;
 }
 
 export interface Sequence extends SequenceFacts {
@@ -81,6 +82,7 @@ function factsOf(content: Readonly<Record<string, unknown>>): SequenceFacts {
   return {
     deviceName: typeof deviceName === 'string' ? deviceName : undefined,
     variables: new Set(isMappable ? [...names, 'qubits'] : names),
+    content: () => content,
   };
 }
 

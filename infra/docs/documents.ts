@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasons } from '../../functions/reasons.ts';
+import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { openCallTable } from './costs.ts';
 import { background, batchStates, calls, dataModel, jobStates, overview } from './drawings.ts';
 import {
@@ -43,6 +44,7 @@ export const documents: readonly GeneratedDocument[] = [
   }),
   page('docs/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
   page('docs/errors.md', { reasons: reasonTable }),
+  page('docs/sequence-checks.md', { rules: ruleTable }),
   page('docs/operating.md', { 'calls without a token': openCallTable }),
   page('docs/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
@@ -78,6 +80,11 @@ function page(file: string, sections: Readonly<Record<string, () => string>>): G
         readFileSync(join(root, file), 'utf8'),
       ),
   };
+}
+
+function ruleTable(): string {
+  const rows = [...rules, ...jobRules].map(({ type, refuses, source }) => [`\`${type}\``, refuses, source]);
+  return markdownTable(['type', 'refuses', 'where Pulser does'], rows);
 }
 
 function reasonTable(): string {

@@ -54,10 +54,15 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     imports: ['functions'],
     packages: ['zod'],
   },
+  'functions/sequences': {
+    holds: "What a device would refuse of a sequence: rules, and Pulser's schemas",
+    imports: ['functions', 'functions/schemas'],
+    packages: [],
+  },
   [data]: {
     holds: 'Repositories: functions that take a client and only the tables that they use',
     imports: [
-      ...['functions', 'functions/schemas', 'functions/webhooks'],
+      ...['functions', 'functions/schemas', 'functions/sequences', 'functions/webhooks'],
       ...['dynamodb', 'columns', 'lists', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
     ],
     packages: ['@aws-sdk/', '@smithy/', 'zod'],
@@ -120,7 +125,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'infra/docs': {
     holds: '`npm run docs`',
-    imports: ['infra', 'functions'],
+    imports: ['infra', 'functions', 'functions/sequences'],
   },
   'infra/smoke': { holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
 };

@@ -8,6 +8,7 @@ import type { StackDescription } from '../../infra/local/greeting.ts';
 import { deep } from '../support/depth.ts';
 import { fetchPatiently, hang } from '../support/patience.ts';
 import { seed } from '../support/seed.ts';
+import { sequenceText } from '../support/sequence-text.ts';
 import { kill, type StackCommand, startCommand } from '../support/stack-command.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -100,7 +101,7 @@ async function cancelBatches(stack: StackDescription): Promise<string[]> {
   const content = {
     project_id: randomUUID(),
     device_type: 'EMU_MPS',
-    sequence_builder: '{"variables":{}}',
+    sequence_builder: sequenceText(),
     webhook: receiver.url,
     jobs: Array.from({ length: canceledJobs }, () => ({ runs: 1 })),
   };

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Batch } from '../../functions/schemas/batch.ts';
 import { Job } from '../../functions/schemas/job.ts';
+import specs from '../../infra/local/demo/device-specs.json' with { type: 'json' };
 import {
   type Answer,
   batchCreated,
@@ -15,6 +16,7 @@ import {
   sendEvents,
 } from '../support/local-stack.ts';
 import { hang } from '../support/patience.ts';
+import { sequenceText } from '../support/sequence-text.ts';
 
 /** All items of a list, page by page; the total must not change meanwhile. */
 async function walk(path: string, token: string): Promise<Answer['body'][]> {
@@ -113,7 +115,12 @@ describe('POST /api/v1/quizzes', () => {
 
 describe('POST /api/v1/batches', () => {
   const project_id = randomUUID();
-  const sequence_builder = JSON.stringify({ variables: { omega: {} }, device: { name: 'FRESNEL' } });
+  const device = JSON.parse(specs.FRESNEL);
+  const [layout] = device.pre_calibrated_layouts;
+  const [x, y] = layout.coordinates[0];
+  const variables = { omega: { type: 'float', value: [0] } };
+  const register = [{ name: 'q0', x, y }];
+  const sequence_builder = sequenceText({ variables, device, layout, register });
   const batch = { project_id, sequence_builder, jobs: [{ runs: 5, variables: { omega: 1 } }], open: true };
   const json = { 'Content-Type': 'application/json' };
 

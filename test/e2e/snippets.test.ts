@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleAddress } from '../../infra/openapi/sample-request.ts';
 import document from '../../openapi.json' with { type: 'json' };
 import { call, jobUpdated, newUser, sendEvents, stack } from '../support/local-stack.ts';
+import { sequenceWith } from '../support/sequence-text.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -55,7 +56,7 @@ async function makeBatch(operationId: string) {
     project_id: exampleId,
     device_type: 'EMU_MPS',
     open: true,
-    sequence_builder: '{"variables":{"omega":{"type":"float","value":[0]}}}',
+    sequence_builder: sequenceWith('omega'),
     jobs: [1, 2].map((omega) => ({ runs: 100, variables: { omega } })),
   });
   const { data: batch } = (await call('/api/v1/batches', { method: 'POST', token, body })).body;

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { batchCreated, call, jobUpdated, newUser, sendEvents } from '../support/local-stack.ts';
 import { hang } from '../support/patience.ts';
+import { sequenceText } from '../support/sequence-text.ts';
 import { verify } from '../support/verify-webhook.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -11,15 +12,13 @@ beforeEach(() => {
   receiver.answer = (_, response) => response.writeHead(204).end();
 });
 
-const sequence = JSON.stringify({ variables: {} });
-
 /** A new batch of so many jobs of a new user, with this webhook. */
 async function createBatch(jobs: number, webhook = `${receiver.url}/hooks`) {
   const { token } = await newUser();
   const body = {
     project_id: crypto.randomUUID(),
     device_type: 'EMU_MPS',
-    sequence_builder: sequence,
+    sequence_builder: sequenceText(),
     webhook,
     jobs: Array.from({ length: jobs }, () => ({ runs: 1 })),
   };

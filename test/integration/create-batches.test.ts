@@ -23,7 +23,7 @@ import { measuredClient } from '../support/measured-client.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
-import { sequenceText, sequenceWith } from '../support/sequence-text.ts';
+import { deviceContent, sequenceText, sequenceWith } from '../support/sequence-text.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
@@ -149,7 +149,7 @@ describe('POST /api/v1/batches', () => {
 
   it('finds the device by the name that its sequence’s device has', async () => {
     const user = newUser();
-    const made = (name: string) => sequenceText({ device: { name } });
+    const made = (name: string) => sequenceText({ device: deviceContent(name) });
     const batchFor = (content: Record<string, unknown>) =>
       post(user, bodyOf({ device_type: null, jobs: [{}], ...content }));
     expect((await batchFor({ sequence_builder: made('FRESNEL') })).body.data.device_type).toBe('FRESNEL');
@@ -157,7 +157,7 @@ describe('POST /api/v1/batches', () => {
     expect((await batchFor(ofJob)).body.data.device_type).toBe('EMU_MPS');
     for (const content of [
       { sequence_builder: made('LOST') },
-      { sequence_builder: '{}' },
+      { sequence_builder: sequenceText({ device: 'MockDevice' }) },
       { jobs: [], open: true, sequence_builder: null },
     ]) {
       const refused = await batchFor(content);
@@ -217,8 +217,9 @@ describe('POST /api/v1/batches', () => {
 
   it('creates many jobs with large sequences of their own', async () => {
     const user = newUser();
+    const noise = () => Array.from({ length: 15_000 }, () => Math.random());
     const text = (at: number) =>
-      sequenceText({ name: `${at}`, noise: Array.from({ length: 15_000 }, () => Math.random()) });
+      sequenceText({ name: `${at}`, metadata: { package_versions: {}, extra: { noise: noise() } } });
     const jobs = Array.from({ length: 16 }, (_, at) => ({ sequence: text(at) }));
     expect(gzipSync(jobs[0]!.sequence).length).toBeGreaterThan(100_000);
     const { status } = await post(user, bodyOf({ sequence_builder: null, jobs }));

@@ -12,7 +12,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
 import { startResultsStore } from '../support/results-store.ts';
-import { sequenceText } from '../support/sequence-text.ts';
+import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 
 await functionEnvironment();
 const results = await startResultsStore();
@@ -347,7 +347,7 @@ describe('an announcement', () => {
     expect(listed.data).toEqual([shown]);
     const batch = await ask('createBatch', {
       userId: 'auth0|ada',
-      body: { project_id: randomUUID(), sequence_builder: sequenceText({ device: { name } }), jobs: [{}] },
+      body: { project_id: randomUUID(), sequence_builder: sequenceText({ device: deviceContent(name) }), jobs: [{}] },
     });
     expect(batch.data.device_type).toBe(device_type);
     const down = await device('announceDevice', { path: { device_type }, body: { ...body, status: 'CALIBRATING' } });

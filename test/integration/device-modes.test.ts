@@ -11,7 +11,7 @@ import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
-import { sequenceText } from '../support/sequence-text.ts';
+import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
@@ -493,7 +493,7 @@ describe('a call that sets a device', () => {
     const specs = JSON.stringify({ name: device });
     for (const type of [`A ${device}`, `B ${device}`])
       await announceDevice(client, names)(type, { status: 'UP', specs });
-    const sequence_builder = sequenceText({ device: { name: device } });
+    const sequence_builder = sequenceText({ device: deviceContent(device) });
     const body = { project_id: 'cccccccc-0000-4000-8000-000000000001', sequence_builder, jobs: [{}] };
     const create = async () => ask('createBatch', { userId: user, scope: '', body });
     expect((await create()).data.device_type).toBe(`A ${device}`);

@@ -23,7 +23,7 @@ import { startMessageSink } from '../support/message-sink.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownerRows, recountOf } from '../support/owner-rows.ts';
 import { startResultsStore } from '../support/results-store.ts';
-import { sequenceText } from '../support/sequence-text.ts';
+import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, names } = await functionEnvironment();
@@ -96,7 +96,7 @@ function textOf(bytes: Uint8Array, table: string): string {
 }
 
 const sequenceOf = (text: string) =>
-  sequenceText({ device: { name: text }, variables: { [text]: { type: 'float', value: [0] } } });
+  sequenceText({ device: deviceContent(text), variables: { [text]: { type: 'float', value: [0] } } });
 
 /** A batch by calls of a user, and reports and attempts, with the text wherever one can be. */
 async function plant(text: string): Promise<{ batch: string; jobs: string[] }> {

@@ -40,7 +40,7 @@ import { createTables } from '../support/create-tables.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { uuid } from '../support/new-batch.ts';
 import { recountOf } from '../support/owner-rows.ts';
-import { sequenceText } from '../support/sequence-text.ts';
+import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 import { testClient } from '../support/test-client.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -83,7 +83,7 @@ beforeEach(() => {
 const markerOf = (userId: string) => `planted-${createHash('sha256').update(userId).digest('hex')}`;
 const sequenceOf = (userId: string) => {
   const marker = markerOf(userId);
-  return sequenceText({ device: { name: marker }, variables: { [marker]: { type: 'float', value: [0] } } });
+  return sequenceText({ device: deviceContent(marker), variables: { [marker]: { type: 'float', value: [0] } } });
 };
 
 /**

@@ -19,7 +19,7 @@ import type { TableNames } from '../../functions/tables.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
 import { newJob } from './new-batch.ts';
-import { sequenceText } from './sequence-text.ts';
+import { deviceContent, sequenceText } from './sequence-text.ts';
 
 /**
  * What a user has: at least two batches, and jobs with results. Batches count their jobs right, the
@@ -652,7 +652,10 @@ function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {
 
 /** What a user posts to create a batch. */
 export function newBatchBody(project_id: string): Readonly<Record<string, unknown>> {
-  const sequence_builder = sequenceText({ device: { name: 'FRESNEL' }, variables: { omega: { type: 'float' } } });
+  const sequence_builder = sequenceText({
+    device: deviceContent('FRESNEL'),
+    variables: { omega: { type: 'float', value: [0] } },
+  });
   return { project_id, device_type: 'FRESNEL', sequence_builder, jobs: [{ runs: 5, variables: { omega: 1 } }, {}] };
 }
 

@@ -1,4 +1,19 @@
-/** The JSON of a sequence, cut down to what the service looks at. */
+/** A device as Pulser describes it, in its smallest form: it bounds nothing. */
+export function deviceContent(name: string, content: object = {}) {
+  const channel = {
+    ...{ id: 'rydberg_global', basis: 'ground-rydberg', addressing: 'Global', max_amp: null, max_abs_detuning: null },
+    ...{ min_retarget_interval: null, fixed_retarget_t: null, max_targets: null, clock_period: 1, min_duration: 1 },
+    ...{ max_duration: null, mod_bandwidth: null, eom_config: null },
+  };
+  return {
+    ...{ version: '1', name, is_virtual: true, dimensions: 2, rydberg_level: 60, channels: [channel] },
+    ...{ min_atom_distance: 0, max_atom_num: null, max_radial_distance: null, interaction_coeff_xy: null },
+    ...{ supports_slm_mask: false, max_layout_filling: 0.5, reusable_channels: true },
+    ...content,
+  };
+}
+
+/** The JSON of a small sequence that Pulser reads. */
 export function sequenceText(content: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({
     version: '1',
@@ -8,7 +23,7 @@ export function sequenceText(content: Readonly<Record<string, unknown>> = {}): s
     variables: {},
     operations: [],
     measurement: 'ground-rydberg',
-    device: { version: '1', name: 'AnalogDevice' },
+    device: deviceContent('AnalogDevice'),
     ...content,
   });
 }

@@ -10,15 +10,17 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMilliseconds } from '../../timestamp.ts';
+import { batchGet } from '../dynamodb/reads.ts';
 import { boundsOf } from '../limits.ts';
 import { commitTasks, type LifecycleOptions, writeContext } from './commit-tasks.ts';
-import { type Creation, creationChanges } from './creation.ts';
+import { type Creation, creationChanges, recordOfBeginning } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';
 import { lazyValue } from './lazy-value.ts';
+import { processedCall, processedEventKey } from './transaction.ts';
 import { writerLock } from './writer-lock.ts';
 
 /** Without a key all ids are new, so nothing can exist yet. */
-export const keyUsedBefore = 'The idempotency key was used before, with another body.';
+const keyUsedBefore = 'The idempotency key was used before, with another body.';
 
 /** What jobs say that were canceled because the call that added them did not add all. */
 const givenUp = ['The call that added this job did not come to its end.'];
@@ -43,6 +45,23 @@ export interface CreatedRows {
 export type CreationTables = TableNames<
   'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Limits' | 'Usage'
 >;
+
+/**
+ * The function that reads what is remembered of a call: empty where it was not made before. Throws
+ * AlreadyExists where another call had its key. 2 read units.
+ */
+export function callsBefore(client: DynamoDBDocumentClient, tables: TableNames<'Columns'>) {
+  return async (userId: string, request: ProcessedCall): Promise<ProcessedCall[]> => {
+    const ids = [request.id, recordOfBeginning(request).id];
+    const keys = ids.map((id) => ({ user_id: userId, key: processedEventKey(id) }));
+    const items = await batchGet(client, { table: tables.Columns, keys, consistent: true });
+    const calls = items.map((item) => processedCall(String(item.key), item));
+    if (calls.some(({ digest }) => digest !== request.digest)) {
+      throw new AlreadyExists('idempotency_key_reused', keyUsedBefore);
+    }
+    return calls;
+  };
+}
 
 /** How long a creation waits for other creations of the user: half of a function's time. */
 const maxWaitMilliseconds = 14_000;

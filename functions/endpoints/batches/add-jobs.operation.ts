@@ -9,7 +9,7 @@ export const operation = {
   tag: 'Batches',
   summary: 'Add jobs to a batch',
   description: `Adds jobs to an open batch, after its present ones. All lists and reads show them when the call returns. A job without a
-sequence of its own runs the batch’s. If the token has a claim \`projects\`, the batch’s project must be one of them.
+sequence of its own runs the batch’s. Sequences and variables are judged as when a batch is created. If the token has a claim \`projects\`, the batch’s project must be one of them.
 
 - A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. A batch holds at most 20,000 jobs.
   The body may be gzipped; AWS refuses about

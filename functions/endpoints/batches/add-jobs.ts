@@ -11,7 +11,7 @@ import { operation } from './add-jobs.operation.ts';
 
 const add = addJobs(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Limits', 'Usage'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Devices', 'Limits', 'Usage'),
   recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 

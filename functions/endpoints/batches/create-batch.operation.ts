@@ -11,6 +11,8 @@ export const operation = {
 Unknown members are ignored, and what may be left out may be null.
 
 - Every job has a sequence: its own, or the batch’s. Its variables are those that the sequence declares, and \`qubits\` for a mappable register.
+- A sequence that its device would refuse is refused with all faults at their places in its JSON (422, types \`sequence_…\`): by its form, by the
+  device that it was made for, and by what a QPU has announced.
 - Without \`device_type\` the batch is for the device whose specification has the name of the sequence’s device. A device type that no device
   has announced is accepted: the batch waits, and its status says why.
 - An open batch takes jobs until it is closed. While a device has it, the next job must come within 120 s (a device may set another time);

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { call, expectAnswer } from '../../../infra/smoke/api-client.ts';
 import { eventually } from '../../../infra/smoke/eventually.ts';
+import { sequenceText } from '../../support/sequence-text.ts';
 import { verify } from '../../support/verify-webhook.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 
@@ -28,7 +29,7 @@ export async function runBatch(user: Client, machine: Client) {
     const batch = await send(user, 'POST', '/api/v1/batches', {
       project_id: crypto.randomUUID(),
       device_type: 'EMU_MPS',
-      sequence_builder: JSON.stringify({ variables: {} }),
+      sequence_builder: sequenceText(),
       webhook: `${receiver.url}/hooks`,
       jobs: [{ runs: 3 }],
     });

@@ -1,0 +1,204 @@
+/** Rules of pulses, qubits, maps and variables. */
+
+import { isMappable, qubitIds } from './register-rules.ts';
+import { allChannels, constant, type Finding, type Judged, operations, type Rule, usesVariables } from './rule.ts';
+import type { Operation } from './sequence-content.ts';
+import { extremes, pulseDurations } from './waveforms.ts';
+
+const sequence = 'pulser/sequence/sequence.py: Sequence';
+const validatePulse = 'pulser/channels/base_channel.py: Channel.validate_pulse';
+const deserializer = 'pulser/json/abstract_repr/deserializer.py';
+
+/** Rounding may move a mean, or a value at a bound, by as much. */
+const relativeTolerance = 1e-9;
+/** Detunings are compared once rounded to six digits. */
+const detuningTolerance = 1e-6;
+
+/** A value that a channel bounds, and the member that says it. */
+interface Bounded {
+  readonly at: number;
+  readonly member: string;
+  readonly channel: string;
+  readonly least: number;
+  readonly greatest: number;
+}
+
+const pulses: readonly Rule[] = [
+  {
+    type: 'sequence_pulse_durations',
+    refuses: 'pulses whose amplitude and detuning have different durations',
+    source: 'pulser/pulse.py: Pulse.__init__',
+    judge: 'own',
+    *find(judged) {
+      for (const [at, operation] of operations(judged, 'pulse')) {
+        const [amplitude, detuning] = pulseDurations(operation);
+        if (detuning === undefined || amplitude === detuning) continue;
+        const message = `The duration of detuning and amplitude must match: ${detuning} and ${amplitude} ns.`;
+        yield { path: ['operations', at, 'detuning'], message };
+      }
+    },
+  },
+  {
+    type: 'sequence_amplitude',
+    refuses: 'amplitudes below zero, or above `max_amp`',
+    source: `${validatePulse}, Pulse.__init__`,
+    *find(judged) {
+      for (const { at, member, channel, least, greatest } of amplitudes(judged)) {
+        const path = ['operations', at, member];
+        if (least < 0) yield { path, message: 'An amplitude must be greater than or equal to zero.' };
+        const isOver = (max: number | null) => max !== null && greatest > max * (1 + relativeTolerance);
+        if (!allChannels(judged, channel, ({ max_amp }) => isOver(max_amp))) continue;
+        yield { path, message: `The amplitude (${greatest}) goes over the maximum value of the channel.` };
+      }
+    },
+  },
+  {
+    type: 'sequence_average_amplitude',
+    refuses: 'constant amplitudes below `min_avg_amp` that are not zero',
+    source: validatePulse,
+    *find(judged) {
+      for (const { at, member, channel, least, greatest } of amplitudes(judged)) {
+        const isUnder = (min: number) => least > 0 && greatest < min * (1 - relativeTolerance);
+        if (!allChannels(judged, channel, ({ min_avg_amp = 0 }) => isUnder(min_avg_amp))) continue;
+        yield { path: ['operations', at, member], message: `The average amplitude is below the channel's limit.` };
+      }
+    },
+  },
+  {
+    type: 'sequence_detuning',
+    refuses: 'detunings beyond `max_abs_detuning`',
+    source: validatePulse,
+    *find(judged) {
+      for (const { at, member, channel, least, greatest } of detunings(judged)) {
+        const found = Math.max(-least, greatest);
+        const isOver = (max: number | null) => max !== null && found > max + detuningTolerance;
+        if (!allChannels(judged, channel, ({ max_abs_detuning }) => isOver(max_abs_detuning))) continue;
+        yield { path: ['operations', at, member], message: `The detuning (${found}) is out of the channel's range.` };
+      }
+    },
+  },
+  {
+    type: 'sequence_dmm_detuning',
+    refuses: 'detunings above zero of a detuning map',
+    source: 'pulser/channels/dmm.py: DMM.validate_pulse',
+    judge: 'own',
+    *find(judged) {
+      for (const [at, { waveform }] of operations(judged, 'add_dmm_detuning')) {
+        const found = waveform && extremes(waveform);
+        if (found === undefined || found.greatest <= detuningTolerance) continue;
+        yield { path: ['operations', at, 'waveform'], message: 'The detuning in a DMM must not be positive.' };
+      }
+    },
+  },
+];
+
+function* bounded(judged: Judged, member: 'amplitude' | 'detuning', eomMember: 'amp_on' | 'detuning_on') {
+  for (const [at, operation] of operations(judged)) {
+    const { channel = '' } = operation;
+    const waveform = operation[member];
+    const value = constant(operation[eomMember]);
+    const found =
+      waveform === undefined ? value !== undefined && { least: value, greatest: value } : extremes(waveform);
+    if (found) yield { at, member: waveform === undefined ? eomMember : member, channel, ...found };
+  }
+}
+
+const amplitudes = (judged: Judged): Iterable<Bounded> => bounded(judged, 'amplitude', 'amp_on');
+const detunings = (judged: Judged): Iterable<Bounded> => bounded(judged, 'detuning', 'detuning_on');
+
+const qubits: readonly Rule[] = [
+  {
+    type: 'sequence_target',
+    refuses: 'targets beyond the qubits of the register',
+    source: `${sequence}._check_qubits_give_ids`,
+    judge: 'own',
+    *find(judged) {
+      const { length } = qubitIds(judged.content);
+      for (const [at, { target, targets }] of operations(judged, 'target', 'phase_shift')) {
+        const indices = [target ?? targets].flat().flatMap((each) => constant(each) ?? []);
+        if (indices.every((each) => Math.trunc(each) < length && Math.trunc(each) >= -length)) continue;
+        const path = ['operations', at, target === undefined ? 'targets' : 'target'];
+        yield { path, message: `Indices must exist for the register, which has ${length} qubits.` };
+      }
+    },
+  },
+  {
+    type: 'sequence_slm_mask',
+    refuses: 'an SLM mask that the device or the register does not support, or of unknown qubits',
+    source: `${sequence}.config_slm_mask`,
+    find: maskFaults,
+  },
+  {
+    type: 'sequence_detuning_map',
+    refuses: 'detuning maps and masks of a DMM channel that the device does not have',
+    source: `${sequence}._config_detuning_map, config_slm_mask`,
+    *find(judged) {
+      const { device, isOwn } = judged;
+      const ids = (device.dmm_objects ?? []).map((_, place) => `dmm_${place}`);
+      for (const [at, { dmm_id = '' }] of operations(judged, 'config_detuning_map', 'config_slm_mask')) {
+        if (isOwn ? ids.includes(dmm_id) : ids.length > 0) continue;
+        yield { path: ['operations', at, 'dmm_id'], message: `No DMM called ${dmm_id} is available in the device.` };
+      }
+    },
+  },
+];
+
+function* maskFaults(judged: Judged): Generator<Finding> {
+  const { content, device } = judged;
+  const ids = new Set(qubitIds(content));
+  for (const [at, { qubits: masked = [] }] of operations(judged, 'config_slm_mask')) {
+    if (device.supports_slm_mask === false) {
+      yield { path: ['operations', at], message: `The '${device.name}' device does not have an SLM mask.` };
+    }
+    if (isMappable(content)) {
+      yield { path: ['operations', at], message: "The SLM mask can't be combined with a mappable register." };
+    } else if (!masked.every((each) => ids.has(each))) {
+      yield { path: ['operations', at, 'qubits'], message: 'SLM mask targets must exist in the register.' };
+    }
+  }
+}
+
+const variables: readonly Rule[] = [
+  {
+    type: 'sequence_undeclared_variable',
+    refuses: 'operations with variables that the sequence does not declare',
+    source: `${deserializer}: _deserialize_parameter`,
+    judge: 'own',
+    *find(judged) {
+      for (const [at, operation] of operations(judged)) {
+        for (const name of new Set(namesIn(operation))) {
+          if (Object.hasOwn(judged.content.variables, name)) continue;
+          yield { path: ['operations', at], message: `Variable '${name.slice(0, 100)}' is not declared.` };
+        }
+      }
+    },
+  },
+  {
+    type: 'sequence_variable',
+    refuses: 'variables without a size, or with a name that Pulser needs',
+    source: `${sequence}.declare_variable`,
+    judge: 'own',
+    *find({ content }) {
+      for (const [name, { value = [] }] of Object.entries(content.variables)) {
+        const path = ['variables', name];
+        if (value.length === 0) yield { path, message: 'Variables must be of size 1 or larger.' };
+        if (protectedNames.includes(name)) yield { path, message: `'${name}' is a protected name.` };
+      }
+    },
+  },
+];
+
+const protectedNames = ['qubits', 'seq_name', 'json_dumps_options'];
+
+export const pulseRules: readonly Rule[] = [...pulses, ...qubits, ...variables];
+
+/** The names of all variables in a value. */
+function namesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null || !usesVariables(value)) return [];
+  return 'variable' in value ? [String(value.variable)] : Object.values(value).flatMap(namesIn);
+}
+
+/** Whether jobs must give values to all variables: Pulser builds such a sequence for each. */
+export function isParametrized(operation: Operation): boolean {
+  return usesVariables(operation);
+}

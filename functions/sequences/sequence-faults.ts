@@ -1,0 +1,163 @@
+/**
+ * What a sequence's device would refuse, found before the sequence waits in a queue. Pulser is the
+ * judge: what it accepts is never refused here. What only Pulser can judge is left to the device.
+ */
+
+import type { Fault } from '../schemas/faults.ts';
+import { channelRules } from './channel-rules.ts';
+import { isParametrized, pulseRules } from './pulse-rules.ts';
+import { isMappable, qubitIds, registerRules } from './register-rules.ts';
+import type { Judged, Rule } from './rule.ts';
+import type { SequenceContent, Specification } from './sequence-content.ts';
+import { ownDevice, readForm } from './sequence-form.ts';
+
+export const rules: readonly Rule[] = [...registerRules, ...channelRules, ...pulseRules];
+
+const formTypes = {
+  type: 'sequence_type',
+  missing: 'sequence_missing',
+  name: 'sequence_unknown',
+  length: 'sequence_length',
+} as const;
+
+/** A sequence as it was judged: `content` is undefined where no more can be said of it. */
+export interface JudgedSequence {
+  readonly faults: readonly Fault[];
+  readonly content: SequenceContent | undefined;
+}
+
+/**
+ * Judges a parsed sequence by the form that Pulser reads, by the device that it was made for and by
+ * the announced one, each fault once. An announced virtual device refuses nothing: emulators run
+ * sequences on the device that they were made for.
+ */
+export function judgeSequence(value: Readonly<Record<string, unknown>>, announced?: Specification): JudgedSequence {
+  const { content, faults } = readForm(value);
+  if (content === undefined) {
+    return { content, faults: faults.map(({ path, message, kind }) => ({ path, message, type: formTypes[kind] })) };
+  }
+  const own = ownDevice(content);
+  const found = new Map<string, Fault>();
+  if (own === undefined) return { content, faults: [] };
+  const devices = announced?.is_virtual === false ? [own, announced] : [own];
+  for (const device of devices) {
+    const each = judged(content, device, own);
+    for (const { type, find, judge } of rules) {
+      if (judge !== undefined && (judge === 'own') !== each.isOwn) continue;
+      for (const finding of find(each)) {
+        const key = JSON.stringify([type, finding.path]);
+        if (!found.has(key)) found.set(key, { type, ...finding });
+      }
+    }
+  }
+  return { content, faults: [...found.values()] };
+}
+
+function judged(content: SequenceContent, device: Specification, own: Specification): Judged {
+  const isOwn = device === own;
+  const declared = (name: string) => {
+    const id = Object.hasOwn(content.channels, name) ? content.channels[name] : undefined;
+    return own.channels.find((channel) => channel.id === id);
+  };
+  return {
+    content,
+    device,
+    isOwn,
+    bases: Object.keys(content.channels).flatMap((name) => declared(name)?.basis ?? []),
+    channelsOf: (name) => {
+      const channel = declared(name);
+      if (isOwn || channel === undefined) return [channel ?? []].flat();
+      return device.channels.filter(
+        ({ basis, addressing }) => basis === channel.basis && addressing === channel.addressing,
+      );
+    },
+  };
+}
+
+/** What a job gives to the sequence that it runs. */
+interface JobInput {
+  readonly variables: Readonly<Record<string, unknown>> | null;
+}
+
+const build = 'pulser/sequence/sequence.py: Sequence.build';
+
+/** The rules of what jobs give: as the table above, for readers. */
+export const jobRules: readonly Pick<Rule, 'type' | 'refuses' | 'source'>[] = [
+  {
+    type: 'sequence_variable_missing',
+    refuses:
+      'jobs without a value for each variable of a parametrized sequence, or without `qubits` for a mappable register',
+    source: `${build}, _cross_check_vars`,
+  },
+  {
+    type: 'sequence_variable_size',
+    refuses: 'values of another size than the variable has',
+    source: 'pulser/parametrized/variable.py: Variable._validate_value',
+  },
+  {
+    type: 'sequence_qubits',
+    refuses: '`qubits` that are not the first ones of the register, or not on traps of their own',
+    source: 'pulser/register/mappable_reg.py: MappableRegister.build_register',
+  },
+  {
+    type: 'sequence_runs',
+    refuses: 'more runs than `max_runs` of a QPU',
+    source: 'pulser/backend/remote.py: RemoteBackend.validate_job_params',
+  },
+];
+
+/** Finds what is wrong with what jobs give to this sequence: `path` is from the job. */
+export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fault[] {
+  const mappable = isMappable(content);
+  const needsValues = mappable || content.operations.some(isParametrized);
+  if (!needsValues) return () => [];
+  const sizes = Object.entries(content.variables).map(([name, { value = [] }]) => [name, value.length] as const);
+  return ({ variables: given }) => {
+    const values = given ?? {};
+    const missing = [...sizes.map(([name]) => name), ...(mappable ? ['qubits'] : [])].filter(
+      (name) => !Object.hasOwn(values, name),
+    );
+    const wrong = sizes.filter(([name, size]) => Object.hasOwn(values, name) && !hasSize(values[name], size));
+    const qubits = mappable && Object.hasOwn(values, 'qubits') ? qubitsFault(content, values.qubits) : undefined;
+    return [
+      ...missing.map((name) => fault('sequence_variable_missing', name, 'Field required')),
+      ...wrong.map(([name, size]) => fault('sequence_variable_size', name, `The variable has size ${size}.`)),
+      ...(qubits === undefined ? [] : [fault('sequence_qubits', 'qubits', qubits)]),
+    ];
+  };
+}
+
+function fault(type: string, name: string, message: string): Fault {
+  return { type, path: ['variables', name], message };
+}
+
+const isNumber = (value: unknown) => typeof value === 'number' || JSON.isRawJSON(value);
+
+/** Whether numbers are as many as a variable has; true of anything else, which NumPy may read. */
+function hasSize(value: unknown, size: number): boolean {
+  if (isNumber(value)) return size === 1;
+  return !Array.isArray(value) || !value.every(isNumber) || value.length === size;
+}
+
+/**
+ * Why a mapping of qubits to traps cannot be; undefined where it can, or where Pulser has to say.
+ */
+function qubitsFault(content: SequenceContent, value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const names = Object.keys(value);
+  const traps = Object.values(value);
+  const first = new Set(qubitIds(content).slice(0, names.length));
+  if (!names.every((name) => first.has(name)))
+    return `The first ${names.length} qubits of the register must be mapped.`;
+  if (!traps.every((trap) => typeof trap === 'number')) return undefined;
+  if (new Set(traps).size < traps.length) return 'Each qubit must have a trap of its own.';
+  const { length } = content.layout?.coordinates ?? [];
+  return traps.every((trap) => trap >= 0 && trap < length) ? undefined : `The layout has traps 0 to ${length - 1}.`;
+}
+
+/** More runs than an announced QPU takes; emulators take any number. */
+export function runsFaults(runs: number | null, announced: Specification | undefined): Fault[] {
+  const max = announced?.is_virtual === false ? announced.max_runs : undefined;
+  if (runs === null || runs <= (max ?? runs)) return [];
+  return [{ type: 'sequence_runs', path: ['runs'], message: `${announced?.name} takes at most ${max} runs.` }];
+}

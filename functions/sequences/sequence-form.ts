@@ -1,0 +1,71 @@
+/**
+ * Whether a sequence has the form that Pulser reads. `deserialize_abstract_sequence`
+ * (pulser/json/abstract_repr/deserializer.py) validates against the same schema first, and refuses
+ * what the schema refuses.
+ */
+
+import { isObject, parseJson } from '../json-text.ts';
+import deviceSchema from './pulser/device-schema.json' with { type: 'json' };
+import layoutSchema from './pulser/layout-schema.json' with { type: 'json' };
+import mockDevice from './pulser/mock-device.json' with { type: 'json' };
+import noiseSchema from './pulser/noise-schema.json' with { type: 'json' };
+import sequenceSchema from './pulser/sequence-schema.json' with { type: 'json' };
+import { type SchemaFault, schemaFaults } from './schema-faults.ts';
+import type { SequenceContent, Specification } from './sequence-content.ts';
+
+export const schemas = {
+  'sequence-schema.json': sequenceSchema,
+  'device-schema.json': deviceSchema,
+  'layout-schema.json': layoutSchema,
+  'noise-schema.json': noiseSchema,
+};
+
+/** The version of pulser-core that the schemas are from. */
+const schemaVersion = [1, 9, 1];
+
+/** `content` is there where the form is known and right: only then can rules say more. */
+export interface ReadForm {
+  readonly content: SequenceContent | undefined;
+  readonly faults: readonly SchemaFault[];
+}
+
+/**
+ * Reads a parsed sequence. A later form than the schemas' has no faults and no content. It is later
+ * when it says so, or when it does not name its version and holds names that the schemas do not
+ * know.
+ */
+export function readForm(value: Readonly<Record<string, unknown>>): ReadForm {
+  const unchecked = { content: undefined, faults: [] };
+  const { version, pulser_version } = value;
+  if (typeof version === 'string' && version !== '1') return unchecked;
+  if (typeof pulser_version === 'string' && isLater(pulser_version)) return unchecked;
+  const faults = schemaFaults(schemas, 'sequence-schema.json', value);
+  if (pulser_version === undefined && faults.some(({ kind }) => kind === 'name')) return unchecked;
+  return { content: faults.length === 0 ? (value as unknown as SequenceContent) : undefined, faults };
+}
+
+/** Whether a version is later than the schemas' or none that we can read. */
+function isLater(version: string): boolean {
+  const [, release] = /^(\d+(?:\.\d+)*)$/.exec(version) ?? [];
+  if (release === undefined) return true;
+  const parts = release.split('.').map(Number);
+  const at = schemaVersion.findIndex((part, place) => part !== (parts[place] ?? 0));
+  return at >= 0 ? (parts[at] ?? 0) > (schemaVersion[at] ?? 0) : parts.length > schemaVersion.length;
+}
+
+/** What a device's specification says; undefined where it is none of a form that we know. */
+export function readSpecification(text: string): Specification | undefined {
+  const value = parseJson(text);
+  if (!isObject(value) || (typeof value.pulser_version === 'string' && isLater(value.pulser_version))) return undefined;
+  return schemaFaults(schemas, 'device-schema.json', value).length === 0
+    ? (value as unknown as Specification)
+    : undefined;
+}
+
+/**
+ * The device that a sequence was made for; undefined where it is only named, and we do not know it.
+ */
+export function ownDevice({ device }: SequenceContent): Specification | undefined {
+  if (typeof device !== 'string') return device;
+  return device === mockDevice.name ? (mockDevice as unknown as Specification) : undefined;
+}

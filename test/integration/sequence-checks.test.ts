@@ -1,0 +1,153 @@
+/**
+ * Sequences that their device would refuse, when they come: rules are tried in test/unit/sequences.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RouteName } from '../../functions/routes.ts';
+import specs from '../../infra/local/demo/device-specs.json' with { type: 'json' };
+import { expectDocumented } from '../support/documented-answers.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
+import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
+import { loadHandler } from '../support/handlers.ts';
+import { putDevice } from '../support/load-devices.ts';
+import { batchesAndJobs } from '../support/owner-rows.ts';
+import { deviceContent, sequenceText, sequenceWith } from '../support/sequence-text.ts';
+
+const { client, names } = await functionEnvironment();
+const device_type = 'CHECKED_QPU';
+const device = { ...JSON.parse(specs.FRESNEL), name: device_type };
+const announce = (content: object) =>
+  putDevice(
+    client,
+    names,
+  )({
+    ...{ device_type, name: device_type, status: 'UP', public: true, announced_at: '2026-11-21T10:00:00.000000Z' },
+    specs: JSON.stringify({ ...device, ...content }),
+  });
+beforeAll(() => announce({}));
+
+async function ask(route: RouteName, userId: string, request: GatewayRequest) {
+  const handler = await loadHandler(route);
+  const answer = await handler(gatewayEvent(route, { userId, ...request }), lambdaContext());
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against openapi.json
+  const body = expectDocumented(route, answer) as any;
+  const faults = (body.detail ?? []).map(
+    ({ loc, type }: { loc: unknown[]; type: string }) => `${loc.join('.')}: ${type}`,
+  );
+  return { status: answer.statusCode, data: body.data, faults };
+}
+
+const layout = { coordinates: device.pre_calibrated_layouts[0].coordinates };
+const [x, y] = layout.coordinates[0];
+const register = [{ name: 'q0', x, y }];
+const omega = { expression: 'index', lhs: { variable: 'omega' }, rhs: 0 };
+const shift = { op: 'phase_shift', basis: 'ground-rydberg', targets: [0], phi: omega };
+const sequence = (content: object = {}) => sequenceText({ device, layout, register, ...content });
+const parametrized = sequence({ variables: { omega: { type: 'float', value: [0] } }, operations: [shift] });
+const bodyOf = (content: object) => ({ project_id: randomUUID(), device_type, jobs: [{ runs: 10 }], ...content });
+const create = (userId: string, content: object, headers = {}) =>
+  ask('createBatch', userId, { body: bodyOf(content), headers });
+
+describe('a creation', () => {
+  it('is refused with all faults at their places, and stores nothing', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const wrong = sequence({
+      layout: undefined,
+      operations: [{ op: 'delay', channel: 'lost', time: 100 }],
+      measurement: 'XY',
+    });
+    const refused = await create(user, {
+      sequence_builder: parametrized,
+      jobs: [
+        { runs: 2_001 },
+        { sequence: wrong },
+        { sequence: '{"version":"1"}', runs: 1 },
+        { variables: { omega: [1, 2] } },
+      ],
+    });
+    expect(refused.status).toBe(422);
+    const missing = ['channels', 'device', 'measurement', 'name', 'operations', 'register', 'variables'];
+    expect(refused.faults).toEqual([
+      'body.jobs.0.variables.omega: sequence_variable_missing',
+      'body.jobs.0.runs: sequence_runs',
+      'body.jobs.1.sequence.measurement: sequence_measurement',
+      'body.jobs.1.sequence.operations.0.channel: sequence_undeclared_channel',
+      'body.jobs.1.sequence.layout: sequence_layout_required',
+      ...missing.map((name) => `body.jobs.2.sequence.${name}: sequence_missing`),
+      'body.jobs.3.variables.omega: sequence_variable_size',
+    ]);
+    expect(await batchesAndJobs(client, names, user)).toEqual({ batches: [], jobs: [] });
+  });
+
+  it('is judged by the device whose name its sequence has, with the missing device among the faults', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const named = await create(user, { device_type: null, sequence_builder: sequence({ layout: undefined }) });
+    expect(named.faults).toEqual(['body.sequence_builder.layout: sequence_layout_required']);
+    const nowhere = sequence({ device: { ...device, name: 'NOWHERE', max_atom_num: 1 }, measurement: 'XY' });
+    expect((await create(user, { device_type: null, sequence_builder: nowhere })).faults).toEqual([
+      'body.device_type: missing',
+      'body.sequence_builder.measurement: sequence_measurement',
+    ]);
+  });
+
+  it('passes unchecked what no job runs, and what only an unannounced device could refuse', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const unused = { sequence_builder: '{}', jobs: [{ sequence: sequence() }] };
+    expect((await create(user, unused)).status).toBe(200);
+    const elsewhere = { device_type: 'NEVER_SEEN', sequence_builder: sequenceText(), jobs: [{ runs: 1_000_000 }] };
+    expect((await create(user, elsewhere)).status).toBe(200);
+  });
+
+  it('has faults of bounded size, whatever names it holds', async () => {
+    const long = 'x'.repeat(100_000);
+    const channels = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}${'y'.repeat(10_000)}`, 'none']));
+    const refused = await create('auth0|long', {
+      sequence_builder: sequenceText({ channels: { ...channels, [long]: long } }),
+    });
+    expect(refused.faults).toHaveLength(100);
+    expect(JSON.stringify(refused.data).length).toBeLessThan(100_000);
+  });
+
+  it('that has begun goes on when its device announces other bounds', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const key = { 'Idempotency-Key': 'once' };
+    const body = { ...bodyOf({ sequence_builder: sequence() }), open: true };
+    const send = () => ask('createBatch', user, { body, headers: key });
+    const first = await send();
+    expect(first.status).toBe(200);
+    const addition = { path: { batch_id: first.data.id }, body: [{ runs: 20 }], headers: key };
+    expect((await ask('addJobs', user, addition)).status).toBe(200);
+    await announce({ max_runs: 5 });
+    try {
+      expect((await send()).data.id).toBe(first.data.id);
+      expect((await ask('addJobs', user, addition)).data.jobs_count).toBe(2);
+      expect((await ask('addJobs', user, { ...addition, headers: {} })).faults).toEqual(['body.0.runs: sequence_runs']);
+      expect((await ask('createBatch', user, { body, headers: {} })).faults).toEqual([
+        'body.jobs.0.runs: sequence_runs',
+      ]);
+    } finally {
+      await announce({});
+    }
+  });
+});
+
+describe('added jobs', () => {
+  it('are judged by the batch’s device and sequence', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const { data } = await create(user, { sequence_builder: parametrized, jobs: [], open: true });
+    const add = (...body: object[]) => ask('addJobs', user, { path: { batch_id: data.id }, body });
+    expect(
+      (await add({}, { sequence: sequenceWith('omega') }, { variables: { omega: 1 }, runs: 9_999 })).faults,
+    ).toEqual([
+      'body.0.variables.omega: sequence_variable_missing',
+      'body.1.sequence.layout: sequence_layout_required',
+      'body.2.runs: sequence_runs',
+    ]);
+    expect((await add({ variables: { omega: 1 } }, { sequence: sequence() })).status).toBe(200);
+    const other = sequence({ device: deviceContent('OTHER', { rydberg_level: 70 }) });
+    expect((await add({ sequence: other })).faults).toEqual([
+      'body.0.sequence.device.rydberg_level: sequence_rydberg_level',
+    ]);
+  });
+});
