@@ -66,7 +66,7 @@ export function createBatch(
 
 /** What a call asks for, and what the device would refuse of it. */
 export interface PlannedCreation {
-  readonly requested: RequestedCreation;
+  readonly requested: RequestedCreation & Required<Pick<RequestedCreation, 'create'>>;
   readonly faults: readonly InputFault[];
 }
 

@@ -5,7 +5,15 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../device-scope.ts';
-import { Forbidden, InsufficientScope, InvalidInput, ServiceError, TimedOut, TokenExpired } from '../errors.ts';
+import {
+  Forbidden,
+  type InputFault,
+  InsufficientScope,
+  InvalidInput,
+  ServiceError,
+  TimedOut,
+  TokenExpired,
+} from '../errors.ts';
 import { isOperator, operatorScope } from '../operator-scope.ts';
 import { withinRequest } from '../request-lifetime.ts';
 import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
@@ -31,18 +39,31 @@ export type EndpointRequest<Served extends Route, Described extends Operation> =
  * The function of a route. It refuses whom the operation does not allow (401, 403) and input that
  * breaks the operation's schemas (422), then answers with the operation's success status. Devices
  * and users have operations of their own, and each refuses the tokens of the others. Those of
- * operators refuse both.
+ * operators refuse both. `answerFaults` may answer input that breaks the schemas with success.
  */
 export function endpoint<Served extends Route, Described extends Operation>(
   route: Served,
   operation: Described,
   answer: (request: EndpointRequest<Served, Described>) => Promise<Reply> | Reply,
+  answerFaults?: (
+    caller: Caller,
+    faults: readonly InputFault[],
+    event: APIGatewayProxyEvent,
+  ) => Promise<Reply | undefined>,
 ): Handler {
   const deprecationHeaders = deprecation(operation.query);
   return httpFunction(async (event) => {
     if (event.resource !== route.path) throw new Error(`This function serves ${route.path}, not ${event.resource}.`);
     const caller = route.public ? undefined : authorizedCaller(event, operation);
-    const input = readInput(operation, event);
+    let input: Input<Described>;
+    try {
+      input = readInput(operation, event);
+    } catch (error) {
+      if (!(error instanceof InvalidInput) || caller === undefined) throw error;
+      const reply = await answerFaults?.(caller, error.faults, event);
+      if (reply === undefined) throw error;
+      return successReply(operation.success.status, reply);
+    }
     if (caller !== undefined) requireDevice(caller, operation, input);
     const { scopes, ...who } = caller ?? {};
     const request = { ...who, ...input, event };

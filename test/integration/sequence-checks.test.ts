@@ -4,12 +4,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { closeBatch } from '../../functions/data/batch-updates.ts';
+import { changeLimits } from '../../functions/data/limits.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import specs from '../../infra/local/demo/device-specs.json' with { type: 'json' };
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandler } from '../support/handlers.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { putDevice } from '../support/load-devices.ts';
 import { batchesAndJobs } from '../support/owner-rows.ts';
 import { deviceContent, sequenceText, sequenceWith } from '../support/sequence-text.ts';
@@ -148,6 +151,78 @@ describe('added jobs', () => {
     const other = sequence({ device: deviceContent('OTHER', { rydberg_level: 70 }) });
     expect((await add({ sequence: other })).faults).toEqual([
       'body.0.sequence.device.rydberg_level: sequence_rydberg_level',
+    ]);
+  });
+});
+
+describe('validate_only', () => {
+  const query = { validate_only: 'true' };
+  const validate = async (userId: string, request: GatewayRequest, route: RouteName = 'createBatch') => {
+    const { status, data } = await ask(route, userId, { ...request, query });
+    expect(status).toBe(200);
+    return { ...data, types: data.faults.map(({ type }: { type: string }) => type) };
+  };
+  const nothing = { batches: [], jobs: [] };
+
+  it('says what limits, project, device and sequence say, and stores nothing', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const body = { ...bodyOf({ sequence_builder: sequence() }), project_id: randomUUID() };
+    const headers = { 'Idempotency-Key': 'validated' };
+    expect(await validate(user, { body, headers })).toMatchObject({
+      ...{ faults: [], estimated_start: null, estimated_start_reason: 'no_worker' },
+      limits: { limits: { max_waiting_jobs: null }, used: { max_waiting_jobs: 0 } },
+    });
+    await changeLimits(
+      client,
+      names,
+    )({
+      ...{ operator: 'op', subject: `user:${user}` },
+      limits: { max_waiting_jobs: 2, device_types: [device_type] },
+    });
+    const many = { ...body, jobs: [{}, {}, { runs: 9_999 }] };
+    const claims = { projects: JSON.stringify([{ id: randomUUID(), name: 'other' }]) };
+    const refused = await validate(user, { body: many, headers, claims });
+    expect(refused.types).toEqual(['project_not_allowed', 'sequence_runs', 'limit_exceeded']);
+    expect(refused.limits).toMatchObject({ limits: { max_waiting_jobs: 2 }, left: { max_waiting_jobs: 2 } });
+    const elsewhere = { ...body, device_type: 'EMU_ELSEWHERE' };
+    expect((await validate(user, { body: elsewhere })).types).toEqual(['device_type_not_allowed']);
+    const wrong = { ...body, device_type: null, jobs: [{ runs: 0 }] };
+    expect((await validate(user, { body: wrong })).types).toEqual(['greater_than_equal']);
+    const nowhere = { ...body, device_type: null, sequence_builder: sequenceText({ device: 'MockDevice' }) };
+    expect((await validate(user, { body: nowhere })).types).toEqual(['missing']);
+    expect(await batchesAndJobs(client, names, user)).toEqual(nothing);
+    expect(await itemsOfOwner(client, names.Columns, user)).toEqual([]);
+    expect(await itemsOfOwner(client, names.Sequences, user)).toEqual([]);
+    const another = { ...body, tags: ['another'] };
+    expect((await ask('createBatch', user, { body: another, headers })).status).toBe(200);
+  });
+
+  it('says what closed devices and batches say to further jobs, of many as of one', async () => {
+    const user = `auth0|${randomUUID()}`;
+    const { data } = await create(user, { sequence_builder: sequence(), jobs: [], open: true });
+    const path = { batch_id: data.id };
+    const jobs = Array.from({ length: 300 }, () => ({ sequence: sequence() }));
+    const before = await batchesAndJobs(client, names, user);
+    expect(await validate(user, { path, body: jobs }, 'addJobs')).toMatchObject({ faults: [], estimated_start: null });
+    expect(await batchesAndJobs(client, names, user)).toEqual(before);
+    await closeBatch(client, names)(user, data.id);
+    expect((await validate(user, { path, body: [{ runs: 9_999 }] }, 'addJobs')).types).toEqual([
+      'sequence_runs',
+      'batch_closed',
+    ]);
+    expect((await validate(user, { path, body: [] }, 'addJobs')).types).toEqual(['too_short']);
+    const closed = {
+      path: { device_type: 'CLOSED_QPU' },
+      body: { mode: 'CLOSED', reason: 'Moved.' },
+      scope: 'operator',
+    };
+    expect((await ask('setDevice', 'operator', closed)).status).toBe(200);
+    const late = await validate(user, { body: bodyOf({ device_type: 'CLOSED_QPU', sequence_builder: sequence() }) });
+    expect(late).toMatchObject({ types: ['device_closed'], estimated_start_reason: 'closed' });
+    const foreign = await ask('addJobs', 'auth0|other', { path, query, body: jobs });
+    expect(foreign.status).toBe(404);
+    expect((await ask('addJobs', user, { path, query: { validate_only: 'maybe' }, body: jobs })).faults).toEqual([
+      'query.validate_only: bool_parsing',
     ]);
   });
 });

@@ -5,6 +5,7 @@
  * refuses what Pulser accepts.
  */
 
+import { text } from 'node:stream/consumers';
 import {
   type JudgedSequence,
   jobInputFaults,
@@ -68,9 +69,8 @@ function counts(names: readonly string[]): Record<string, number> {
 }
 
 if (import.meta.main) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  const comparison = compareVerdicts(Buffer.concat(chunks).toString().split('\n'));
+  const comparison = compareVerdicts((await text(process.stdin)).split('\n'));
   console.log(JSON.stringify(comparison, null, 1).slice(0, 12_000));
-  process.exitCode = comparison.contradictions.length > 0 ? 1 : 0;
+  const { contradictions, accepted, found } = comparison;
+  process.exitCode = contradictions.length > 0 || accepted === 0 || found === 0 ? 1 : 0;
 }

@@ -87,6 +87,8 @@ export interface CommitContext extends Owner {
   readonly hasTime?: (() => boolean) | undefined;
   /** Of a user's creation: what bounds it. */
   readonly bounds?: LazyValue<readonly Bounds[]> | undefined;
+  /** Everything is checked as ever, and nothing is sent. */
+  readonly isTrial?: true;
 }
 
 /** Changes that follow each other. */
@@ -277,7 +279,8 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
       result: { done: steps.length, replacedBy: [], refusals: refused, draft: emptyDraft(lists, draft.stored) },
     };
   }
-  return { transaction: createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() }), result };
+  const transaction = createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() });
+  return context.isTrial ? { result } : { transaction, result };
 }
 
 /**

@@ -128,3 +128,27 @@ export function requestCreation(
     return { batch, jobs: rows };
   };
 }
+
+/**
+ * The function that throws what requestCreation would throw of this request, and stores nothing. It
+ * looks at the first of several transactions: that is where limits, the batch and its device are
+ * checked for all jobs. A call that was made before is tried as a new one.
+ */
+export function tryCreation(
+  client: DynamoDBDocumentClient,
+  tables: CreationTables,
+  options: LifecycleOptions = {},
+): (userId: string, requested: RequestedCreation) => Promise<void> {
+  const { newPace, ...context } = writeContext(client, tables, options);
+  const boundsOfUser = boundsOf(client, tables);
+  return async (userId, { projectId, ...requested }) => {
+    const project = requested.create?.project_id ?? projectId;
+    const bounds = lazyValue(() => boundsOfUser(userId, project));
+    // Sequences of their own would be too much for one transaction.
+    const { sequences, request, ...rest } = requested;
+    const creation = { ...rest, callId: randomUUID(), time: fromMilliseconds(context.now()) };
+    const changes = creationChanges({ userId, lists: context.lists }, creation).slice(0, 1);
+    const { errors } = await commitTasks({ ...context, userId, bounds, isTrial: true }, [{ changes }]);
+    if (errors[0] !== undefined) throw errors[0];
+  };
+}

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import type { Operation } from '../../http/operation.ts';
-import { BatchPath, BatchWithJobs } from '../../schemas/batch.ts';
+import { BatchPath } from '../../schemas/batch.ts';
 import { AddJobsRequest } from '../../schemas/batch-request.ts';
 import { IdempotencyKeyHeader } from '../../schemas/idempotency-key.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
+import { CreationAnswer, CreationQuery } from '../../schemas/validation.ts';
 
 export const operation = {
   tag: 'Batches',
@@ -17,13 +18,15 @@ sequence of its own runs the batch’s. Sequences and variables are judged as wh
 - More than about 80 jobs take several transactions. If a call dies part-way or stops (429, \`unfinished\`), repeat it with the same \`Idempotency-Key\` to add the rest;
   without a key, a repeated call adds all jobs again. If it is not repeated, the jobs it had added are CANCELED after ten minutes, and their
   \`errors\` say why. A call without a key stops with 413, and its jobs are CANCELED at once.
-- No device gets these jobs, or later ones of the batch, before the call is complete or its jobs are canceled.`,
+- No device gets these jobs, or later ones of the batch, before the call is complete or its jobs are canceled.
+- \`validate_only=true\` stores nothing, and answers as when a batch is created.`,
   path: BatchPath,
+  query: CreationQuery,
   headers: IdempotencyKeyHeader,
   body: jsonBody(AddJobsRequest),
   bodySchema: () => AddJobsRequest.register(z.globalRegistry, { example: [{ runs: 100, variables: { omega: 2.5 } }] }),
   bodyMegabytes: 6,
-  success: { status: 200, data: () => BatchWithJobs },
+  success: { status: 200, data: () => CreationAnswer },
   errors: [
     'project_not_allowed',
     'device_type_not_allowed',

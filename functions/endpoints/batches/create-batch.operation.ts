@@ -1,8 +1,8 @@
 import type { Operation } from '../../http/operation.ts';
-import { BatchWithJobs } from '../../schemas/batch.ts';
 import { CreateBatchRequest } from '../../schemas/batch-request.ts';
 import { IdempotencyKeyHeader } from '../../schemas/idempotency-key.ts';
 import { jsonBody } from '../../schemas/json-body.ts';
+import { CreationAnswer, CreationQuery } from '../../schemas/validation.ts';
 
 export const operation = {
   tag: 'Batches',
@@ -25,11 +25,13 @@ Unknown members are ignored, and what may be left out may be null.
   4.4 MB and more once unzipped (413).
 - More than about 80 jobs take several transactions; 5,000 of up to 1 KB take 13 s, longer while other calls of the user write. At 20 s a call that would
   not end in time stops (429, \`unfinished\`). If it does, or dies part-way, repeat it with the same \`Idempotency-Key\` to go on; otherwise the
-  batch and its jobs are CANCELED after ten minutes. A call without a key stops with 413, and its batch is CANCELED at once. No device gets the batch before it is complete.`,
+  batch and its jobs are CANCELED after ten minutes. A call without a key stops with 413, and its batch is CANCELED at once. No device gets the batch before it is complete.
+- \`validate_only=true\` stores nothing, and answers with faults, the estimated start and the caller’s limits: 200 also where it would be refused.`,
+  query: CreationQuery,
   headers: IdempotencyKeyHeader,
   body: jsonBody(CreateBatchRequest),
   bodyMegabytes: 6,
-  success: { status: 200, data: () => BatchWithJobs },
+  success: { status: 200, data: () => CreationAnswer },
   errors: [
     'project_not_allowed',
     'device_type_not_allowed',
