@@ -3,6 +3,7 @@ import { type Device, type DeviceRow, type OperatedDevice, specificationFacts } 
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { openRules, restAt } from './queue/device-rules.ts';
+import { maxIdleMilliseconds } from './queue/queue-item.ts';
 import { keepFronts, upToMax } from './queue-counts.ts';
 
 type ShownRow = Pick<DeviceRow, 'device_type' | 'status'> & Partial<DeviceRow>;
@@ -18,7 +19,7 @@ export function showDevice(
 ): (device: ShownRow) => Promise<Device> {
   const frontOf = keepFronts(client, tables, now);
   return async ({ device_type, status, specs, rules = openRules }) => {
-    const { batches, average_queue_time } = await frontOf(device_type);
+    const { batches, settings, average_queue_time } = await frontOf(device_type);
     const time = fromMilliseconds(now());
     const rest = restAt(rules, now());
     const isActive = status === 'UP' && rest === undefined;
@@ -32,6 +33,7 @@ export function showDevice(
       available_at: rest?.until ?? null,
       windows: rules.windows.filter(({ ends_at }) => ends_at > time),
       average_queue_time,
+      idle_seconds: maxIdleMilliseconds(settings) / 1_000,
       ...specificationFacts(device_type, specs),
     };
   };

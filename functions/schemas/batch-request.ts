@@ -77,7 +77,7 @@ export const CreateBatchRequest = z
       sequence_builder:
         'The sequence of those jobs that have none of their own: Pulser’s abstract representation, a JSON text.',
       jobs: 'The jobs that it starts with: at least one, unless it is open.',
-      open: 'Whether jobs may be added later. A device that has the batch waits 120 s for the next job, or as long as it has set; then the batch is `TIMED_OUT`.',
+      open: 'Whether jobs may be added later. A device that has the batch waits 120 s for the next job, or as long as its `idle_seconds` in `GET /api/v1/devices` say; then the batch is `TIMED_OUT`.',
       device_type: 'The device; null: the one whose specification has the name that the sequence’s device has.',
       queue_priority: 'A lower priority than the token’s.',
       webhook: 'URL that is called about the batch.',

@@ -43,6 +43,7 @@ const fields = {
     'When it is to be paused; a window that is over is left out. The first one alone where one answer cannot hold all of all devices.',
   average_queue_time:
     'Seconds that batches waited for their first worker: the mean of those claimed within the last hour, null without any.',
+  idle_seconds: 'How long an open batch may keep the device waiting for jobs; then it is `TIMED_OUT`.',
   max_atom_num: 'Number of atoms that its specification allows; null where that says nothing.',
   is_emulator: 'Whether it emulates a device; null without a specification.',
   channels:
@@ -62,6 +63,7 @@ export const Device = z
     available_at: NullableTimestamp,
     windows: z.array(MaintenanceWindow),
     average_queue_time: z.nullable(Count),
+    idle_seconds: Count,
     max_atom_num: z.nullable(Count),
     is_emulator: z.nullable(z.boolean()),
     channels: z.nullable(z.array(JsonObject)),

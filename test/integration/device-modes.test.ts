@@ -442,7 +442,7 @@ describe('a call that sets a device', () => {
     };
     expect(first.data).toEqual({ ...shown, max_job_seconds: null, idle_seconds: 60, max_batch_seconds: null });
     await ask('announceDevice', { path: { device_type: device }, scope: 'device:*', body: { status: 'UP' } });
-    expect(await list({ device_type: device })).toEqual([shown]);
+    expect(await list({ device_type: device })).toEqual([{ ...shown, idle_seconds: 60 }]);
     const second = await set(device, { mode: 'OPEN', reason: 'calibrated', idle_seconds: null, max_job_seconds: 600 });
     expect(second.data).toMatchObject({ availability: 'ACTIVE', status_message: null, max_job_seconds: 600 });
     expect(second.data.idle_seconds).toBeNull();

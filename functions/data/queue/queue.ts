@@ -70,6 +70,8 @@ export interface QueueFront {
   /** Whether a machine has announced itself as this device. */
   readonly isAnnounced: boolean;
   readonly rules: DeviceRules;
+  /** What the operator sets, otherwise what the device has announced. */
+  readonly settings: DeviceSettings;
   /** See queue-times.ts. */
   readonly average_queue_time: number | null;
   readonly batchesPerMinute: number;
@@ -296,11 +298,13 @@ export function workQueue(
         maxCountedBatches + 4,
       );
       const clock = items.find(({ key }) => key === deviceClockKey);
+      const rules = deviceRules(items.find(({ key }) => key === deviceRulesKey));
       return {
         at,
         batches: items.filter(isBatch).map((item) => storedRow(FrontItem, item)),
         isAnnounced: clock?.announced === true,
-        rules: deviceRules(items.find(({ key }) => key === deviceRulesKey)),
+        rules,
+        settings: { ...deviceSettings(clock), ...deviceSettings(rules) },
         average_queue_time: averageTime(clock, at),
         batchesPerMinute: batchesPerMinute(clock, at),
         tag: clockTag(clock),
