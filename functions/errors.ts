@@ -219,6 +219,27 @@ export class AlreadyExists extends Conflict {
   override readonly name = 'AlreadyExists';
 }
 
+/** The batch has no webhook, or one that is never called. */
+export class NoWebhook extends Conflict {
+  override readonly name = 'NoWebhook';
+
+  constructor(why: string) {
+    super('no_webhook', why);
+  }
+}
+
+/** The receiver's host was called as often as it may be in a minute. */
+export class ReceiverBusy extends ServiceError {
+  override readonly name = 'ReceiverBusy';
+  readonly reason = 'throttled';
+  override readonly headers: ServiceError['headers'];
+
+  constructor(seconds: number) {
+    super('The host of the webhook is called too often.');
+    this.headers = { 'Retry-After': String(seconds) };
+  }
+}
+
 /** The lease is not the current one, or the batch has left the queue: nothing was done under it. */
 export class LeaseLost extends ServiceError {
   override readonly name = 'LeaseLost';

@@ -37,6 +37,7 @@ export const reasons = {
     meaning: 'An operator lets the device take no new batches: the description says why.',
   },
   device_in_use: { status: 409, meaning: 'Batches wait for the device or are at it: it cannot be removed.' },
+  no_webhook: { status: 409, meaning: 'The batch has no webhook, or one that is never called.' },
   limit_exceeded: {
     status: 409,
     meaning:

@@ -507,6 +507,21 @@ export const routes = {
     entry: 'endpoints/quizzes/submit-quizzes',
     uses: { Quizzes: ['UpdateItem', 'BatchGetItem'] },
   },
+  getBatchWebhook: {
+    method: 'GET',
+    path: '/api/v1/batches/{batch_id}/webhook',
+    rate: 'seldom',
+    entry: 'endpoints/webhooks/get-batch-webhook',
+    uses: { Batches: ['GetItem'], WebhookAttempts: ['GetItem'] },
+  },
+  testWebhook: {
+    method: 'POST',
+    path: '/api/v1/batches/{batch_id}/webhook/test',
+    rate: 'seldom',
+    entry: 'endpoints/webhooks/test-webhook',
+    uses: { Batches: ['GetItem'], WebhookAttempts: ['UpdateItem'], WebhookKey: ['GetSecretValue'] },
+    timeoutSeconds: 28,
+  },
   getWebhookPublicKey: {
     method: 'GET',
     path: '/api/v1/webhooks/public-key',
@@ -599,7 +614,7 @@ export const otherFunctions = {
   deliverWebhooks: {
     entry: 'consumers/deliver-webhooks',
     uses: {
-      WebhookAttempts: ['GetItem', 'PutItem', 'UpdateItem'],
+      WebhookAttempts: ['GetItem', 'UpdateItem'],
       Results: ['GetObject'],
       WebhookKey: ['GetSecretValue'],
       Webhooks: ['SendMessage'],

@@ -1,5 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { readResults } from '../data/batch-results.ts';
+import { type CalledWebhook, callWebhook } from '../data/call-webhook.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
 import { countHostCall } from '../data/host-limits.ts';
 import { messageSender } from '../data/message-sender.ts';
@@ -15,8 +16,6 @@ import { WebhookMessage } from '../schemas/webhook-message.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { derivedUuid } from '../uuid.ts';
 import { type NextStep, nextStep } from '../webhooks/next-step.ts';
-import { postWebhook, type WebhookAnswer, WebhookUnanswered } from '../webhooks/post-webhook.ts';
-import { signatureHeaders } from '../webhooks/signing-key.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 
@@ -25,7 +24,7 @@ const lastAttemptOf = getLastAttempt(documentClient(), tables);
 const putAttempt = putWebhookAttempt(documentClient(), tables);
 const countCall = countHostCall(documentClient(), tables);
 const results = readResults(requiredEnv('RESULTS_BUCKET'));
-const keys = getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN'));
+const call = callWebhook(getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN')));
 const queue = messageSender(queueUrl('Webhooks'));
 const deadLetters = messageSender(queueUrl('Webhooks/dead_letters'));
 const reach = webhookReach();
@@ -95,31 +94,18 @@ async function deliver({ messageId, body }: SQSRecord, delivery: Delivery): Prom
     await sendLater(message, hostWaitSeconds);
     return 'waits for its host';
   }
-  const next = nextStep(message.attempts + 1, await attempt(message, target.url, delivery.timeLeft));
-  const outcome = await recordOutcome(message, next);
+  const called = await call({
+    id: message.id,
+    url: target.url,
+    body: await payloadOf(message),
+    timeoutMilliseconds: delivery.timeLeft(),
+  });
+  const next = nextStep(message.attempts + 1, called.answer);
+  const outcome = await recordOutcome(message, next, called);
   if ('reason' in next) {
     delivery.failing_receivers.push({ host: target.url.host, user_id, batch_id, outcome, reason: next.reason });
   }
   return outcome;
-}
-
-/** The answer, or why there was none. Throws what is not the receiver's fault. */
-async function attempt(
-  message: WebhookMessage,
-  url: URL,
-  timeLeft: () => number,
-): Promise<WebhookAnswer | WebhookUnanswered> {
-  const [body, signingKeys] = await Promise.all([payloadOf(message), keys()]);
-  const headers = signatureHeaders({ id: message.id, timestamp: Math.floor(Date.now() / 1000), body }, signingKeys);
-  try {
-    return await postWebhook(
-      { url, headers, body },
-      { timeoutMilliseconds: Math.min(15_000, Math.max(timeLeft(), 1_000)) },
-    );
-  } catch (error) {
-    if (error instanceof WebhookUnanswered) return error;
-    throw error;
-  }
 }
 
 /** The body: the same text at every attempt, as long as the results are the same. */
@@ -146,19 +132,20 @@ async function readDocument(userId: string, jobId: string, key: string): Promise
   }
 }
 
-async function recordOutcome(message: WebhookMessage, next: NextStep): Promise<Outcome> {
+async function recordOutcome(message: WebhookMessage, next: NextStep, called: CalledWebhook): Promise<Outcome> {
   const attempts = message.attempts + 1;
+  const record = (recorded: Recorded) => recordAttempt(message, recorded, called);
   switch (next.step) {
     case 'delivered':
-      await recordAttempt(message, { outcome: 'DELIVERED', reason: null });
+      await record({ outcome: 'DELIVERED', reason: null });
       return 'DELIVERED';
     case 'stop':
-      await recordAttempt(message, { outcome: 'STOPPED', reason: next.reason });
+      await record({ outcome: 'STOPPED', reason: next.reason });
       return 'STOPPED';
     case 'try again': {
       const { reason, delaySeconds } = next;
       await sendLater({ ...message, attempts }, delaySeconds);
-      await recordAttempt(message, {
+      await record({
         outcome: 'RETRYING',
         reason,
         next_attempt_at: timestamp(Date.now() + delaySeconds * 1000),
@@ -166,7 +153,7 @@ async function recordOutcome(message: WebhookMessage, next: NextStep): Promise<O
       return 'RETRYING';
     }
     case 'give up':
-      await recordAttempt(message, { outcome: 'GIVEN_UP', reason: next.reason });
+      await record({ outcome: 'GIVEN_UP', reason: next.reason });
       return 'GIVEN_UP';
   }
 }
@@ -181,17 +168,21 @@ async function sendLater(message: WebhookMessage, seconds: number): Promise<void
 type Recorded = Pick<WebhookAttempt, 'outcome' | 'reason'> & Partial<Pick<WebhookAttempt, 'next_attempt_at'>>;
 
 /** Users only look at it, so a failure must not make the receiver be called again. */
-async function recordAttempt({ user_id, batch_id, job, attempts }: WebhookMessage, recorded: Recorded): Promise<void> {
+async function recordAttempt(
+  { user_id, batch_id, job, attempts }: WebhookMessage,
+  recorded: Recorded,
+  { delivered }: CalledWebhook,
+): Promise<void> {
+  const about = { type: job === null ? 'batch.updated' : 'job.updated', job_id: job?.id ?? null } as const;
   const attempt: WebhookAttempt = {
+    ...about,
     attempted_at: timestamp(Date.now()),
-    type: job === null ? 'batch.updated' : 'job.updated',
-    job_id: job?.id ?? null,
     attempts: attempts + 1,
     next_attempt_at: null,
     ...recorded,
   };
   try {
-    await putAttempt(user_id, batch_id, attempt);
+    await putAttempt(user_id, batch_id, attempt, { ...about, attempt: attempts + 1, ...delivered });
   } catch (error) {
     addToRequestLog({ record_fault: describeError(error) });
   }

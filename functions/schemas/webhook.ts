@@ -72,6 +72,25 @@ export const BatchUpdated = z
     ],
   });
 
+/** The body of a message that a user asked for, to try the receiver. */
+export const WebhookTested = z
+  .strictObject({
+    type: z.literal('webhook.test'),
+    timestamp: Timestamp,
+    data: z.strictObject({ batch_id: Uuid }).register(z.globalRegistry, { fields }),
+  })
+  .register(z.globalRegistry, {
+    id: 'WebhookTested',
+    fields,
+    examples: [
+      {
+        type: 'webhook.test',
+        timestamp: '2026-11-18T13:09:00.000112Z',
+        data: { batch_id: 'f575fbab-2bec-458e-b877-f5dcf5643560' },
+      },
+    ],
+  });
+
 /** What became of an attempt to deliver a webhook. */
 const WebhookOutcome = z
   .enum(['DELIVERED', 'RETRYING', 'GIVEN_UP', 'STOPPED', 'REFUSED'])
@@ -111,6 +130,46 @@ export const WebhookAttempt = z
     },
   });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
+
+/** One call of a receiver, as users see it. */
+export const WebhookDelivery = z
+  .strictObject({
+    type: z
+      .enum([...WebhookMessageType.options, 'webhook.test'])
+      .register(z.globalRegistry, { id: 'WebhookDeliveryType' }),
+    job_id: NullableUuid,
+    attempt: Count,
+    sent_at: Timestamp,
+    duration_ms: Count,
+    status: z.nullable(Count),
+    reason: NullableText,
+  })
+  .register(z.globalRegistry, {
+    id: 'WebhookDelivery',
+    fields: {
+      type: 'What the message was about.',
+      job_id: 'The job that it was about; null for the batch, and for a test.',
+      attempt: 'Which attempt at this message it was, from 1.',
+      sent_at: 'When it was sent.',
+      duration_ms: 'Milliseconds until the answer came, or was no longer waited for.',
+      status: 'The HTTP status that the receiver answered; null where no answer came.',
+      reason: 'Why it was not delivered; null when it was.',
+    },
+  });
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+/** The webhook of a batch, and its last calls. */
+export const BatchWebhook = z
+  .strictObject({ webhook: NullableText, refusal: NullableText, deliveries: z.array(WebhookDelivery) })
+  .register(z.globalRegistry, {
+    id: 'BatchWebhook',
+    fields: {
+      webhook: 'URL that is called about the batch; null where there is none.',
+      refusal: 'Why it is never called; null where it is.',
+      deliveries: 'The last ten calls, newest first, for 30 days after the last. Bodies of answers are never read.',
+    },
+  });
+export type BatchWebhook = z.infer<typeof BatchWebhook>;
 
 /** An attempt as its table holds it. */
 export const WebhookAttemptRow = z.object({

@@ -21,18 +21,23 @@ export type NextStep =
  * after its delay, or after `Retry-After` where that is longer, at most a day.
  */
 export function nextStep(attempts: number, result: WebhookAnswer | Error, now = Date.now()): NextStep {
-  if (!(result instanceof Error)) {
-    if (result.status >= 200 && result.status <= 299) return { step: 'delivered' };
-    if (result.status === 410) return { step: 'stop', reason: 'The receiver answered 410: it wants no more messages.' };
-  }
-  const reason = result instanceof Error ? result.message : describeStatus(result.status);
+  const reason = failureOf(result);
+  if (reason === undefined) return { step: 'delivered' };
+  if (!(result instanceof Error) && result.status === 410) return { step: 'stop', reason };
   const delay = attemptDelaysSeconds[attempts];
   if (delay === undefined) return { step: 'give up', reason };
   const asked = result instanceof Error ? 0 : retryAfterSeconds(result.retryAfter, now);
   return { step: 'try again', reason, delaySeconds: Math.max(delay, Math.min(asked, maxDelaySeconds)) };
 }
 
+/** Why an attempt failed; undefined where it did not. */
+export function failureOf(result: WebhookAnswer | Error): string | undefined {
+  if (result instanceof Error) return result.message;
+  return result.status >= 200 && result.status <= 299 ? undefined : describeStatus(result.status);
+}
+
 function describeStatus(status: number): string {
+  if (status === 410) return 'The receiver answered 410: it wants no more messages.';
   const isRedirect = status >= 300 && status <= 399;
   return `The receiver answered ${status}${isRedirect ? ': redirects are not followed' : ''}.`;
 }

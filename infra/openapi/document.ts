@@ -9,7 +9,7 @@ import { errorBody, type Reason, reasons } from '../../functions/reasons.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';
 import { ErrorBody, ValidationErrorBody } from '../../functions/schemas/error-body.ts';
-import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
+import { BatchUpdated, JobUpdated, WebhookTested } from '../../functions/schemas/webhook.ts';
 import { codeSamples } from './code-samples.ts';
 import { exampleOf } from './example.ts';
 import { gettingStarted } from './getting-started.ts';
@@ -98,6 +98,7 @@ const bearer = {
 const webhooks = {
   jobUpdated: { summary: 'A job has ended', body: JobUpdated },
   batchUpdated: { summary: 'A batch has ended', body: BatchUpdated },
+  webhookTested: { summary: 'A test was asked for', body: WebhookTested },
 } as const;
 
 /** Headers of the Standard Webhooks specification. */
@@ -316,7 +317,9 @@ function componentSchemas(described: readonly DescribedRoute[]) {
     ...Object.values(parameterSchemas(path)),
     ...Object.values(parameterSchemas(query)),
   ]);
-  const { $defs = {} } = inputSchema(z.union([...used, JobUpdated, BatchUpdated, ErrorBody, ValidationErrorBody]));
+  const { $defs = {} } = inputSchema(
+    z.union([...used, JobUpdated, BatchUpdated, WebhookTested, ErrorBody, ValidationErrorBody]),
+  );
   const named = Object.entries($defs).map(([name, { id, ...schema }]) => [name, schema] as const);
   return withReferences(Object.fromEntries(named.toSorted(([left], [right]) => (left < right ? -1 : 1))));
 }

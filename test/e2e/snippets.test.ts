@@ -56,6 +56,8 @@ async function makeBatch(operationId: string) {
     project_id: exampleId,
     device_type: 'EMU_MPS',
     open: true,
+    // Nobody listens there.
+    webhook: 'http://127.0.0.1:9/',
     sequence_builder: sequenceWith('omega'),
     jobs: [1, 2].map((omega) => ({ runs: 100, variables: { omega } })),
   });

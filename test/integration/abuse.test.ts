@@ -64,7 +64,8 @@ describe.each(inOrder)('%s', (route) => {
       fc.asyncProperty(routeCases[route].anything(own), async (request) => {
         const { statusCode, body } = await ask(route, request);
         expect(statusCode).toBeLessThan(500);
-        if (statusCode < 300) successes++;
+        // No row that is loaded has a receiver.
+        if (statusCode < 300 || (route === 'testWebhook' && statusCode === 409)) successes++;
         for (const { loc } of (body.detail ?? []) as { loc: string[] }[]) {
           expect(['path', 'query', 'body']).toContain(loc[0]);
           if (loc[0] === 'query') expect(parameters).toContain(loc[1]);

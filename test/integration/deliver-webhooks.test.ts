@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { countHostCall, maxCallsPerMinute } from '../../functions/data/host-limits.ts';
-import { BatchUpdated, JobUpdated } from '../../functions/schemas/webhook.ts';
+import { BatchUpdated, JobUpdated, WebhookTested } from '../../functions/schemas/webhook.ts';
 import type { WebhookMessage } from '../../functions/schemas/webhook-message.ts';
+import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { startMessageSink } from '../support/message-sink.ts';
@@ -28,6 +29,8 @@ vi.stubEnv('WEBHOOKS_DEAD_LETTERS_URL', `${sink.url}/000000000000/dead-letters`)
 vi.stubEnv('WEBHOOK_REACH', 'loopback');
 const { handler } = await import('../../functions/consumers/deliver-webhooks.ts');
 const { handler: getStatus } = await import('../../functions/endpoints/batches/get-batch-status.ts');
+const { handler: getWebhook } = await import('../../functions/endpoints/webhooks/get-batch-webhook.ts');
+const { handler: testWebhook } = await import('../../functions/endpoints/webhooks/test-webhook.ts');
 const { handler: getPublicKey } = await import('../../functions/endpoints/webhooks/get-webhook-public-key.ts');
 afterAll(() => Promise.all([sink, results, secrets, receiver].map(({ stop }) => stop())));
 beforeEach(() => {
@@ -361,6 +364,106 @@ describe('deliverWebhooks', () => {
       for (const key of [current, previous!]) {
         expect(() => verify(headers as Record<string, string>, body!, [key])).not.toThrow();
       }
+    } finally {
+      clock.mockRestore();
+    }
+  });
+});
+
+describe('the deliveries of a batch', () => {
+  async function ask(route: 'getBatchWebhook' | 'testWebhook', { batch_id }: Pick<WebhookMessage, 'batch_id'>) {
+    const handle = route === 'testWebhook' ? testWebhook : getWebhook;
+    const answer = await handle(gatewayEvent(route, { userId: alice, path: { batch_id } }), lambdaContext());
+    const { data } = expectDocumented(route, answer) as { data: never };
+    return { status: answer.statusCode, headers: answer.headers, data };
+  }
+  const deliveriesOf = async (sent: WebhookMessage) =>
+    ((await ask('getBatchWebhook', sent)).data as { deliveries: Record<string, unknown>[] }).deliveries;
+  const common = { sent_at: time, duration_ms: expect.any(Number) };
+
+  it('are what receivers answered, the newest first, also of messages that were sent again', async () => {
+    const sent = await message();
+    expect((await ask('getBatchWebhook', sent)).data).toEqual({ webhook: sent.webhook, refusal: null, deliveries: [] });
+    receiver.answer = (_, response) => response.writeHead(500).end('a secret');
+    await deliver(sent);
+    receiver.answer = (_, response) => void response.destroy();
+    await deliver({ ...sent, attempts: 1 });
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    await deliver({ ...sent, job: null });
+    const job = { ...common, type: 'job.updated', job_id: sent.job!.id };
+    expect(await deliveriesOf(sent)).toEqual([
+      { ...common, type: 'batch.updated', job_id: null, attempt: 1, status: 204, reason: null },
+      { ...job, attempt: 2, status: null, reason: expect.stringMatching(/^The host .*\.$/) },
+      { ...job, attempt: 1, status: 500, reason: 'The receiver answered 500.' },
+    ]);
+  });
+
+  it('are the last ten, and none is lost where many come at once', async () => {
+    const sent = await message();
+    const job = (attempt: number) => ({ ...sent, attempts: attempt - 1, id: `msg_${sent.batch_id}_${attempt}` });
+    await Promise.all([1, 2, 3, 4, 5, 6, 7].map((attempt) => deliver(job(attempt))));
+    const attempts = async () => (await deliveriesOf(sent)).map(({ attempt }) => attempt as number);
+    expect((await attempts()).sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    for (const attempt of [3, 4, 5, 6, 7]) await deliver(job(attempt));
+    const last = await attempts();
+    expect(last.slice(0, 5)).toEqual([7, 6, 5, 4, 3]);
+    expect(last).toHaveLength(10);
+  });
+
+  it('have a test that a user asks for, signed, also after the end of the batch and after 410', async () => {
+    const sent = await message();
+    await writeApi(client, names).recordBatchStatus(alice, sent.batch_id, { status: 'DONE' });
+    receiver.answer = (_, response) => response.writeHead(410).end('a secret');
+    await deliver(sent);
+    receiver.answer = (_, response) => response.writeHead(202).end('a secret');
+    const { status, data } = await ask('testWebhook', sent);
+    const tested = { ...common, type: 'webhook.test', job_id: null, attempt: 1, status: 202, reason: null };
+    expect({ status, data }).toEqual({ status: 200, data: tested });
+    const { headers, body } = receiver.messages.at(-1)!;
+    const verified = verify(headers as Record<string, string>, body, await publicKeys());
+    expect(WebhookTested.parse(verified).data).toEqual({ batch_id: sent.batch_id });
+    expect(await deliveriesOf(sent)).toMatchObject([tested, { status: 410, type: 'job.updated' }]);
+    expect(await statusOf(sent)).toMatchObject({ outcome: 'STOPPED', type: 'job.updated' });
+    receiver.answer = (_, response) => response.writeHead(302, { Location: '/' }).end();
+    expect((await ask('testWebhook', sent)).data).toMatchObject({
+      status: 302,
+      reason: 'The receiver answered 302: redirects are not followed.',
+    });
+    expect(receiver.messages).toHaveLength(3);
+  });
+
+  it('of a batch that has had nothing but a test leave its status without an attempt', async () => {
+    const sent = await message();
+    await ask('testWebhook', sent);
+    expect(await statusOf(sent)).toBeNull();
+    await deliver(sent);
+    expect(await statusOf(sent)).toMatchObject({ outcome: 'DELIVERED', attempts: 1 });
+    expect(await deliveriesOf(sent)).toHaveLength(2);
+  });
+
+  it.each([null, 'https://receiver.example.org/', 'http://10.0.0.1/', 'anything'])(
+    'has no test where the webhook is %s',
+    async (webhook) => {
+      await writeApi(client, names).createBatch(alice, newBatch(++number, { webhook }));
+      const batch = { batch_id: uuid('b', number) };
+      expect(await ask('testWebhook', batch)).toMatchObject({ status: 409, data: { reason: 'no_webhook' } });
+      const refusal = webhook === null ? null : expect.any(String);
+      expect((await ask('getBatchWebhook', batch)).data).toEqual({ webhook, refusal, deliveries: [] });
+      expect(receiver.messages).toEqual([]);
+    },
+  );
+
+  it('have no test beyond the calls that a host takes in a minute', async () => {
+    const now = Date.now();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now - 7_200_000);
+    try {
+      const sent = await message();
+      const count = countHostCall(client, names);
+      for (let call = 0; call < maxCallsPerMinute.ofUser; call++) await count(alice, new URL(receiver.url).host);
+      const { status, headers, data } = await ask('testWebhook', sent);
+      expect({ status, data }).toMatchObject({ status: 429, data: { reason: 'throttled' } });
+      expect(Number(headers?.['Retry-After'])).toBeGreaterThan(0);
+      expect(receiver.messages).toEqual([]);
     } finally {
       clock.mockRestore();
     }

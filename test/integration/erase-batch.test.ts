@@ -10,7 +10,7 @@ import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eraseResults } from '../../functions/data/erase-results.ts';
 import { eraseBatch, finishErasure } from '../../functions/data/erasures.ts';
-import { putWebhookAttempt } from '../../functions/data/webhook-attempts.ts';
+import { putDelivery, putWebhookAttempt } from '../../functions/data/webhook-attempts.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
@@ -98,6 +98,17 @@ function textOf(bytes: Uint8Array, table: string): string {
 const sequenceOf = (text: string) =>
   sequenceText({ device: deviceContent(text), variables: { [text]: { type: 'float', value: [0] } } });
 
+const deliveryWith = (reason: string) =>
+  ({
+    type: 'webhook.test',
+    job_id: null,
+    attempt: 1,
+    sent_at: later(0),
+    duration_ms: 1,
+    status: null,
+    reason,
+  }) as const;
+
 /** A batch by calls of a user, and reports and attempts, with the text wherever one can be. */
 async function plant(text: string): Promise<{ batch: string; jobs: string[] }> {
   const content = {
@@ -126,7 +137,9 @@ async function plant(text: string): Promise<{ batch: string; jobs: string[] }> {
   await results.put(`results/${user}/${ids[20]}/3/lost.json`, { [text]: 1 });
   await writer.recordBatchStatus(user, data.id, { status: 'TIMED_OUT', device_status: text });
   const attempt = { outcome: 'RETRYING', reason: text, type: null, job_id: null, attempts: 1 } as const;
-  await putWebhookAttempt(client, names)(user, data.id, { ...attempt, attempted_at: null, next_attempt_at: null });
+  const delivery = deliveryWith(text);
+  const stored = { ...attempt, attempted_at: data.created_at, next_attempt_at: null };
+  await putWebhookAttempt(client, names)(user, data.id, stored, delivery);
   return { batch: data.id, jobs: ids };
 }
 
@@ -294,6 +307,7 @@ describe('what comes after an erasure', () => {
     expect(sink.messages).toEqual([]);
     const late = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
     await putWebhookAttempt(client, names)(user, batch, { ...late, attempted_at: null, next_attempt_at: null });
+    await putDelivery(client, names)(user, batch, deliveryWith(marker));
     expect(await placesOf(marker)).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ import { changeLimits } from '../../functions/data/limits.ts';
 import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
 import { submitQuizzes } from '../../functions/data/quizzes.ts';
 import { readLimitCounters } from '../../functions/data/used-of-limits.ts';
-import { putWebhookAttempt } from '../../functions/data/webhook-attempts.ts';
+import { putDelivery, putWebhookAttempt } from '../../functions/data/webhook-attempts.ts';
 import { queues } from '../../functions/queues.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Limits } from '../../functions/schemas/limits.ts';
@@ -145,6 +145,8 @@ async function plant(userId: string, leased: boolean) {
   ] as never);
   const attempt = { outcome: 'RETRYING', reason: marker, type: null, job_id: null, attempts: 1 } as const;
   await putWebhookAttempt(client, names)(userId, id, { ...attempt, attempted_at: null, next_attempt_at: null });
+  const sent = { type: 'webhook.test', job_id: null, attempt: 1, duration_ms: 1, status: null } as const;
+  await putDelivery(client, names)(userId, id, { ...sent, sent_at: '2026-11-22T12:00:00.000000Z', reason: marker });
   await countHostCall(client, names)(userId, `${marker}.example`);
   const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
   for (const [operator, owner] of [

@@ -329,6 +329,15 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const { id } = await worker.create(userId, { device_type: 'BUSY' });
     yield { userId, path: { batch_id: id }, query: 'wait=1' };
   },
+  async *getBatchWebhook() {
+    yield {
+      userId: 'auth0|owner of a webhook',
+      path: { batch_id: await batchWithWebhook('auth0|owner of a webhook') },
+    };
+  },
+  async *testWebhook() {
+    yield { userId: 'auth0|tester', path: { batch_id: await batchWithWebhook('auth0|tester') } };
+  },
   async *getJobStatus() {
     const userId = 'auth0|owner of a job that waits';
     const { jobs = [] } = await worker.create(userId, { device_type: 'BUSY' });
@@ -464,6 +473,13 @@ async function updateQueue(deviceType: string, UpdateExpression: string, Express
       }),
     );
   }
+}
+
+/** Nobody listens at its webhook. */
+async function batchWithWebhook(userId: string): Promise<string> {
+  await writeApi(client, names).createBatch(userId, newBatch(1, { webhook: 'http://127.0.0.1:9/' }));
+  calls.clear();
+  return uuid('b', 1);
 }
 
 /** Requests that together make every call that the route's role allows. */

@@ -28,5 +28,6 @@ export async function functionEnvironment(): Promise<{ client: DynamoDBDocumentC
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a secret');
   vi.stubEnv('AWS_SESSION_TOKEN', 'a session');
   vi.stubEnv('RESULTS_BUCKET', 'results-bucket');
+  vi.stubEnv('WEBHOOK_KEY_ARN', 'none');
   return { client, names };
 }

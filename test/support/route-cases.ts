@@ -213,6 +213,17 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     foreign: foreignBatch,
     anything: anyWait(anyBatch),
   },
+  getBatchWebhook: {
+    ways: ({ batches: [batch] }) => ({ 'the webhook of a batch': { path: { batch_id: batch!.id } } }),
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
+  testWebhook: {
+    // It needs a receiver, and no row that is loaded has one.
+    ways: () => ({}),
+    foreign: foreignBatch,
+    anything: anyBatch,
+  },
   getJob: {
     ways: ({ jobs: [job] }) => ({ 'a job with its sequence': { path: { job_id: job!.id } } }),
     foreign: foreignJob,

@@ -4,6 +4,7 @@ import ast
 
 import pytest
 import requests
+from cloud_client import log_in
 
 METHODS = ("get", "post", "put", "patch", "delete")
 ADDRESS = "https://api.example.org"
@@ -23,6 +24,12 @@ def python_of(operation):
 def is_of_users(operation):
     """Devices and operators ask with tokens of their own."""
     return operation["tags"] not in (["For devices"], ["For operators"])
+
+
+@pytest.fixture
+def client(stack, writer, project_id):
+    """Its batches have a webhook at which nobody listens."""
+    return log_in(stack, writer, project_id, webhook="http://127.0.0.1:9/")
 
 
 @pytest.fixture
