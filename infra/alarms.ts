@@ -67,11 +67,11 @@ const answers: Alarms = {
     },
   },
   Latency: {
-    metric: ({ p99 }) => p99,
-    threshold: 3_000,
-    unit: 'milliseconds',
+    metric: ({ slowShare }) => slowShare,
+    threshold: 1,
+    unit: 'slow requests in a hundred',
     periods: 3,
-    meaning: 'One request in a hundred takes 3 s or longer.',
+    meaning: 'One request in a hundred takes 3 s or longer. A status, which may be asked to wait, is never slow.',
     remedy:
       'The query `functions` shows the slowest: look for one user with very many rows, or with rows that are written without pause.',
     queries: {

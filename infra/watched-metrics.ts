@@ -3,6 +3,7 @@ import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-clo
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterPattern, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type QueueName, queues as queueDescriptions } from '../functions/queues.ts';
+import { routes } from '../functions/routes.ts';
 import { type StreamConsumerName, type TableDescription, tables as tableDescriptions } from '../functions/tables.ts';
 import type { Api } from './api.ts';
 import type { Consumers } from './consumers.ts';
@@ -62,6 +63,7 @@ export function watchMetrics({ storage, api, queues, consumers, schedules, webho
     serverErrors: api.restApi.metricServerError(sum),
     p50: api.restApi.metricLatency({ statistic: 'p50', period }),
     p99: api.restApi.metricLatency({ statistic: 'p99', period }),
+    slowShare: shareOfSlow(api),
     throttled: countLines(api.accessLog, 'Throttled', '{ $.status = "429" }'),
     // The authorizer must answer a bad token with an error, so Lambda's count of its errors says
     // nothing.
@@ -124,6 +126,27 @@ function mapValues<Name extends string, Value, Result>(
 ): Readonly<Record<Name, Result>> {
   const entries = Object.entries<Value>(object).map(([name, value]) => [name, map(value, name as Name)]);
   return Object.fromEntries(entries);
+}
+
+/** Their calls may be asked to wait, and a test of a webhook waits for its receiver. */
+const routesThatWait = [routes.getBatchStatus, routes.getJobStatus, routes.testWebhook];
+
+/**
+ * How many of a hundred calls took 3 s or longer, without those of routes that wait. The access log
+ * has milliseconds as texts, so their digits are compared.
+ */
+function shareOfSlow({ accessLog, restApi }: Api): IMetric {
+  const isSlow = '($.latency = %^[3-9][0-9][0-9][0-9]$% || $.latency = %^[0-9][0-9][0-9][0-9][0-9]$%)';
+  const others = routesThatWait.map(({ path }) => `$.route != "${path}"`).join(' && ');
+  return new MathExpression({
+    label: 'of a hundred calls',
+    expression: '100 * FILL(slow, 0) / requests',
+    usingMetrics: {
+      slow: countLines(accessLog, 'SlowCalls', `{ ${isSlow} && ${others} }`),
+      requests: restApi.metricCount({ period }),
+    },
+    period,
+  });
 }
 
 /** How many lines of a log match the pattern. */

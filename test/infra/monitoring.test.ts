@@ -23,7 +23,12 @@ const open = [
 /** Name, metric, threshold, and periods of five minutes. */
 const alarms: readonly Row[] = [
   ['ServerErrors', 'Sum of AWS/ApiGateway 5XXError', 5, 1],
-  ['Latency', 'p99 of AWS/ApiGateway Latency', 3_000, 3],
+  [
+    'Latency',
+    '100 * FILL(slow, 0) / requests: Sum of QuantumBatchApi-dev SlowCalls, SampleCount of AWS/ApiGateway Count',
+    1,
+    3,
+  ],
   ['Throttles', 'Sum of QuantumBatchApi-dev Throttled', 20, 1],
   ['AuthorizerErrors', 'Sum of QuantumBatchApi-dev AuthorizerFailures', 1, 1],
   ['JwksAge', 'Maximum of QuantumBatchApi-dev JwksAge', 1_800, 2],
@@ -163,6 +168,12 @@ describe('the metrics from the logs', () => {
   );
 
   const logged = [
+    [
+      'SlowCalls',
+      'Api/AccessLog',
+      '{ ($.latency = %^[3-9][0-9][0-9][0-9]$% || $.latency = %^[0-9][0-9][0-9][0-9][0-9]$%) && $.route != "/api/v1/batches/{batch_id}/status" && $.route != "/api/v1/jobs/{job_id}/status" && $.route != "/api/v1/batches/{batch_id}/webhook/test" }',
+      '1',
+    ],
     ['Throttled', 'Api/AccessLog', '{ $.status = "429" }', '1'],
     ['AuthorizerFailures', 'Api/AccessLog', '{ $.responseType = "AUTHORIZER_*" }', '1'],
     ['JwksAge', 'Api/AuthorizerLog', '{ $.JwksAge >= 0 }', '$.JwksAge'],
