@@ -29,7 +29,15 @@ const mine = { key: keyOf(5_000), user_id: 'auth0|me' };
 
 function front({ batches = [], ...more }: Partial<QueueFront> = {}): QueueFront {
   const times = { jobs, seen: new Map<number, number>() };
-  const known = { at, isAnnounced: true, rules: openRules, average_queue_time: null, batchesPerMinute: 0, tag: 0 };
+  const known = {
+    at,
+    isAnnounced: true,
+    settings: {},
+    rules: openRules,
+    average_queue_time: null,
+    batchesPerMinute: 0,
+    tag: 0,
+  };
   return {
     ...known,
     times,
