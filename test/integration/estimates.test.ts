@@ -1,5 +1,6 @@
 /** When batches start, beside what was estimated while they waited. */
 
+import { readFile } from 'node:fs/promises';
 import { DeleteCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { estimateNewBatch } from '../../functions/data/new-batch-estimate.ts';
@@ -10,7 +11,15 @@ import { deep } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { type Judged, judge, type ReplayedQueue, randomTrace, replay, type Trace } from '../support/replay.ts';
+import {
+  type Judged,
+  judge,
+  type ReplayedQueue,
+  randomTrace,
+  replay,
+  type Trace,
+  traceOfLog,
+} from '../support/replay.ts';
 import { seed } from '../support/seed.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
@@ -75,16 +84,39 @@ const traces = deep
 describe(`estimated_start, in replays of traces with heavy tails (seeds ${traces.seeds.join()})`, () => {
   it('holds four starts of five, and is nearer than the position times the mean', async () => {
     const judged: Judged[] = [];
-    for (const each of traces.seeds) {
-      const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
-      const trace = randomTrace(each, traces.batches);
-      const options = { clock, seed: each, estimates: traces.estimates };
-      judged.push(...(await replay(trace, await realQueue(trace, clock), options)));
-    }
+    for (const each of traces.seeds) judged.push(...(await judgedStarts(randomTrace(each, traces.batches), each)));
     const { covered, error, simpleError, estimates } = judge(judged);
     expect(estimates).toBeGreaterThan(traces.batches);
     expect(covered).toBeGreaterThanOrEqual(0.8);
     expect(error).toBeLessThan(simpleError);
+  });
+});
+
+async function judgedStarts(trace: Trace, ofSeed: number): Promise<Judged[]> {
+  const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
+  return replay(trace, await realQueue(trace, clock), { clock, seed: ofSeed, estimates: traces.estimates });
+}
+
+describe('a log in the Standard Workload Format', () => {
+  it('is read', () => {
+    const log = `; MaxProcs: 2
+    1 100 5 40 1 -1 -1 1 60 -1 1 7 1 -1 1 -1 -1 -1
+    3 160 0 50 1 -1 -1 1 60 -1 1 8 1 -1 1 -1 -1 -1
+    2 130 0 -1 1 -1 -1 1 60 -1 0 7 1 -1 1 -1 -1 -1
+`;
+    const batches = [
+      { at: 0, user: 'auth0|7', jobs: [40] },
+      { at: 60, user: 'auth0|8', jobs: [50] },
+    ];
+    expect(traceOfLog(log, 9)).toEqual({ batches, workers: 2, windows: [] });
+  });
+
+  /** `SWF=FILE` replays the first 500 jobs of a log from the Parallel Workloads Archive. */
+  it.runIf(process.env.SWF)('starts four jobs of five within their ranges', async () => {
+    const trace = traceOfLog(await readFile(process.env.SWF as string, 'utf8'), 500);
+    const verdict = judge(await judgedStarts(trace, 1));
+    console.log(trace.workers, verdict);
+    expect(verdict.covered).toBeGreaterThanOrEqual(0.8);
   });
 });
 

@@ -87,6 +87,23 @@ export function randomTrace(seed: number, count: number): Trace {
 }
 
 /**
+ * The first jobs of a log in the Standard Workload Format, each as a batch of one job. Its fields
+ * 2, 4 and 12 are the time of submission, the run time and the user. There are as many workers as
+ * are busy nine tenths of the time. Jobs that never ran are left out.
+ */
+export function traceOfLog(text: string, count: number): Trace {
+  const rows = text.split('\n').flatMap((line) => {
+    const [, submit = -1, , run = -1, , , , , , , , user = -1] = line.trim().split(/\s+/).map(Number);
+    return line.trim() === '' || line.startsWith(';') || run <= 0 ? [] : { submit, run, user };
+  });
+  const jobs = rows.sort((a, b) => a.submit - b.submit).slice(0, count);
+  const begin = jobs[0]?.submit ?? 0;
+  const batches = jobs.map(({ submit, run, user }) => ({ at: submit - begin, user: `auth0|${user}`, jobs: [run] }));
+  const work = jobs.reduce((sum, { run }) => sum + run, 0);
+  return { batches, workers: Math.max(1, Math.round(work / 0.9 / (batches.at(-1)?.at || work))), windows: [] };
+}
+
+/**
  * Runs the trace, from `clock.now` on. Between two events that somebody sees, nothing happens but
  * heartbeats.
  */

@@ -119,7 +119,9 @@ function arrivalsBefore(
   const others = new Set(batches.map(({ user_id }) => user_id).filter((user) => user !== owner)).size;
   const jobsBefore = before.filter(({ user_id }) => user_id !== owner).reduce((sum, each) => sum + jobsOf(each), 0);
   const rounds = Math.max(0, (tagOfKey(key) - tag) / tagSteps.MEDIUM);
-  return { perSecond: batchesPerMinute / 60, room: Math.max(0, rounds * Math.max(1, others) - jobsBefore) };
+  // Where nobody else waits, few others are likely to come.
+  const skew = others === 0 ? 4 : 1.5;
+  return { skew, perSecond: batchesPerMinute / 60, room: Math.max(0, rounds * Math.max(1, others) - jobsBefore) };
 }
 
 function jobsOf({ jobs_left = 1 }: FrontItem): number {
@@ -154,7 +156,7 @@ function play({ at, held, before, workers, windows, arrivals, sample }: Queue, r
     free[worker] = runJobs(free[worker] as number, { jobs: jobsOf(item), each: draw(item) }, windows);
   }
   const start = runJobs(free[next()] as number, { jobs: 0, each: 0 }, windows);
-  const jobs = Math.min(arrivals.room, arrivals.perSecond * start) * random() ** 1.5;
+  const jobs = Math.min(arrivals.room, arrivals.perSecond * start) * random() ** arrivals.skew;
   return runJobs(start, { jobs: jobs / workers, each: draw() }, windows);
 }
 
@@ -170,7 +172,6 @@ function runJobs(
     const begun = from <= time || each === 0 ? 0 : Math.min(left, Math.ceil((from - time) / each));
     time += begun * each;
     left -= begun;
-    if (left <= 0 && begun > 0) return time;
     if (from <= time && time < to) time = to;
   }
   return time + left * each;

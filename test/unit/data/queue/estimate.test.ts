@@ -89,6 +89,8 @@ describe('estimateStart', () => {
     ['behind an open batch that idles', { batches: [held(1, 0, { idle_since: at - 20_000 })] }, 50, 20],
     ['where a worker reported in the last minute', { ...seen('w') }, 2, 2],
     ['where one is at work, and one idle', { batches: [held(1, 0)], ...seen('w'), ...fresh() }, 2, 2],
+    ['where the one at work has reported', { ...seen('worker 1'), ...fresh() }, 100, 20],
+    ['behind a job that has run three times as long as any', { batches: [held(1, 300)] }, 300, 200],
     ['where none is idle: the batch would be gone', { batches: [held(1, 0)], ...seen('w') }, 100, 20],
     ['behind a window', { batches: [held(1, 50)], ...rules({ windows: [window(20, 900)] }) }, 900, 1],
     [
