@@ -1,7 +1,7 @@
 /** Rules of channels, bases and times. */
 
 import { allChannels, constant, type Finding, isXY, type Judged, operations, type Rule } from './rule.ts';
-import type { Operation } from './sequence-content.ts';
+import type { Channel, Operation } from './sequence-content.ts';
 import { operationDuration } from './waveforms.ts';
 
 const sequence = 'pulser/sequence/sequence.py: Sequence';
@@ -214,12 +214,13 @@ const times: readonly Rule[] = [
         if (duration === undefined || (operation.op === 'delay' && duration === 0)) continue;
         const { channel = '' } = operation;
         const path = ['operations', at, operation.op === 'delay' ? 'time' : memberOfDuration(operation)];
-        if (allChannels(judged, channel, ({ min_duration }) => duration < min_duration)) {
-          yield { path, message: `The duration (${duration} ns) is below the channel's minimum.` };
-        }
-        if (allChannels(judged, channel, ({ max_duration }) => duration > (max_duration ?? duration))) {
-          yield { path, message: `The duration (${duration} ns) is above the channel's maximum.` };
-        }
+        const isOut = ({ min_duration: min, max_duration: max }: Channel) =>
+          duration < min || duration > (max ?? duration);
+        if (!allChannels(judged, channel, isOut)) continue;
+        yield {
+          path,
+          message: `The duration (${duration} ns) is below the minimum of the channel or above its maximum.`,
+        };
       }
     },
   },

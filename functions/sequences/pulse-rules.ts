@@ -2,7 +2,6 @@
 
 import { isMappable, qubitIds } from './register-rules.ts';
 import { allChannels, constant, type Finding, type Judged, operations, type Rule, usesVariables } from './rule.ts';
-import type { Operation } from './sequence-content.ts';
 import { extremes, pulseDurations } from './waveforms.ts';
 
 const sequence = 'pulser/sequence/sequence.py: Sequence';
@@ -196,9 +195,4 @@ export const pulseRules: readonly Rule[] = [...pulses, ...qubits, ...variables];
 function namesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || !usesVariables(value)) return [];
   return 'variable' in value ? [String(value.variable)] : Object.values(value).flatMap(namesIn);
-}
-
-/** Whether jobs must give values to all variables: Pulser builds such a sequence for each. */
-export function isParametrized(operation: Operation): boolean {
-  return usesVariables(operation);
 }

@@ -118,10 +118,9 @@ const layouts: readonly Rule[] = [
     *find({ content, device: { min_layout_traps: min = 1, max_layout_traps: max } }) {
       if (content.layout === undefined) return;
       const { length } = content.layout.coordinates;
-      if (length < min) yield { path: ['layout'], message: `A layout has at least ${min} traps, and this ${length}.` };
-      if (length > (max ?? length)) {
-        yield { path: ['layout'], message: `A layout has at most ${max} traps, and this ${length}.` };
-      }
+      if (length >= min && length <= (max ?? length)) return;
+      const bounds = `at least ${min}${max ? ` and at most ${max}` : ''}`;
+      yield { path: ['layout'], message: `The layout has ${length} traps: the device asks for ${bounds}.` };
     },
   },
   {
@@ -189,18 +188,9 @@ function* fillingFaults({ content, device: limits, isOwn }: Judged): Generator<F
   const traps = content.layout.coordinates.length;
   const qubits = qubitIds(content).length;
   const [least, most] = [Math.ceil(traps * min_layout_filling), Math.trunc(traps * max_layout_filling)];
-  if (traps > min_layout_traps && qubits < least) {
-    yield {
-      path: ['register'],
-      message: `The register has too few qubits (${qubits}): this layout must hold ${least}.`,
-    };
-  }
-  if (qubits > most) {
-    yield {
-      path: ['register'],
-      message: `The register has too many qubits (${qubits}): this layout holds at most ${most}.`,
-    };
-  }
+  if (qubits <= most && (qubits >= least || traps <= min_layout_traps)) return;
+  const message = `The register has ${qubits} qubits: this layout must hold at least ${least} and at most ${most}.`;
+  yield { path: ['register'], message };
 }
 
 /** Whether two layouts have the same traps, in any order. */

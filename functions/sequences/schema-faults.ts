@@ -130,8 +130,8 @@ function misfitOf(schemas: Schemas, placed: Placed, value: unknown): number {
 /** The faults of a value without those of its parts. */
 function faultsHere(schema: Schema, value: unknown): SchemaFault[] {
   if (!hasType(schema, value)) {
-    const names = [schema.type].flat().map((type) => typeNames[String(type)] ?? String(type));
-    return [{ path: [], kind: 'type', message: `Input should be ${names.join(' or ')}` }];
+    const names = [schema.type].flat().map((type) => typeNames[String(type)] ?? type);
+    return [{ path: [], kind: 'type', message: `Input should be a valid ${names.join(' or ')}` }];
   }
   if (!isAllowed(schema, value)) {
     const allowed = schema.enum ?? [schema.const];
@@ -165,13 +165,7 @@ function resolve(schemas: Schemas, { schema, file }: Placed): Placed {
   return at;
 }
 
-const typeNames: Readonly<Record<string, string>> = {
-  object: 'a valid dictionary',
-  array: 'a valid list',
-  string: 'a valid string',
-  number: 'a valid number',
-  boolean: 'a valid boolean',
-};
+const typeNames: Readonly<Record<string, string>> = { object: 'dictionary', array: 'list' };
 
 function hasType({ type }: Schema, value: unknown): boolean {
   if (type === undefined) return true;

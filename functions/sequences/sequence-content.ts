@@ -103,5 +103,4 @@ export interface Channel {
   readonly max_duration: number | null;
   readonly max_targets?: number | null;
   readonly eom_config?: object | null;
-  readonly bottom_detuning?: number | null;
 }

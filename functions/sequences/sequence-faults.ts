@@ -5,9 +5,9 @@
 
 import type { Fault } from '../schemas/faults.ts';
 import { channelRules } from './channel-rules.ts';
-import { isParametrized, pulseRules } from './pulse-rules.ts';
+import { pulseRules } from './pulse-rules.ts';
 import { isMappable, qubitIds, registerRules } from './register-rules.ts';
-import type { Judged, Rule } from './rule.ts';
+import { type Judged, type Rule, usesVariables } from './rule.ts';
 import type { SequenceContent, Specification } from './sequence-content.ts';
 import { ownDevice, readForm } from './sequence-form.ts';
 
@@ -20,7 +20,7 @@ const formTypes = {
   length: 'sequence_length',
 } as const;
 
-/** A sequence as it was judged: `content` is undefined where no more can be said of it. */
+/** A sequence as it was judged: `content` is undefined where rules cannot judge it. */
 export interface JudgedSequence {
   readonly faults: readonly Fault[];
   readonly content: SequenceContent | undefined;
@@ -109,7 +109,8 @@ export const jobRules: readonly Pick<Rule, 'type' | 'refuses' | 'source'>[] = [
 /** Finds what is wrong with what jobs give to this sequence: `path` is from the job. */
 export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fault[] {
   const mappable = isMappable(content);
-  const needsValues = mappable || content.operations.some(isParametrized);
+  // Pulser builds a parametrized sequence for each job, and asks for the values of all variables.
+  const needsValues = mappable || content.operations.some(usesVariables);
   if (!needsValues) return () => [];
   const sizes = Object.entries(content.variables).map(([name, { value = [] }]) => [name, value.length] as const);
   return ({ variables: given }) => {
