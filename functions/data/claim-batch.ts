@@ -30,6 +30,10 @@ export interface NoBatch {
   readonly retry_after: number;
 }
 
+/** An idle worker is noted again after so long: what was seen within a minute counts. */
+const noteMilliseconds = 30_000;
+const maxNoted = 1_000;
+
 /** A claim stops looking for work after this time: it must answer before its function ends. */
 const maxSearchMilliseconds = 8_000;
 
@@ -47,7 +51,9 @@ const maxSearchMilliseconds = 8_000;
  * any: so the queue of each device where workers have batches is measured.
  *
  * Costs, beside the lifecycle's writes: 2 read units for each 25 batches of the queue, 3 write
- * units, another one when the device's clock moves, and the reads of batch, job and sequences.
+ * units, another one when the device's clock moves, and the reads of batch, job and sequences. A
+ * claim that finds nothing: 1 read unit; every 30 s, in each process, also 1 write unit, so that
+ * users see that a worker waits.
  */
 export function claimBatch(
   client: DynamoDBDocumentClient,
@@ -58,10 +64,11 @@ export function claimBatch(
   const queue = workQueue(client, tables, options);
   const announceDevice = announceByClaim(client, tables, options);
   const { advance, release, sequenceOf, leasedJob } = jobRunner(client, tables, options);
+  const noted = new Map<string, number>();
   return async (deviceType, worker) => {
     const end = now() + maxSearchMilliseconds;
     const failures: unknown[] = [];
-    let isAnyFree = false;
+    let [isAnyFree, isKnown] = [false, false];
     for await (const page of queue.pages(deviceType)) {
       const { items, rules, settings, isAnnounced } = page;
       const rest = restAt(rules, now());
@@ -69,6 +76,7 @@ export function claimBatch(
       const free = items.filter(({ lease_until }) => lease_until <= now());
       if (free.length > 0 && !isAnnounced && !isAnyFree) await announce(deviceType);
       isAnyFree ||= free.length > 0;
+      isKnown ||= isAnnounced;
       for (let lostRaces = 0; free.length > 0 && now() <= end; ) {
         // A worker that lost a race has company, all at the same batches: spread over the next
         // ones.
@@ -87,8 +95,22 @@ export function claimBatch(
     if (failures.length > 0) throw failures[0];
     // Idle workers ask every few seconds: their lines would be most of the log.
     if (!isAnyFree) addToRequestLog({ level: 'DEBUG' });
+    if (!isAnyFree && isKnown) await noteIdle(deviceType, worker);
     return { retry_after: claimAgainSeconds };
   };
+
+  /** An estimate that is worse for a while must not cost the worker its answer. */
+  async function noteIdle(deviceType: string, worker: string): Promise<void> {
+    const name = JSON.stringify([deviceType, worker]);
+    if (now() - (noted.get(name) ?? 0) < noteMilliseconds) return;
+    noted.set(name, now());
+    if (noted.size > maxNoted) noted.delete(noted.keys().next().value as string);
+    try {
+      await queue.noteIdle(deviceType, worker);
+    } catch (error) {
+      addToRequestLog({ activity_error: describeError(error) });
+    }
+  }
 
   function nothingUntil({ until }: Rest): NoBatch {
     addToRequestLog({ level: 'DEBUG' });

@@ -103,7 +103,9 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
   const lists: readonly ListFigure[] = figures.lists?.['10000'] ?? [];
   const listed = (units: ListFigure) => add(calls(million, { ...units, writeUnits: 0 }), { sentGigabytes: 10 });
   const onePage = lists.filter(({ calls }) => calls < 100).sort((a, b) => a.readUnits - b.readUnits);
-  const idle = (pause: number) => calls(monthSeconds / pause, device('claim, nothing there'));
+  // Each is noted every 30 s.
+  const notes = { writeUnits: monthSeconds / 30 };
+  const idle = (pause: number) => add(calls(monthSeconds / pause, device('claim, nothing there')), notes);
   const events = (count: number, units: Units) => add(invocations(count, units), { messages: 3 * count });
   const jobs = million * jobsOfBatch;
   return {

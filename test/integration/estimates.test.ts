@@ -127,6 +127,7 @@ describe('a log in the Standard Workload Format', () => {
 describe('what is known of a device', () => {
   const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
   const stack = workerStack(client, tables, clock);
+  const measure = measuredClient(client);
   const itemsOf = async (device: string) => {
     const KeyConditionExpression = 'device_type = :device';
     const ExpressionAttributeValues = { ':device': device };
@@ -177,10 +178,24 @@ describe('what is known of a device', () => {
     expect(await stack.queued(owner(waits), waits.id)).toMatchObject({ estimated_start_reason: 'paused' });
   });
 
+  it('comes with claims that find nothing, too: an idle worker is noted every 30 s', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const writes: number[] = [];
+    for (let asked = 0; asked < 8; asked++) {
+      const { cost } = await measure(() => stack.claim(device, 'worker'));
+      writes.push(cost.writeUnits);
+      clock.now += 10_000;
+    }
+    expect(writes).toEqual([1, 0, 0, 1, 0, 0, 1, 0]);
+    const batch = await stack.create(user, { device_type: device });
+    const { estimated_start } = (await stack.queued(user, batch.id))!;
+    expect(Date.parse(estimated_start!.latest) - clock.now).toBeLessThan(20_000);
+  });
+
   it('costs a report one write unit, a claim nothing, and a status no call more', async () => {
     const { device, user } = newNames();
     await stack.announce(device, {});
-    const measure = measuredClient(client);
     for (let each = 0; each < 2; each++) await stack.create(user, { device_type: device });
     const claim = (await stack.claim(device, 'worker'))!;
     const { calls } = await measure(() => stack.report(leaseFrom(claim), claim.job.id));

@@ -23,8 +23,9 @@ const minPlays = 60;
 /** The share of the plays that start before `earliest`, and after `latest`. */
 const tail = 0.03;
 
-/** An idle worker asks again after so long: see claim-batch.ts. */
+/** An idle worker asks again after so long at first (see claim-batch.ts), and at most. */
 const claimSeconds = 3;
+const maxIdleSeconds = 20;
 
 /** A worker that has not been heard of for so long does not count. */
 const presentMilliseconds = 60_000;
@@ -146,7 +147,7 @@ function play({ at, held, before, workers, windows, arrivals, sample }: Queue, r
   const draw = jobTimes(sample, random);
   const free = Array.from({ length: workers }, (_, worker): number => {
     const item = held[worker];
-    if (item === undefined) return random() * claimSeconds;
+    if (item === undefined) return random() * random() * maxIdleSeconds;
     const left = restOfJob(at, item, draw, random);
     return jobsOf(item) < 2 ? left : runJobs(left, { jobs: jobsOf(item) - 1, each: draw(item) }, windows);
   });

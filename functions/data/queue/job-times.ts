@@ -1,5 +1,5 @@
 /**
- * What is known of a device's workers: how long jobs took, and who reported last. It is an item of
+ * What is known of a device's workers: how long jobs took, and who was there last. It is an item of
  * the device's queue, which reads of the queue's front bring and claims pass over.
  *
  * The times are a sample. Each report replaces a slot chosen at random, so an update needs no read,
@@ -37,7 +37,10 @@ export interface JobTime {
 /** What is known of the workers of a device. */
 export interface DeviceTimes {
   readonly jobs: readonly JobTime[];
-  /** When a worker reported last, in milliseconds since 1970, by `workerSlot`. */
+  /**
+   * When a worker was heard of last, by a report or a claim that found nothing, in milliseconds
+   * since 1970, by `workerSlot`.
+   */
   readonly seen: ReadonlyMap<number, number>;
 }
 
@@ -57,6 +60,14 @@ export function countJobTime(
   return {
     UpdateExpression: `SET ${slot} = :time, ${workerName(workerSlot(worker))} = :seen`,
     ExpressionAttributeValues: { ':time': time, ':seen': Math.round(now / 1_000) },
+  };
+}
+
+/** The update that says that a worker was there. */
+export function seeWorker(worker: string, now: number) {
+  return {
+    UpdateExpression: `SET ${workerName(workerSlot(worker))} = :seen`,
+    ExpressionAttributeValues: { ':seen': Math.round(now / 1_000) },
   };
 }
 

@@ -26,6 +26,7 @@ import {
   deviceTimesKey,
   type JobTime,
   namesOfJobTimes,
+  seeWorker,
 } from './job-times.ts';
 import {
   clockTag,
@@ -252,6 +253,11 @@ export function workQueue(
     /** Counts how long a job occupied its worker. 1 write unit. */
     async countJob({ device_type, worker }: QueueItem, time: JobTime): Promise<void> {
       await update({ device_type, key: deviceTimesKey }, countJobTime(time, { worker, now: now() }));
+    },
+
+    /** Notes that a worker asked for a batch and got none. 1 write unit. */
+    async noteIdle(device_type: string, worker: string): Promise<void> {
+      await update({ device_type, key: deviceTimesKey }, seeWorker(worker, now()));
     },
 
     /**
