@@ -31,12 +31,13 @@ export function findSequenceFaults({ sequence, place, jobs, jobsPlace, specs }: 
   const judge = judgeEach(announced);
   const found: InputFault[] = [];
   const add = (loc: InputFault['loc'], faults: readonly Fault[]) => {
-    if (found.length < maxFaultsCounted) found.push(...faults.map((fault) => inputFault(loc, fault)));
+    for (const fault of faults.slice(0, maxFaultsCounted - found.length)) found.push(inputFault(loc, fault));
   };
   const common = sequence === null ? undefined : judge(sequence);
   if (common !== undefined && place !== undefined) add(place, common.faults);
   const inputFaults = common?.content === undefined ? undefined : jobInputFaults(common.content);
   for (const [at, job] of jobs.entries()) {
+    if (found.length >= maxFaultsCounted) break;
     const loc = [...jobsPlace, at];
     if (job.sequence !== null) {
       const { faults, content } = judge(job.sequence);
@@ -45,7 +46,7 @@ export function findSequenceFaults({ sequence, place, jobs, jobsPlace, specs }: 
     } else if (inputFaults !== undefined) add(loc, inputFaults(job));
     add(loc, runsFaults(job.runs, announced));
   }
-  return found.slice(0, maxFaultsCounted);
+  return found;
 }
 
 /** Judges each sequence; the same text once. */

@@ -14,8 +14,9 @@ const declarations: readonly Rule[] = [
     source: `${sequence}.declare_channel`,
     judge: 'own',
     *find({ content, device }) {
+      const ids = new Set(device.channels.map((channel) => channel.id));
       for (const [name, id] of Object.entries(content.channels)) {
-        if (device.channels.some((channel) => channel.id === id)) continue;
+        if (ids.has(id)) continue;
         yield { path: ['channels', name], message: `No channel ${id} in the device.` };
       }
     },

@@ -32,13 +32,12 @@ export interface SchemaFault {
 /** The schemas of a folder by their file names: `$ref` names them. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** Deeper parts are not looked at. */
-const maxDepth = 100;
 /** After so many faults, no more are looked for. */
 const maxFaults = 1_000;
 
 /**
- * The faults of a value by the schema of this file name: up to 1,000, in the order of the value.
+ * The faults of a value by the schema of this file name, in the order of the value: after 1,000, no
+ * further parts are looked at. Recursive: the caller bounds the depth of the value.
  */
 export function schemaFaults(schemas: Schemas, file: string, value: unknown): SchemaFault[] {
   const found: SchemaFault[] = [];
@@ -61,7 +60,7 @@ interface Search {
 
 function check(search: Search, placed: Placed, value: unknown): void {
   const { path, found } = search;
-  if (path.length > maxDepth || found.length >= maxFaults) return;
+  if (found.length >= maxFaults) return;
   const { schema, file } = resolve(search.schemas, placed);
   if (schema.anyOf !== undefined) {
     checkAlternatives(search, { schema, file }, value);
@@ -149,7 +148,9 @@ function faultsHere(schema: Schema, value: unknown): SchemaFault[] {
     additionalProperties === false ? Object.keys(value).filter((name) => !Object.hasOwn(properties, name)) : [];
   return [
     ...missing.map((name) => ({ path: [name], kind: 'missing', message: 'Field required' }) as const),
-    ...unknown.map((name) => ({ path: [name], kind: 'name', message: 'Extra inputs are not permitted' }) as const),
+    ...unknown
+      .slice(0, maxFaults)
+      .map((name) => ({ path: [name], kind: 'name', message: 'Extra inputs are not permitted' }) as const),
   ];
 }
 

@@ -3,12 +3,12 @@
  * judge: what it accepts is never refused here. What only Pulser can judge is left to the device.
  */
 
-import type { Fault } from '../schemas/faults.ts';
+import { type Fault, maxFaultsCounted } from '../schemas/faults.ts';
 import { channelRules } from './channel-rules.ts';
 import { pulseRules } from './pulse-rules.ts';
 import { isMappable, qubitIds, registerRules } from './register-rules.ts';
 import { type Judged, type Rule, usesVariables } from './rule.ts';
-import type { SequenceContent, Specification } from './sequence-content.ts';
+import type { Channel, SequenceContent, Specification } from './sequence-content.ts';
 import { ownDevice, readForm } from './sequence-form.ts';
 
 export const rules: readonly Rule[] = [...registerRules, ...channelRules, ...pulseRules];
@@ -45,6 +45,7 @@ export function judgeSequence(value: Readonly<Record<string, unknown>>, announce
     for (const { type, find, judge } of rules) {
       if (judge !== undefined && (judge === 'own') !== each.isOwn) continue;
       for (const finding of find(each)) {
+        if (found.size >= maxFaultsCounted) return { content, faults: [...found.values()] };
         const key = JSON.stringify([type, finding.path]);
         if (!found.has(key)) found.set(key, { type, ...finding });
       }
@@ -55,10 +56,12 @@ export function judgeSequence(value: Readonly<Record<string, unknown>>, announce
 
 function judged(content: SequenceContent, device: Specification, own: Specification): Judged {
   const isOwn = device === own;
-  const declared = (name: string) => {
-    const id = Object.hasOwn(content.channels, name) ? content.channels[name] : undefined;
-    return own.channels.find((channel) => channel.id === id);
-  };
+  // A body may hold thousands of channels, and operations that look for them.
+  const kindOf = ({ basis, addressing }: Channel) => `${basis} ${addressing}`;
+  const byId = new Map(own.channels.toReversed().map((channel) => [channel.id, channel]));
+  const byKind = Map.groupBy(device.channels, kindOf);
+  const declared = (name: string) =>
+    Object.hasOwn(content.channels, name) ? byId.get(String(content.channels[name])) : undefined;
   return {
     content,
     device,
@@ -66,10 +69,8 @@ function judged(content: SequenceContent, device: Specification, own: Specificat
     bases: Object.keys(content.channels).flatMap((name) => declared(name)?.basis ?? []),
     channelsOf: (name) => {
       const channel = declared(name);
-      if (isOwn || channel === undefined) return [channel ?? []].flat();
-      return device.channels.filter(
-        ({ basis, addressing }) => basis === channel.basis && addressing === channel.addressing,
-      );
+      if (channel === undefined) return [];
+      return isOwn ? [channel] : (byKind.get(kindOf(channel)) ?? []);
     },
   };
 }
@@ -112,6 +113,7 @@ export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fau
   // Pulser builds a parametrized sequence for each job, and asks for the values of all variables.
   const needsValues = mappable || content.operations.some(usesVariables);
   if (!needsValues) return () => [];
+  const places = new Map(qubitIds(content).map((id, place) => [id, place]));
   const sizes = Object.entries(content.variables).map(([name, { value = [] }]) => [name, value.length] as const);
   return ({ variables: given }) => {
     const values = given ?? {};
@@ -119,7 +121,8 @@ export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fau
       (name) => !Object.hasOwn(values, name),
     );
     const wrong = sizes.filter(([name, size]) => Object.hasOwn(values, name) && !hasSize(values[name], size));
-    const qubits = mappable && Object.hasOwn(values, 'qubits') ? qubitsFault(content, values.qubits) : undefined;
+    const qubits =
+      mappable && Object.hasOwn(values, 'qubits') ? qubitsFault(content, places, values.qubits) : undefined;
     return [
       ...missing.map((name) => fault('sequence_variable_missing', name, 'Field required')),
       ...wrong.map(([name, size]) => fault('sequence_variable_size', name, `The variable has size ${size}.`)),
@@ -143,16 +146,19 @@ function hasSize(value: unknown, size: number): boolean {
 /**
  * Why a mapping of qubits to traps cannot be; undefined where it can, or where Pulser has to say.
  */
-function qubitsFault(content: SequenceContent, value: unknown): string | undefined {
+function qubitsFault(
+  { layout }: SequenceContent,
+  places: ReadonlyMap<string, number>,
+  value: unknown,
+): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const names = Object.keys(value);
   const traps = Object.values(value);
-  const first = new Set(qubitIds(content).slice(0, names.length));
-  if (!names.every((name) => first.has(name)))
+  if (!names.every((name) => (places.get(name) ?? names.length) < names.length))
     return `The first ${names.length} qubits of the register must be mapped.`;
   if (!traps.every((trap) => typeof trap === 'number')) return undefined;
   if (new Set(traps).size < traps.length) return 'Each qubit must have a trap of its own.';
-  const { length } = content.layout?.coordinates ?? [];
+  const { length } = layout?.coordinates ?? [];
   return traps.every((trap) => trap >= 0 && trap < length) ? undefined : `The layout has traps 0 to ${length - 1}.`;
 }
 

@@ -23,6 +23,9 @@ export const schemas = {
 /** The version of pulser-core that the schemas are from. */
 const schemaVersion = [1, 9, 1];
 
+/** Schemas and rules are applied recursively, and a stack ends. */
+const maxDepth = 100;
+
 /** `content` is there where the form is known and right: only then can rules say more. */
 export interface ReadForm {
   readonly content: SequenceContent | undefined;
@@ -32,13 +35,14 @@ export interface ReadForm {
 /**
  * Reads a parsed sequence. A later form than the schemas' has no faults and no content. It is later
  * when it says so, or when it does not name its version and holds names that the schemas do not
- * know.
+ * know. Nor is one judged that is more than 100 levels deep.
  */
 export function readForm(value: Readonly<Record<string, unknown>>): ReadForm {
   const unchecked = { content: undefined, faults: [] };
   const { version, pulser_version } = value;
   if (typeof version === 'string' && version !== '1') return unchecked;
   if (typeof pulser_version === 'string' && isLater(pulser_version)) return unchecked;
+  if (isDeeper(value, maxDepth)) return unchecked;
   const faults = schemaFaults(schemas, 'sequence-schema.json', value);
   if (pulser_version === undefined && faults.some(({ kind }) => kind === 'name')) return unchecked;
   return { content: faults.length === 0 ? (value as unknown as SequenceContent) : undefined, faults };
@@ -53,10 +57,16 @@ function isLater(version: string): boolean {
   return at >= 0 ? (parts[at] ?? 0) > (schemaVersion[at] ?? 0) : parts.length > schemaVersion.length;
 }
 
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
+}
+
 /** What a device's specification says; undefined where it is none of a form that we know. */
 export function readSpecification(text: string): Specification | undefined {
   const value = parseJson(text);
-  if (!isObject(value) || (typeof value.pulser_version === 'string' && isLater(value.pulser_version))) return undefined;
+  if (!isObject(value) || isDeeper(value, maxDepth)) return undefined;
+  if (typeof value.pulser_version === 'string' && isLater(value.pulser_version)) return undefined;
   return schemaFaults(schemas, 'device-schema.json', value).length === 0
     ? (value as unknown as Specification)
     : undefined;
