@@ -33,14 +33,15 @@ export interface ReadForm {
 }
 
 /**
- * Reads a parsed sequence. A later form than the schemas' has no faults and no content. It is later
- * when it says so, or when it does not name its version and holds names that the schemas do not
- * know. Nor is one judged that is more than 100 levels deep.
+ * Reads a parsed sequence. Another form than the schemas' has no faults and no content: one that
+ * does not say `"version": "1"`, as those of Pulser's former serializer, one of a later Pulser, or
+ * one that does not name its Pulser and holds names that the schemas do not know. Nor is one judged
+ * that is more than 100 levels deep.
  */
 export function readForm(value: Readonly<Record<string, unknown>>): ReadForm {
   const unchecked = { content: undefined, faults: [] };
   const { version, pulser_version } = value;
-  if (typeof version === 'string' && version !== '1') return unchecked;
+  if (version !== '1') return unchecked;
   if (typeof pulser_version === 'string' && isLater(pulser_version)) return unchecked;
   if (isDeeper(value, maxDepth)) return unchecked;
   const faults = schemaFaults(schemas, 'sequence-schema.json', value);

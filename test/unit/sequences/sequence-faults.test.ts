@@ -214,6 +214,7 @@ describe('a sequence', () => {
     ['whose pulse takes its duration from the detuning', then(pulse({ amplitude: constant(0, 10) }))],
     ['whose values depend on variables', then(pulse({ amplitude: constant(100, variable) }))],
     ['with a later form', { version: '2', register: 'new' }],
+    ['of a former form, which names none', { version: undefined, register: 'old' }],
     ['of a later Pulser', { pulser_version: '1.10.0rc1', operations: [{ op: 'new' }] }],
     ['of an unknown Pulser with an unknown operation', { pulser_version: undefined, ...then({ op: 'new' }) }],
     ['on a device that is only named', { device: 'IroiseMVP', measurement: 'XY' }],
