@@ -67,13 +67,15 @@ export class InvalidInput extends ServiceError {
   readonly faults: readonly InputFault[];
 
   constructor(faults: readonly InputFault[]) {
-    const listed = faults.length > maxFaultsListed ? listFirst(faults) : faults;
+    const listed = listFaults(faults);
     super(listed.map((fault) => `${fault.loc.join('.')}: ${fault.msg}`).join('; '));
     this.faults = listed;
   }
 }
 
-function listFirst(faults: readonly InputFault[]): InputFault[] {
+/** As many of the faults as an answer lists: all, or the first 99 and how many follow. */
+export function listFaults(faults: readonly InputFault[]): readonly InputFault[] {
+  if (faults.length <= maxFaultsListed) return faults;
   const listed = faults.slice(0, maxFaultsListed - 1);
   const [next] = faults.slice(listed.length) as [InputFault];
   const msg = `At least ${faults.length - listed.length} more faults, from here on`;

@@ -1,7 +1,7 @@
 /** What calls that create would be answered, without making them. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type InputFault, InvalidInput, OverLimit, ServiceError } from '../errors.ts';
+import { type InputFault, InvalidInput, listFaults, OverLimit, ServiceError } from '../errors.ts';
 import type { CreateBatchRequest, JobRequest } from '../schemas/batch-request.ts';
 import type { Claims } from '../schemas/claims.ts';
 import { noEstimate, type StartEstimate } from '../schemas/estimate.ts';
@@ -61,7 +61,7 @@ export function validateBatch(
       device_type === ''
         ? noEstimate('unknown')
         : await estimate({ user_id, device_type, queue_priority, jobs: body.jobs.length });
-    return { faults: [...project, ...faults, ...refused], ...start, limits };
+    return { faults: [...project, ...listFaults(faults), ...refused], ...start, limits };
   };
 }
 
@@ -96,11 +96,11 @@ export function validateJobs(
     });
     const { estimated_start, estimated_start_reason } = start;
     const limits = await limitsOf(user_id);
-    return { faults: [...faults, ...refused], estimated_start, estimated_start_reason, limits };
+    return { faults: [...listFaults(faults), ...refused], estimated_start, estimated_start_reason, limits };
   };
 }
 
-/** Why a call is refused ; empty where it is not. Throws what is no refusal. */
+/** Why a call is refused; empty where it is not. Throws what is no refusal. */
 async function refusal(attempt: () => Promise<unknown>): Promise<readonly InputFault[]> {
   try {
     await attempt();

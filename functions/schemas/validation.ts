@@ -28,7 +28,7 @@ const Validation = z
     fields: {
       ...estimateFields,
       faults:
-        'Why the call would be refused; empty if it would not be. Of a refusal that is no fault of the input, `type` is the reason that the error would name.',
+        'Why the call would be refused, up to the first 99 faults and how many follow; empty if it would not be. Of a refusal that is no fault of the input, `type` is the reason that the error would name.',
       limits: 'The limits of the caller, as `GET /api/v1/limits` answers.',
     },
   });

@@ -190,6 +190,10 @@ describe('validate_only', () => {
     expect((await validate(user, { body: wrong })).types).toEqual(['greater_than_equal']);
     const nowhere = { ...body, device_type: null, sequence_builder: sequenceText({ device: 'MockDevice' }) };
     expect((await validate(user, { body: nowhere })).types).toEqual(['missing']);
+    const far = Array.from({ length: 150 }, (_, at) => ({ name: `q${at}`, x: 900, y: at * 9 }));
+    const lost = await validate(user, { body: { ...body, sequence_builder: sequence({ register: far }) } });
+    expect(lost.types).toHaveLength(100);
+    expect(lost.types.at(-1)).toBe('more_faults');
     expect(await batchesAndJobs(client, names, user)).toEqual(nothing);
     expect(await itemsOfOwner(client, names.Columns, user)).toEqual([]);
     expect(await itemsOfOwner(client, names.Sequences, user)).toEqual([]);
