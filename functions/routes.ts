@@ -46,6 +46,11 @@ export interface FunctionDescription {
    * deployed with it.
    */
   readonly files?: readonly string[];
+  /**
+   * The entry of the page that it answers with: bundled for browsers, as `page.js` and `page.css`
+   * beside the function.
+   */
+  readonly browserEntry?: string;
 }
 
 export interface Route extends FunctionDescription {
@@ -544,6 +549,15 @@ export const routes = {
       './page/snippets.mjs',
       './page/docs.mjs',
     ],
+  },
+  getConsole: {
+    method: 'GET',
+    path: '/console',
+    public: true,
+    page: true,
+    entry: 'endpoints/console/get-console',
+    browserEntry: 'console/main.tsx',
+    uses: {},
   },
   getHealth: { method: 'GET', path: '/health', public: true, entry: 'endpoints/service/get-health', uses: {} },
 } as const satisfies Record<string, Route>;

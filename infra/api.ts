@@ -24,6 +24,8 @@ interface ApiProps {
   readonly settings: StageSettings;
   readonly resources: UsableResources;
   readonly tokenIssuer: TokenIssuer;
+  /** The console's client at the issuer; undefined: nobody can sign in there. */
+  readonly consoleClientId?: string | undefined;
 }
 
 /**
@@ -56,11 +58,17 @@ export class Api extends Construct {
   readonly errorLog: LogGroup;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
-  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer }: ApiProps) {
+  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer, consoleClientId }: ApiProps) {
     super(scope, id);
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
       ...(settings.maxWaits !== undefined && waits(settings.maxWaits)),
+      getConsole: {
+        ISSUER: tokenIssuer.issuer,
+        ...(consoleClientId !== undefined && { CONSOLE_CLIENT_ID: consoleClientId }),
+        // An audience is the client itself, or an API that tokens are asked for.
+        CONSOLE_AUDIENCE: tokenIssuer.audience.split(',')[0]!,
+      },
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
     };
     const { authorizer, methodNotAllowed } = otherFunctions;

@@ -20,6 +20,10 @@ try {
 function createStack() {
   const stage = stageFromContext();
   const tokenIssuer = tokenIssuerFromContext();
+  const consoleClientId = textFromContext('consoleClientId');
+  if (consoleClientId !== undefined && tokenIssuer === undefined) {
+    throw new SetupProblem('Give -c consoleClientId=… only with -c issuer=…: the own user pool has a client for it.');
+  }
   const devices = devicesFromContext();
   const alarmEmail = textFromContext('alarmEmail');
   const restoredTables = restoredTablesFromContext(stage);
@@ -39,6 +43,7 @@ function createStack() {
     },
     ...(devices !== undefined && { devices }),
     ...(tokenIssuer !== undefined && { tokenIssuer }),
+    ...(consoleClientId !== undefined && { consoleClientId }),
     ...(alarmEmail !== undefined && { alarmEmail }),
     ...(restoredTables !== undefined && { restoredTables }),
     ...(monthlyBudget !== undefined && { monthlyBudget }),

@@ -118,6 +118,21 @@ function buildBeside(parent: string, entries: readonly string[]) {
   }
 }
 
+/** Writes the code of a page into the folder, `page.js` and `page.css`, as browsers of 2024 run it. */
+export function writePage(browserEntry: string, directory: string) {
+  buildSync({
+    bundle: true,
+    format: 'esm',
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+    entryPoints: [{ in: join(functionsDirectory, browserEntry), out: 'page' }],
+    outdir: directory,
+  });
+}
+
 function sourceOf(entry: string): string {
   return join(functionsDirectory, `${entry}.ts`);
 }

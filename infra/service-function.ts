@@ -22,7 +22,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
-import { functionsDirectory, importsS3, writeBundle } from './bundles.ts';
+import { functionsDirectory, importsS3, writeBundle, writePage } from './bundles.ts';
 import type { StageSettings } from './stages.ts';
 
 /**
@@ -134,7 +134,7 @@ class FunctionRole extends Role {
  * are in `node_modules` beside it. CDK's own NodejsFunction starts npx and esbuild anew for each
  * function, which takes many times as long.
  */
-function codeOf({ entry, files = [] }: FunctionDescription): Code {
+function codeOf({ entry, files = [], browserEntry }: FunctionDescription): Code {
   const bundling: BundlingOptions = {
     // What CDK would run where esbuild cannot. Esbuild always can, but CDK also distinguishes
     // bundles by the command.
@@ -148,6 +148,7 @@ function codeOf({ entry, files = [] }: FunctionDescription): Code {
           cpSync(resolveFile(file, source), join(directory, inBundle));
         }
         writeBundle(entry, directory);
+        if (browserEntry !== undefined) writePage(browserEntry, directory);
         return true;
       },
     },

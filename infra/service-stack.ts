@@ -17,6 +17,8 @@ export interface ServiceStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Replaces the stack's own user pool. */
   readonly tokenIssuer?: TokenIssuer;
+  /** The console's client at that issuer. */
+  readonly consoleClientId?: string;
   /**
    * The types of devices, or `*` (the default) for any, whose machines get clients in the stack's
    * own user pool.
@@ -41,7 +43,7 @@ export class ServiceStack extends Stack {
     const queues = new Queues(this, 'Queues');
     const webhookKey = new WebhookKey(this, 'WebhookKey', { settings, resources: storage.resources });
     const resources = { ...storage.resources, ...queues.resources, ...webhookKey.resources };
-    const api = new Api(this, 'Api', { settings, resources, tokenIssuer });
+    const api = new Api(this, 'Api', { settings, resources, tokenIssuer, consoleClientId: props.consoleClientId });
     const consumers = new Consumers(this, 'Consumers', { storage, queues, settings, resources });
     const schedules = new Schedules(this, 'Schedules', { settings, resources });
     const producers = new Producers(this, 'Producers', { queues, storage });

@@ -39,6 +39,11 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     imports: ['functions', 'functions/schemas'],
     packages: ['zod', 'aws-lambda', '@middy/core'],
   },
+  'functions/console': {
+    holds: 'The console: what runs in browsers, and calls the public API only',
+    imports: ['functions/schemas'],
+    packages: ['preact'],
+  },
   'functions/identity': {
     holds: "Tokens and the issuer's keys",
     imports: ['functions'],

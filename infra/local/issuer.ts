@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import type { Account } from './demo/accounts.ts';
-import { decodeComponent, readBody } from './http-server.ts';
+import { decodeComponent, readBody, splitTarget } from './http-server.ts';
 import { Refusal } from './refusal.ts';
+import { createSignInPage } from './sign-in-page.ts';
 
 /**
  * An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their
@@ -25,7 +26,8 @@ export interface Issuer {
 /** How long tokens are valid, unless a shorter time is asked for: a working day. */
 export const maxTokenSeconds = 12 * 60 * 60;
 
-const grants = ['password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
+const pageGrants = ['authorization_code', 'refresh_token'];
+const grants = [...pageGrants, 'password', 'http://auth0.com/oauth/grant-type/password-realm', 'client_credentials'];
 const maxBodyBytes = 65_536;
 
 interface IssuerOptions {
@@ -43,11 +45,14 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
   const privateKey = await importJWK(key, 'RS256');
   const publicKeys = { keys: [{ kty: key.kty, n: key.n, e: key.e, kid, use: 'sig', alg: 'RS256' }] };
   const tokenEndpoint = `${url}/oauth/token`;
+  const signInPage = createSignInPage((username, password) => findAccount(accounts, username, password));
   const metadata = {
     issuer: url,
+    authorization_endpoint: `${url}/authorize`,
     token_endpoint: tokenEndpoint,
     jwks_uri: `${url}/.well-known/jwks.json`,
-    response_types_supported: ['token'],
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
     grant_types_supported: grants,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
@@ -56,8 +61,16 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
   return { url, tokenEndpoint, token, handle };
 
   function token(account: Account, seconds = maxTokenSeconds): Promise<string> {
+    return sign(account, seconds, { audience, claims: { scope: scopeOf(account) } });
+  }
+
+  function sign(
+    account: Account,
+    seconds: number,
+    { audience, claims }: { readonly audience: string; readonly claims: Record<string, string> },
+  ): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ scope: scopeOf(account) })
+    return new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
       .setIssuer(url)
       .setAudience(audience)
@@ -68,6 +81,19 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
       .sign(privateKey);
   }
 
+  async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { search } = splitTarget(request.url ?? '/');
+    const query = Object.fromEntries(new URLSearchParams(search));
+    try {
+      const form = request.method === 'POST' ? ((await readForm(request)) ?? {}) : undefined;
+      const { status, headers, body } = signInPage.answer(query, form);
+      response.writeHead(status, headers).end(body);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      response.writeHead(error.status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(error.message);
+    }
+  }
+
   async function handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => {
       const common = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
@@ -75,13 +101,24 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
     };
     if (path === '/.well-known/openid-configuration') return answer(200, metadata);
     if (path === '/.well-known/jwks.json') return answer(200, publicKeys);
+    if (path === '/authorize') return signIn(request, response);
     if (path !== '/oauth/token') return answer(404, { error: 'not_found' });
     if (request.method !== 'POST') return answer(405, { error: 'invalid_request' }, { Allow: 'POST' });
     const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
     try {
-      const { account, seconds } = await readTokenRequest(request, accounts);
+      const parameters = await readTokenRequest(request);
+      const seconds = secondsOf(parameters);
+      const grant = pageGrants.includes(parameters.grant_type ?? '') ? signInPage.redeem(parameters) : undefined;
+      const account = grant?.account ?? findOwner(parameters, request.headers.authorization, accounts);
       const granted = { token_type: 'Bearer', expires_in: seconds, scope: scopeOf(account) };
-      return answer(200, { access_token: await token(account, seconds), ...granted }, noStore);
+      const person = grant && {
+        id_token: await sign(account, seconds, {
+          audience: grant.clientId,
+          claims: { preferred_username: account.username },
+        }),
+        refresh_token: signInPage.refreshToken(grant),
+      };
+      return answer(200, { access_token: await token(account, seconds), ...granted, ...person }, noStore);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { status, code, message } = error;
@@ -94,33 +131,44 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
 
 const scopeOf = ({ scope = 'openid profile email' }: Account) => scope;
 
-/**
- * Whose token is asked for, and for how long (RFC 6749, sections 4.3 and 4.4). Realm, audience,
- * scope and a public client's id are ignored. Throws Refusal (section 5.2).
- */
-async function readTokenRequest(
-  request: IncomingMessage,
-  accounts: readonly Account[],
-): Promise<{ account: Account; seconds: number }> {
-  const content = await readBody(request, maxBodyBytes);
-  const parameters = content && readParameters(content.toString(), request.headers['content-type']);
+/** What is asked for (RFC 6749, section 4). Throws Refusal (section 5.2). */
+async function readTokenRequest(request: IncomingMessage): Promise<Record<string, string>> {
+  const parameters = await readForm(request);
   if (parameters === undefined) {
     throw new Refusal('invalid_request', 'The body is neither a form nor a JSON object.');
   }
-  const { grant_type: type, expires_in: expiresIn = String(maxTokenSeconds) } = parameters;
+  const { grant_type: type } = parameters;
   if (type === undefined) throw new Refusal('invalid_request', 'grant_type is missing.');
   if (!grants.includes(type)) {
     throw new Refusal('unsupported_grant_type', `The grants are ${grants.join(', ')}.`);
   }
-  const seconds = Number(expiresIn);
+  return parameters;
+}
+
+async function readForm(request: IncomingMessage): Promise<Record<string, string> | undefined> {
+  const content = await readBody(request, maxBodyBytes);
+  return content && readParameters(content.toString(), request.headers['content-type']);
+}
+
+function secondsOf({ expires_in: text = String(maxTokenSeconds) }: Record<string, string>): number {
+  const seconds = Number(text);
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxTokenSeconds) {
     throw new Refusal('invalid_request', `expires_in is a number of seconds from 1 to ${maxTokenSeconds}.`);
   }
-  const account =
-    type === 'client_credentials'
-      ? findClient(parameters, request.headers.authorization, accounts)
-      : findUser(parameters, accounts);
-  return { account, seconds };
+  return seconds;
+}
+
+/**
+ * Whose name and password these are. Realm, audience, scope and a public client's id are ignored.
+ */
+function findOwner(
+  parameters: Record<string, string>,
+  authorization: string | undefined,
+  accounts: readonly Account[],
+): Account {
+  return parameters.grant_type === 'client_credentials'
+    ? findClient(parameters, authorization, accounts)
+    : findUser(parameters, accounts);
 }
 
 function findUser({ username, password }: Record<string, string>, accounts: readonly Account[]): Account {

@@ -226,7 +226,7 @@ async function loadAll(functions: readonly LambdaFunction[]): Promise<void> {
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */
 async function startDatabaseAndSynthesize(options: LocalStackOptions, issuer: string, parts: AsyncDisposableStack) {
-  const context = { stage: 'dev', issuer, audience };
+  const context = { stage: 'dev', issuer, audience, consoleClientId: 'console' };
   const [database, synthesis] = await Promise.allSettled([
     startDatabase(options, parts),
     synthesize(context, () => options.onStep('Synthesizing the stack and bundling its functions')),

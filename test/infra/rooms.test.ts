@@ -41,7 +41,7 @@ function allowedBy(room: Room, file: string, name: string): readonly string[] {
 const forbidden = (file: string, text: string) => importsOf(file, text).filter((each) => each.allowedBy.length === 0);
 
 describe('rooms', () => {
-  const files = globSync(['functions/**/*.ts', 'infra/**/*.ts']);
+  const files = globSync(['functions/**/*.{ts,tsx}', 'infra/**/*.ts']);
   const imports = files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')));
 
   it('import only what infra/docs/rooms.ts allows', () => {

@@ -31,6 +31,8 @@ export interface Page {
   resize(width: number, height: number): Promise<void>;
   /** What the system prefers. */
   prefer(scheme: 'light' | 'dark'): Promise<void>;
+  /** A picture of the window, as PNG. */
+  screenshot(): Promise<Buffer>;
   /**
    * What went wrong since the browser was started: errors of the console, exceptions, what the
    * Content-Security-Policy refused.
@@ -185,6 +187,7 @@ async function attach(socket: WebSocket): Promise<Page> {
     },
     resize: (width, height) =>
       send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false }),
+    screenshot: async () => Buffer.from((await send('Page.captureScreenshot', { format: 'png' })).data, 'base64'),
     prefer: (value) => send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] }),
   };
 }

@@ -1,0 +1,44 @@
+/** How numbers and times look. Times are shown in the reader's zone. */
+
+const count = new Intl.NumberFormat('en');
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+export function formatCount(value: number): string {
+  return count.format(value);
+}
+
+/** The API's times are UTC, some without a zone. */
+export function dateOf(time: string): Date {
+  return new Date(/Z|[+-]\d\d:?\d\d$/.test(time) ? time : `${time}Z`);
+}
+
+export function formatTime(time: string): string {
+  return dateTime.format(dateOf(time));
+}
+
+const units = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `3 minutes ago`, `in 2 hours`. */
+export function formatAgo(time: string, now = Date.now()): string {
+  const seconds = Math.round((dateOf(time).getTime() - now) / 1_000);
+  const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? units[units.length - 1]!;
+  return relative.format(Math.trunc(seconds / length), unit);
+}
+
+/** `1 h 5 min`, `42 s`: the two largest units. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

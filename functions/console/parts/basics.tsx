@@ -1,0 +1,179 @@
+/** The small parts that all views are made of. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CallFailed } from '../api.ts';
+import { formatAgo, formatTime } from '../format.ts';
+import { texts } from '../texts.ts';
+import type { Loaded } from '../use-call.ts';
+
+/** A time: how long ago, and the exact one on demand. */
+export function Time({ time }: { readonly time: string | null | undefined }) {
+  if (time === null || time === undefined) return <>{texts.common.none}</>;
+  return (
+    <time dateTime={time} title={`${formatTime(time)} (${time})`}>
+      {formatAgo(time)}
+    </time>
+  );
+}
+
+export function Status({ status }: { readonly status: string }) {
+  return <span class={`status ${status.toLowerCase()}`}>{status}</span>;
+}
+
+/** An id, shortened; a click copies it. */
+export function Id({ id, link }: { readonly id: string; readonly link?: string }) {
+  const short = id.length > 13 ? `${id.slice(0, 8)}…` : id;
+  return (
+    <span class="id">
+      {link === undefined ? (
+        <code title={id}>{short}</code>
+      ) : (
+        <a href={link} title={id}>
+          <code>{short}</code>
+        </a>
+      )}
+      <Copy text={id} />
+    </span>
+  );
+}
+
+export function Copy({ text }: { readonly text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <button type="button" class="copy" aria-label={`${texts.common.copy} ${text}`} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? '✓' : '⧉'}</span>
+    </button>
+  );
+}
+
+/** Why a call failed, in the service's words, with every fault and the request's id. */
+export function Failure({ failure, retry }: { readonly failure: CallFailed | undefined; readonly retry?: () => void }) {
+  if (failure === undefined) return null;
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>{failure.message}</strong>
+      </p>
+      {failure.faults.length > 0 && (
+        <ul>
+          {failure.faults.map(({ loc, msg }, at) => (
+            <li key={at}>
+              <code>{loc.join(' › ')}</code> {msg}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="aside">
+        {failure.code}
+        {failure.requestId !== undefined && (
+          <>
+            {' · '}
+            {texts.common.requestId} <code>{failure.requestId}</code>
+          </>
+        )}
+      </p>
+      {retry !== undefined && (
+        <button type="button" onClick={retry}>
+          {texts.common.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What a view shows of a call: its failure, that it is under way, or its answer. */
+export function Shown<Data>({
+  loaded,
+  children,
+}: {
+  readonly loaded: Loaded<Data>;
+  readonly children: (data: Data) => ComponentChildren;
+}) {
+  const { answer, failure, isLoading, reload } = loaded;
+  return (
+    <>
+      <Failure failure={failure} retry={reload} />
+      {answer === undefined
+        ? isLoading && (
+            <p class="loading" role="status">
+              {texts.common.loading}
+            </p>
+          )
+        : children(answer.data)}
+    </>
+  );
+}
+
+/** A view without anything in it says what to do next. */
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <div class="empty">{children}</div>;
+}
+
+/** Names and values of one thing. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** What may be wider than the screen, such as a table: it scrolls by itself, with the keyboard too. */
+export function Wide({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+    <section class="wide" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}
+
+/** A question before something that cannot be undone, or the form that it needs. */
+export function Dialog({
+  title,
+  close,
+  children,
+}: {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-label={title} onClose={close}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** Text that is long: its beginning, and all of it on demand. */
+export function Long({ text, max = 300 }: { readonly text: string; readonly max?: number }) {
+  if (text.length <= max) return <span class="long">{text}</span>;
+  return (
+    <details class="long">
+      <summary>{text.slice(0, max)}…</summary>
+      <pre>{text}</pre>
+    </details>
+  );
+}
+
+/** Offers a text as a file. */
+export function download(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = Object.assign(document.createElement('a'), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

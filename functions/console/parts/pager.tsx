@@ -1,0 +1,25 @@
+import type { Pagination } from '../api.ts';
+import { formatCount } from '../format.ts';
+import { texts } from '../texts.ts';
+
+/** Where a page is in its list, and the links to its neighbors. */
+export function Pager({
+  pagination: { total, start, end },
+  limit,
+  linkTo,
+}: {
+  readonly pagination: Pagination;
+  readonly limit: number;
+  readonly linkTo: (offset: number) => string;
+}) {
+  if (total === 0) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      {start > 0 ? <a href={linkTo(Math.max(0, start - limit))}>{texts.common.less}</a> : <span />}
+      <span>
+        {formatCount(Math.min(start + 1, end))} to {formatCount(end)} of <strong>{formatCount(total)}</strong>
+      </span>
+      {end < total ? <a href={linkTo(end)}>{texts.common.more}</a> : <span />}
+    </nav>
+  );
+}

@@ -1,0 +1,3 @@
+export function BatchView() {
+  return <h1>BatchView</h1>;
+}

@@ -1,0 +1,3 @@
+export function JobView() {
+  return <h1>JobView</h1>;
+}

@@ -1,0 +1,3 @@
+export function NewBatchView() {
+  return <h1>NewBatchView</h1>;
+}

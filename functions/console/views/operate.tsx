@@ -1,0 +1,3 @@
+export function OperateView() {
+  return <h1>OperateView</h1>;
+}

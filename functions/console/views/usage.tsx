@@ -1,0 +1,3 @@
+export function UsageView() {
+  return <h1>UsageView</h1>;
+}

@@ -1,0 +1,159 @@
+/** Pages for people with a browser: an HTML document, and the files that it loads. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { NotFound } from '../errors.ts';
+import { type Handler, httpFunction } from './endpoint.ts';
+import type { HttpReply } from './reply.ts';
+
+/** A file that a page loads. */
+interface PageFile {
+  readonly name: string;
+  readonly mediaType: string;
+  /** Its content, gzipped, as base64. It is made once. */
+  readonly gzipped: () => string;
+  /** Of its content. */
+  readonly hash: string;
+}
+
+export interface PageContent {
+  readonly title: string;
+  /** HTML of the head, before the files; without scripts and styles, which do not run. */
+  readonly head?: string;
+  /** HTML of the body. */
+  readonly body: string;
+  /** Origins that the page may call beside its own. */
+  readonly origins?: readonly string[];
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+};
+
+/**
+ * Answers with a page, and with the files that it loads: `?file=` names one, `&hash=` its content.
+ * Files are always sent gzipped, as every browser takes them, because anyone can ask for them as
+ * often as the gateway lets them, and plain they are four times as large. Throws at once when a
+ * file does not exist, or is of a kind that no page loads.
+ */
+export function pageFunction(content: PageContent, paths: readonly string[]): Handler {
+  const files = readPageFiles(paths);
+  const page = htmlReply(content, [...files.values()]);
+  return httpFunction(({ headers, queryStringParameters }) => {
+    const { file: name, hash } = queryStringParameters ?? {};
+    if (name === undefined) return isCurrent(headers, page) ? { ...page, status: 304, body: '' } : page;
+    const file = files.get(name);
+    if (file === undefined) throw new NotFound('The page has no such file.');
+    return {
+      status: 200,
+      headers: {
+        'Content-Type': file.mediaType,
+        'Content-Encoding': 'gzip',
+        // Another hash is that of another release, whose page is still open: it gets the file, but
+        // may not keep it under that name.
+        'Cache-Control': hash === file.hash ? 'public, max-age=31536000, immutable' : 'no-cache',
+      },
+      body: file.gzipped(),
+      isBase64Encoded: true,
+    };
+  });
+}
+
+/**
+ * The answer that is the page: an HTML document that loads the files in their order. Its links are
+ * relative, so that it works below any path. It may load its own files and call its own origin and
+ * `origins`; nothing inline runs or styles.
+ */
+export function htmlReply(
+  { title, head = '', body, origins = [] }: PageContent,
+  files: readonly PageFile[],
+): HttpReply {
+  const links = files.map(({ name, hash, mediaType }) => {
+    const address = `?file=${name}&amp;hash=${hash}`;
+    if (mediaType.startsWith('text/css')) return `<link rel="stylesheet" href="${address}">`;
+    return `<script ${name.endsWith('.mjs') ? 'type="module"' : 'defer'} src="${address}"></script>`;
+  });
+  const text = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+${[head, ...links].filter(Boolean).join('\n')}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': contentSecurityPolicy(origins),
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-cache',
+      ETag: `"${hashOf(text)}"`,
+    },
+    body: text,
+  };
+}
+
+/** Images of stylesheets may be `data:`, such as Swagger UI's icons. */
+function contentSecurityPolicy(origins: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...origins].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function readPageFiles(paths: readonly string[]): ReadonlyMap<string, PageFile> {
+  return new Map(
+    paths.map((path) => {
+      const mediaType = mediaTypes[extname(path)];
+      if (mediaType === undefined) throw new Error(`The page does not load files like ${path}.`);
+      const text = readFileSync(path, 'utf8');
+      const name = basename(path);
+      let gzipped: string | undefined;
+      return [
+        name,
+        { name, mediaType, gzipped: () => (gzipped ??= gzipSync(text).toString('base64')), hash: hashOf(text) },
+      ];
+    }),
+  );
+}
+
+/** Whether the browser has this very page already. */
+function isCurrent(headers: Readonly<Record<string, string | undefined>>, page: HttpReply): boolean {
+  const known = Object.entries(headers).find(([name]) => name.toLowerCase() === 'if-none-match')?.[1] ?? '';
+  return known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === page.headers.ETag);
+}
+
+/** Distinguishes contents: 96 bits of SHA-256. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}
+
+/** The text as HTML shows it, also within an attribute. */
+export function escapeHtml(text: string): string {
+  const names: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (character) => names[character]!);
+}
