@@ -47,7 +47,12 @@ export function Copy({ text }: { readonly text: string }) {
   };
   return (
     <button type="button" class="copy" aria-label={`${texts.common.copy} ${text}`} onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? '✓' : '⧉'}</span>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d={isCopied ? 'M3 8l4 4 6-8' : 'M5 5V2h9v9h-3M2 5h9v9H2z'} />
+      </svg>
+      <span aria-live="polite" class="unseen">
+        {isCopied ? texts.common.copied : ''}
+      </span>
     </button>
   );
 }
