@@ -83,14 +83,17 @@ describe('GET /docs', () => {
 
 describe('GET /', () => {
   it.each([
-    ['/', '/docs'],
-    ['/core-fast/', '/core-fast/docs'],
-    ['/core-fast', '/core-fast/docs'],
-  ])('leads from %s to %s', async (path, location) => {
+    ['/', ''],
+    ['/core-fast/', '/core-fast'],
+    ['/core-fast', '/core-fast'],
+    ['/a"<b', '/a&quot;&lt;b'],
+  ])('leads from %s to the console, the page and the document', async (path, base) => {
     const event = gatewayEvent('getDocs');
     event.requestContext.path = path;
     const { statusCode, headers, body } = await methodNotAllowed({ ...event, resource: '/' }, lambdaContext());
-    expect([statusCode, headers?.Location, body]).toEqual([302, location, '']);
+    expect([statusCode, headers?.['Content-Security-Policy']]).toEqual([200, expect.not.stringMatching(/unsafe|http/)]);
+    const found = [...body.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => address);
+    expect(found).toEqual(['/console', '/docs', '/openapi.json'].map((each) => base + each));
   });
 
   it.each(['//', '//core-fast/', '/core-fast//'])('answers 404 to %s', async (path) => {
