@@ -16,7 +16,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type FunctionDescription, otherFunctions, type Route, type RouteName, routes } from '../functions/routes.ts';
 import { apiBody } from './api-body.ts';
-import type { TokenIssuer } from './identity.ts';
+import type { ConsoleSignIn, TokenIssuer } from './identity.ts';
 import { capitalize, ServiceFunction, type UsableResources } from './service-function.ts';
 import { burstOf, openFunctions, rateClass, type StageSettings } from './stages.ts';
 
@@ -24,8 +24,8 @@ interface ApiProps {
   readonly settings: StageSettings;
   readonly resources: UsableResources;
   readonly tokenIssuer: TokenIssuer;
-  /** The console's client at the issuer; undefined: nobody can sign in there. */
-  readonly consoleClientId?: string | undefined;
+  /** Undefined: nobody can sign in at the console. */
+  readonly consoleSignIn: ConsoleSignIn | undefined;
 }
 
 /**
@@ -58,17 +58,12 @@ export class Api extends Construct {
   readonly errorLog: LogGroup;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
-  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer, consoleClientId }: ApiProps) {
+  constructor(scope: Construct, id: string, { settings, resources, tokenIssuer, consoleSignIn }: ApiProps) {
     super(scope, id);
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
       ...(settings.maxWaits !== undefined && waits(settings.maxWaits)),
-      getConsole: {
-        ISSUER: tokenIssuer.issuer,
-        ...(consoleClientId !== undefined && { CONSOLE_CLIENT_ID: consoleClientId }),
-        // An audience is the client itself, or an API that tokens are asked for.
-        CONSOLE_AUDIENCE: tokenIssuer.audience.split(',')[0]!,
-      },
+      getConsole: consoleEnvironment(tokenIssuer, consoleSignIn),
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
     };
     const { authorizer, methodNotAllowed } = otherFunctions;
@@ -95,6 +90,20 @@ export class Api extends Construct {
 function waits(maxWaits: number): Partial<Record<FunctionName, Record<string, string>>> {
   const environment = { MAX_WAITS: String(maxWaits) };
   return { getBatchStatus: environment, getJobStatus: environment };
+}
+
+function consoleEnvironment(
+  { issuer, audience }: TokenIssuer,
+  signIn: ConsoleSignIn | undefined,
+): Record<string, string> {
+  if (signIn === undefined) return { ISSUER: issuer };
+  const { clientId, tokenOrigin } = signIn;
+  return {
+    ISSUER: issuer,
+    CONSOLE_CLIENT_ID: clientId,
+    // Cognito's tokens are for the client that asks. Others name an API, which they are asked for.
+    ...(tokenOrigin === undefined ? { CONSOLE_AUDIENCE: audience.split(',')[0]! } : { TOKEN_ORIGIN: tokenOrigin }),
+  };
 }
 
 function reservedFor(name: FunctionName, settings: StageSettings): number | undefined {

@@ -20,10 +20,7 @@ try {
 function createStack() {
   const stage = stageFromContext();
   const tokenIssuer = tokenIssuerFromContext();
-  const consoleClientId = textFromContext('consoleClientId');
-  if (consoleClientId !== undefined && tokenIssuer === undefined) {
-    throw new SetupProblem('Give -c consoleClientId=… only with -c issuer=…: the own user pool has a client for it.');
-  }
+  const consoleProps = consoleFromContext(tokenIssuer !== undefined);
   const devices = devicesFromContext();
   const alarmEmail = textFromContext('alarmEmail');
   const restoredTables = restoredTablesFromContext(stage);
@@ -43,7 +40,7 @@ function createStack() {
     },
     ...(devices !== undefined && { devices }),
     ...(tokenIssuer !== undefined && { tokenIssuer }),
-    ...(consoleClientId !== undefined && { consoleClientId }),
+    ...consoleProps,
     ...(alarmEmail !== undefined && { alarmEmail }),
     ...(restoredTables !== undefined && { restoredTables }),
     ...(monthlyBudget !== undefined && { monthlyBudget }),
@@ -68,6 +65,24 @@ function tokenIssuerFromContext(): TokenIssuer | undefined {
   }
   for (const url of [issuer, jwksUri ?? issuer]) if (!URL.canParse(url)) throw new SetupProblem(`Not a URL: ${url}.`);
   return { issuer, audience, jwksUri: jwksUri ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json` };
+}
+
+function consoleFromContext(hasIssuer: boolean) {
+  const consoleClientId = textFromContext('consoleClientId');
+  const consoleUrl = textFromContext('consoleUrl');
+  if (consoleClientId !== undefined && !hasIssuer) {
+    throw new SetupProblem('Give -c consoleClientId=… only with -c issuer=…, for the own user pool -c consoleUrl=….');
+  }
+  if (consoleUrl !== undefined) {
+    if (hasIssuer)
+      throw new SetupProblem('Give -c consoleUrl=… only without -c issuer=…, which has a client of its own.');
+    const isFit = URL.canParse(consoleUrl) && /^https:\/\/[^?#]+\/console$/.test(consoleUrl);
+    if (!isFit) throw new SetupProblem(`-c consoleUrl=${consoleUrl}: it is the API's address and /console.`);
+  }
+  return {
+    ...(consoleClientId !== undefined && { consoleClientId }),
+    ...(consoleUrl !== undefined && { consoleUrl }),
+  };
 }
 
 /** By stage: cdk.json keeps it, and the other stage has tables of its own. */

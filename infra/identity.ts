@@ -1,11 +1,14 @@
 import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccountRecovery,
+  CfnManagedLoginBranding,
+  ManagedLoginVersion,
   Mfa,
   OAuthScope,
   ResourceServerScope,
   UserPool,
   type UserPoolClient,
+  type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { operatorsGroup } from '../functions/operator-scope.ts';
@@ -25,6 +28,14 @@ interface IdentityProps {
   readonly settings: StageSettings;
   /** The types of devices, or `*` for any, each with a client of its own. */
   readonly devices: readonly string[];
+  /** Where people open the console; undefined: nobody can sign in there. */
+  readonly consoleUrl?: string | undefined;
+}
+
+/** The console's client at the issuer, and where it gets its tokens if that is another host. */
+export interface ConsoleSignIn {
+  readonly clientId: string;
+  readonly tokenOrigin?: string;
 }
 
 /**
@@ -37,8 +48,8 @@ const machineTokenValidity = Duration.hours(12);
  * The default issuer: a Cognito user pool with a public client for people and a confidential one
  * for machines. An administrator creates the accounts; a person gets a token with the AWS CLI (`aws
  * cognito-idp initiate-auth --auth-flow USER_PASSWORD_AUTH`), a machine at the token endpoint, by
- * the grant `client_credentials`. There are no pages to sign in at, because the API needs tokens,
- * not a web login.
+ * the grant `client_credentials`. For the console there is a public client with Cognito's pages to
+ * sign in at.
  */
 export class Identity extends Construct {
   readonly userPool: UserPool;
@@ -48,8 +59,10 @@ export class Identity extends Construct {
   /** Where machines get their tokens; undefined when there are none. */
   readonly tokenEndpoint: string | undefined;
   readonly tokenIssuer: TokenIssuer;
+  /** Undefined where the console's address is not known. */
+  readonly console: ConsoleSignIn | undefined;
 
-  constructor(scope: Construct, id: string, { settings, devices }: IdentityProps) {
+  constructor(scope: Construct, id: string, { settings, devices, consoleUrl }: IdentityProps) {
     super(scope, id);
     this.userPool = createUserPool(this, settings);
     this.client = this.userPool.addClient('Client', {
@@ -63,12 +76,14 @@ export class Identity extends Construct {
       refreshTokenValidity: Duration.days(30),
     });
     this.machines = this.#addMachines(devices);
-    this.tokenEndpoint = devices.length === 0 ? undefined : this.#addTokenEndpoint();
+    const domain = devices.length > 0 || consoleUrl !== undefined ? this.#addDomain(consoleUrl !== undefined) : undefined;
+    this.tokenEndpoint = devices.length === 0 ? undefined : `${domain!.baseUrl()}/oauth2/token`;
+    this.console = consoleUrl === undefined ? undefined : this.#addConsole(consoleUrl, domain!);
     const issuer = this.userPool.userPoolProviderUrl;
-    const clients = [this.client, ...Object.values(this.machines)];
+    const clients = [this.client, ...Object.values(this.machines)].map(({ userPoolClientId }) => userPoolClientId);
     this.tokenIssuer = {
       issuer,
-      audience: clients.map(({ userPoolClientId }) => userPoolClientId).join(),
+      audience: [...clients, ...(this.console === undefined ? [] : [this.console.clientId])].join(),
       jwksUri: `${issuer}/.well-known/jwks.json`,
     };
   }
@@ -104,10 +119,44 @@ export class Identity extends Construct {
     );
   }
 
+  /**
+   * The console's address is part of it, and names the API. So it is given from outside: what the
+   * API trusts cannot depend on the API.
+   */
+  #addConsole(url: string, domain: UserPoolDomain): ConsoleSignIn {
+    const client = this.userPool.addClient('Console', {
+      generateSecret: false,
+      // None: people sign in at Cognito's page only.
+      authFlows: { userSrp: false },
+      oAuth: {
+        flows: { authorizationCodeGrant: true },
+        scopes: [OAuthScope.OPENID, OAuthScope.PROFILE, OAuthScope.EMAIL],
+        callbackUrls: [url],
+        logoutUrls: [url],
+      },
+      preventUserExistenceErrors: true,
+      enableTokenRevocation: true,
+      accessTokenValidity: Duration.hours(1),
+      idTokenValidity: Duration.hours(1),
+      refreshTokenValidity: Duration.hours(12),
+    });
+    const { userPoolClientId: clientId } = client;
+    // Without a style, the page answers with an error.
+    new CfnManagedLoginBranding(this, 'ConsoleStyle', {
+      userPoolId: this.userPool.userPoolId,
+      clientId,
+      useCognitoProvidedValues: true,
+    });
+    return { clientId, tokenOrigin: domain.baseUrl() };
+  }
+
   /** Names of domains are one namespace for all accounts of a region. */
-  #addTokenEndpoint(): string {
+  #addDomain(hasPages: boolean): UserPoolDomain {
     const domainPrefix = `${Stack.of(this).stackName.toLowerCase()}-${Aws.ACCOUNT_ID}`;
-    return `${this.userPool.addDomain('Domain', { cognitoDomain: { domainPrefix } }).baseUrl()}/oauth2/token`;
+    return this.userPool.addDomain('Domain', {
+      cognitoDomain: { domainPrefix },
+      ...(hasPages && { managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN }),
+    });
   }
 }
 

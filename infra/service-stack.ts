@@ -19,6 +19,8 @@ export interface ServiceStackProps extends StackProps {
   readonly tokenIssuer?: TokenIssuer;
   /** The console's client at that issuer. */
   readonly consoleClientId?: string;
+  /** Where people open the console: the stack's own user pool gets a client for it. */
+  readonly consoleUrl?: string;
   /**
    * The types of devices, or `*` (the default) for any, whose machines get clients in the stack's
    * own user pool.
@@ -38,12 +40,16 @@ export class ServiceStack extends Stack {
     super(scope, id, { ...props, terminationProtection: settings.deletionProtection });
     const storage = new Storage(this, 'Storage', settings, props.restoredTables);
     const identity =
-      props.tokenIssuer === undefined ? new Identity(this, 'Identity', { settings, devices }) : undefined;
+      props.tokenIssuer === undefined
+        ? new Identity(this, 'Identity', { settings, devices, consoleUrl: props.consoleUrl })
+        : undefined;
     const tokenIssuer = props.tokenIssuer ?? identity!.tokenIssuer;
     const queues = new Queues(this, 'Queues');
     const webhookKey = new WebhookKey(this, 'WebhookKey', { settings, resources: storage.resources });
     const resources = { ...storage.resources, ...queues.resources, ...webhookKey.resources };
-    const api = new Api(this, 'Api', { settings, resources, tokenIssuer, consoleClientId: props.consoleClientId });
+    const { consoleClientId: clientId } = props;
+    const consoleSignIn = identity?.console ?? (clientId === undefined ? undefined : { clientId });
+    const api = new Api(this, 'Api', { settings, resources, tokenIssuer, consoleSignIn });
     const consumers = new Consumers(this, 'Consumers', { storage, queues, settings, resources });
     const schedules = new Schedules(this, 'Schedules', { settings, resources });
     const producers = new Producers(this, 'Producers', { queues, storage });

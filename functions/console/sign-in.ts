@@ -161,7 +161,8 @@ export async function signOutAddress(settings: Settings): Promise<string | undef
   if (end_session_endpoint === undefined) return undefined;
   const address = new URL(end_session_endpoint);
   address.searchParams.set('client_id', requireClient(settings));
-  address.searchParams.set('post_logout_redirect_uri', pageAddress());
+  // Cognito has a name of its own for it.
+  for (const name of ['post_logout_redirect_uri', 'logout_uri']) address.searchParams.set(name, pageAddress());
   return address.href;
 }
 

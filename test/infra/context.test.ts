@@ -11,10 +11,11 @@ import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 
 const dev = synthesize();
 // CDK's own check takes longer than all else, and this stack has every resource of the others.
-const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudget: '50.5' };
+const consoleUrl = 'https://api.example.org/core-fast/console';
+const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudget: '50.5', consoleUrl };
 const prod = synthesize(inProd, { withCheck: true });
 const issuer = 'https://issuer.example.org/realms/lab/';
-const foreign = synthesize({ issuer, audience: 'quantum' });
+const foreign = synthesize({ issuer, audience: 'quantum', consoleClientId: 'lab-console' });
 const unprotected = { stage: 'prod', deletionProtection: 'false', resultsDays: '30' };
 const devices = synthesize({ ...unprotected, devices: 'FRESNEL,EMU_MPS', concurrency: 'small' });
 
@@ -202,6 +203,45 @@ describe('-c devices', () => {
   });
 });
 
+describe('the console', () => {
+  const environmentOf = ({ one, readable }: Synthesis) => {
+    const { Environment } = one('AWS::Lambda::Function', 'Api/GetConsole').properties;
+    return Object.fromEntries(Object.entries(Environment.Variables).map(([name, value]) => [name, readable(value)]));
+  };
+
+  it('lets nobody sign in until its address or its client is known', () => {
+    expect(environmentOf(dev)).toEqual({ ISSUER: 'Identity/UserPool.ProviderURL' });
+  });
+
+  it('has a client at the issuer that is given, and asks for tokens of the API', () => {
+    expect(environmentOf(foreign)).toEqual({
+      ISSUER: issuer,
+      CONSOLE_CLIENT_ID: 'lab-console',
+      CONSOLE_AUDIENCE: 'quantum',
+    });
+  });
+
+  it('has a client in the own user pool, whose people come back to its address alone', () => {
+    const client = 'Identity/UserPool/Console';
+    expect(environmentOf(prod)).toEqual({
+      ISSUER: 'Identity/UserPool.ProviderURL',
+      CONSOLE_CLIENT_ID: client,
+      TOKEN_ORIGIN: 'https://Identity/UserPool/Domain.auth.AWS::Region.amazoncognito.com',
+    });
+    expect(readableEnvironment(prod).AUDIENCE).toContain(client);
+    expect(prod.one('AWS::Cognito::UserPoolClient', client).properties).toMatchObject({
+      GenerateSecret: false,
+      AllowedOAuthFlows: ['code'],
+      AllowedOAuthScopes: ['openid', 'profile', 'email'],
+      CallbackURLs: [consoleUrl],
+      LogoutURLs: [consoleUrl],
+      ExplicitAuthFlows: ['ALLOW_REFRESH_TOKEN_AUTH'],
+    });
+    const { ClientId } = prod.one('AWS::Cognito::ManagedLoginBranding', 'Identity/ConsoleStyle').properties;
+    expect(prod.readable(ClientId)).toBe(client);
+  });
+});
+
 describe('-c concurrency', () => {
   const reservedIn = ({ ofType }: Synthesis) =>
     ofType('AWS::Lambda::Function').flatMap(({ path, properties }) => {
@@ -315,6 +355,17 @@ describe('a context that makes no sense', () => {
     [{ issuer }, incomplete],
     [{ audience: 'quantum', jwksUri: issuer }, incomplete],
     [{ issuer: 'issuer.example.org', audience: 'quantum' }, 'Not a URL: issuer.example.org.'],
+    [
+      { consoleClientId: 'lab-console' },
+      'Give -c consoleClientId=… only with -c issuer=…, for the own user pool -c consoleUrl=….',
+    ],
+    [
+      { issuer, audience: 'quantum', consoleUrl },
+      'Give -c consoleUrl=… only without -c issuer=…, which has a client of its own.',
+    ],
+    ...['http://api.example.org/console', `${consoleUrl}?a`, 'https://api.example.org/'].map(
+      (url) => [{ consoleUrl: url }, `-c consoleUrl=${url}: it is the API's address and /console.`] as const,
+    ),
     [{ devices: 'FRESNEL,' }, '-c devices=FRESNEL,: no scope can name the device type "".'],
     [{ devices: 'a b' }, '-c devices=a b: no scope can name the device type "a b".'],
     [{ devices: 'a/b' }, '-c devices=a/b: no scope can name the device type "a/b".'],
