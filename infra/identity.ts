@@ -76,7 +76,8 @@ export class Identity extends Construct {
       refreshTokenValidity: Duration.days(30),
     });
     this.machines = this.#addMachines(devices);
-    const domain = devices.length > 0 || consoleUrl !== undefined ? this.#addDomain(consoleUrl !== undefined) : undefined;
+    const domain =
+      devices.length > 0 || consoleUrl !== undefined ? this.#addDomain(consoleUrl !== undefined) : undefined;
     this.tokenEndpoint = devices.length === 0 ? undefined : `${domain!.baseUrl()}/oauth2/token`;
     this.console = consoleUrl === undefined ? undefined : this.#addConsole(consoleUrl, domain!);
     const issuer = this.userPool.userPoolProviderUrl;

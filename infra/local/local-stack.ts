@@ -40,6 +40,8 @@ export interface LocalStackOptions {
    * host.
    */
   readonly deliverWebhooks?: boolean | undefined;
+  /** Whose tokens are accepted, instead of the stack's own; demo data then cannot be loaded. */
+  readonly tokenIssuer?: Readonly<Record<'issuer' | 'audience' | 'jwksUri' | 'consoleClientId', string>>;
   /** Where the functions' own output goes. */
   readonly logFile: string;
   /** Called when a step begins, to be shown to people. */
@@ -226,7 +228,7 @@ async function loadAll(functions: readonly LambdaFunction[]): Promise<void> {
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */
 async function startDatabaseAndSynthesize(options: LocalStackOptions, issuer: string, parts: AsyncDisposableStack) {
-  const context = { stage: 'dev', issuer, audience, consoleClientId: 'console' };
+  const context = { stage: 'dev', ...(options.tokenIssuer ?? { issuer, audience, consoleClientId: 'console' }) };
   const [database, synthesis] = await Promise.allSettled([
     startDatabase(options, parts),
     synthesize(context, () => options.onStep('Synthesizing the stack and bundling its functions')),

@@ -52,7 +52,9 @@ const isRendered = `document.querySelectorAll('.opblock').length >= ${operations
 const checks: Readonly<Record<string, (page: Page) => Promise<string | undefined>>> = {
   async 'the root leads to the page'(page) {
     await page.resize(1400, 900);
-    await page.open(`${baseUrl}/`, isRendered);
+    await page.open(`${baseUrl}/`, `document.querySelector('a[href$="/docs"]')`);
+    await page.click('a[href$="/docs"]');
+    await page.waitFor(isRendered);
     assert.equal(await page.evaluate('location.pathname'), '/docs');
     return undefined;
   },

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, deviceAccount } from '../../../infra/local/demo/accounts.ts';
 import { type HttpServer, startHttpServer } from '../../../infra/local/http-server.ts';
@@ -17,7 +18,9 @@ let issuer: Issuer;
 let server: HttpServer;
 beforeAll(async () => {
   issuer = await issuerWithKey();
-  server = await startHttpServer(0, (request, response) => issuer.handle(request.url ?? '', request, response));
+  server = await startHttpServer(0, (request, response) =>
+    issuer.handle((request.url ?? '').replace(/\?.*/, ''), request, response),
+  );
 });
 afterAll(async () => {
   await server.stop();
@@ -125,5 +128,96 @@ describe('the token endpoint', () => {
     const Authorization = `Basic ${Buffer.from('demo:wrong').toString('base64')}`;
     const { status, headers } = await ask(new URLSearchParams({ grant_type: 'client_credentials' }), { Authorization });
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Basic']);
+  });
+});
+
+describe('the page to sign in at', () => {
+  const verifier = 'a'.repeat(43);
+  const callback = 'http://127.0.0.1:3000/console';
+  const query = {
+    response_type: 'code',
+    client_id: 'console',
+    redirect_uri: callback,
+    state: 'a state',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  };
+  const open = (changed: Record<string, string>, form?: Record<string, string>) =>
+    fetch(`${server.url}/authorize?${new URLSearchParams({ ...query, ...changed })}`, {
+      redirect: 'manual',
+      ...(form !== undefined && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+  const signIn = async (changed: Record<string, string> = {}) => {
+    const response = await open(changed, { username: 'demo', password: 'demo' });
+    return new URL(response.headers.get('location') ?? 'http://nowhere').searchParams;
+  };
+  const redeem = async (parameters: Record<string, string>) => {
+    const body = new URLSearchParams({ client_id: 'console', redirect_uri: callback, ...parameters });
+    const response = await fetch(`${server.url}/oauth/token`, { method: 'POST', body });
+    return { ...((await response.json()) as Record<string, string>), status: response.status } as Record<
+      string,
+      string | number
+    >;
+  };
+  const codeGrant = { grant_type: 'authorization_code', code_verifier: verifier };
+
+  it('runs and loads nothing, and sends its form to itself', async () => {
+    const page = await open({});
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("form-action 'self' http://127.0.0.1:3000");
+    expect(await page.text()).toMatch(/<input name="password" type="password"/);
+  });
+
+  it('gives tokens for a code once, and renews them once for each refresh token', async () => {
+    const parameters = await signIn();
+    expect(parameters.get('state')).toBe('a state');
+    const code = parameters.get('code')!;
+    const first = await redeem({ ...codeGrant, code });
+    expect((await verify(String(first.access_token))).payload.sub).toBe(demo.userId);
+    expect(decodeJwt(String(first.id_token))).toMatchObject({ aud: 'console', preferred_username: 'demo' });
+    expect(await redeem({ ...codeGrant, code })).toMatchObject({ status: 400, error: 'invalid_grant' });
+    const renewal = { grant_type: 'refresh_token', refresh_token: String(first.refresh_token) };
+    const second = await redeem(renewal);
+    expect((await verify(String(second.access_token))).payload.sub).toBe(demo.userId);
+    expect(await redeem(renewal)).toMatchObject({ status: 400, error: 'invalid_grant' });
+  });
+
+  it.each([
+    ['another verifier', { code_verifier: 'b'.repeat(43) }],
+    ['another address', { redirect_uri: 'http://127.0.0.1:3000/other' }],
+    ['another client', { client_id: 'other' }],
+    ['a code of its own', { code: 'made-up' }],
+  ])('gives none for %s', async (_, changed) => {
+    const code = (await signIn()).get('code')!;
+    expect(await redeem({ ...codeGrant, code, ...changed })).toMatchObject({ status: 400, error: 'invalid_grant' });
+  });
+
+  it('refuses a wrong password, on the same page', async () => {
+    const page = await open({}, { username: 'demo', password: 'wrong' });
+    expect([page.status, await page.text()]).toEqual([401, expect.stringContaining('Wrong username or password.')]);
+  });
+
+  it.each([
+    [{ redirect_uri: 'https://evil.example/console' }, 'redirect_uri is no address of this machine.'],
+    [{ redirect_uri: 'http://127.0.0.1.evil.example/' }, 'redirect_uri is no address of this machine.'],
+    [{ redirect_uri: '' }, 'redirect_uri is no address of this machine.'],
+    [{ client_id: '' }, 'client_id is missing.'],
+  ])('sends nobody away with %j', async (changed, message) => {
+    const response = await open(changed, { username: 'demo', password: 'demo' });
+    expect([response.status, await response.text()]).toEqual([400, message]);
+  });
+
+  it.each([
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+  ])('goes back with an error for %j', async (changed, error) => {
+    const parameters = await signIn(changed);
+    expect([parameters.get('error'), parameters.get('code'), parameters.get('state')]).toEqual([
+      error,
+      null,
+      'a state',
+    ]);
   });
 });
