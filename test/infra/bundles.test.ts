@@ -62,7 +62,8 @@ describe('the bundles', () => {
       Object.fromEntries(
         names.map((name) => {
           const files = filesOf(name).map((file) => (file.startsWith('./') ? file.slice(2) : `node_modules/${file}`));
-          return [name, ['handler', ...[...files, 'index.mjs', 'index.mjs.map'].sort()]];
+          const page = name === 'getConsole' ? ['page.css', 'page.js'] : [];
+          return [name, ['handler', ...[...files, ...page, 'index.mjs', 'index.mjs.map'].sort()]];
         }),
       ),
     );

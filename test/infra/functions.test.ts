@@ -34,6 +34,7 @@ function constructOf(name: string, { entry }: FunctionDescription) {
 }
 
 const configuration: Record<string, Record<string, string>> = {
+  getConsole: { ISSUER: 'Identity/UserPool.ProviderURL' },
   authorizer: {
     ISSUER: 'Identity/UserPool.ProviderURL',
     AUDIENCE: 'Identity/UserPool/Client,Identity/UserPool/Machines',
