@@ -55,6 +55,8 @@ export interface Call {
   readonly body?: unknown;
   /** Under which a repeated creation is answered as the first was. */
   readonly idempotencyKey?: string;
+  /** The form of the answer where it is not to be JSON: its text is the data. */
+  readonly accept?: 'text/csv';
   readonly signal?: AbortSignal;
 }
 
@@ -79,6 +81,9 @@ export function createApi(tokenOf: () => Promise<string>): Api {
           await pause((Number.isNaN(retryAfter) ? attempt : retryAfter) * 1_000);
           continue;
         }
+        if (response.ok && call.accept !== undefined) {
+          return { data: (await response.text()) as Data, pagination: undefined, retryAfter: undefined };
+        }
         const body = await response.json().catch(() => ({}));
         if (!response.ok) throw new CallFailed(response.status, body as Partial<ErrorBody>, requestId);
         const { data, pagination } = body as { data: Data; pagination?: Pagination };
@@ -90,13 +95,14 @@ export function createApi(tokenOf: () => Promise<string>): Api {
 
 async function send(
   path: string,
-  { method = 'GET', query = {}, body, idempotencyKey, signal }: Call,
+  { method = 'GET', query = {}, body, idempotencyKey, accept, signal }: Call,
   token: string,
 ): Promise<Response> {
   const init = {
     method,
     headers: {
       Authorization: `Bearer ${token}`,
+      ...(accept !== undefined && { Accept: accept }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
     },

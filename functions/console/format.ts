@@ -17,6 +17,19 @@ export function formatTime(time: string): string {
   return dateTime.format(dateOf(time));
 }
 
+/** A time as `datetime-local` fields hold it: in the reader's zone, by the minute. */
+export function toField(time: string): string {
+  const date = dateOf(time);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The time that such a field holds, in UTC; empty where it holds none. */
+export function fromField(value: string): string {
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
+}
+
 const units = [
   ['year', 31_536_000],
   ['month', 2_592_000],

@@ -89,3 +89,4 @@ export const UsageReport = z.strictObject({ rows: z.array(UsageRow), total: Usag
   fields: { rows: 'By period, then by group. Where nothing ended there is no row.', total: 'The sum of all rows.' },
   examples: [{ rows: [{ period: '2026-11-22', batches: 1, ...example }], total: { batches: 1, ...example } }],
 });
+export type UsageReport = z.infer<typeof UsageReport>;

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallFailed } from '../api.ts';
+import type { CallFailed, Fault } from '../api.ts';
 import { formatAgo, formatTime } from '../format.ts';
 import { texts } from '../texts.ts';
 import type { Loaded } from '../use-call.ts';
@@ -57,23 +57,40 @@ export function Copy({ text }: { readonly text: string }) {
   );
 }
 
-/** Why a call failed, in the service's words, with every fault and the request's id. */
-export function Failure({ failure, retry }: { readonly failure: CallFailed | undefined; readonly retry?: () => void }) {
+/** Faults of what was sent, with their places. */
+export function Faults({ faults }: { readonly faults: readonly Fault[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <ul>
+      {faults.map(({ loc, msg }, at) => (
+        <li key={at}>
+          <code>{loc.join(' › ')}</code> <bdi>{msg}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/**
+ * Why a call failed, in the service's words, with the request's id and every fault: of a form, give
+ * `faults` without those that it shows beside its fields.
+ */
+export function Failure({
+  failure,
+  faults = failure?.faults ?? [],
+  retry,
+}: {
+  readonly failure: CallFailed | undefined;
+  readonly faults?: readonly Fault[];
+  readonly retry?: () => void;
+}) {
   if (failure === undefined) return null;
   return (
     <div class="failure" role="alert">
       <p>
         <strong>{failure.message}</strong>
       </p>
-      {failure.faults.length > 0 && (
-        <ul>
-          {failure.faults.map(({ loc, msg }, at) => (
-            <li key={at}>
-              <code>{loc.join(' › ')}</code> {msg}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Faults faults={faults} />
       <p class="aside">
         {failure.code}
         {failure.requestId !== undefined && (
@@ -155,7 +172,12 @@ export function Dialog({
   readonly children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // The focus goes back to what opened it.
+    return () => shown?.close();
+  }, []);
   return (
     <dialog ref={dialog} aria-label={title} onClose={close}>
       <h2>{title}</h2>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Batch } from '../../schemas/batch.ts';
 import { go, linkTo, useAddress } from '../address.ts';
 import type { Api } from '../api.ts';
-import { formatCount } from '../format.ts';
+import { formatCount, fromField, toField } from '../format.ts';
 import { Empty, Failure, Id, Shown, Status, Time, Wide } from '../parts/basics.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { StatusBar } from '../parts/status-bar.tsx';
@@ -100,7 +100,10 @@ export function BatchesView() {
 function Filters({ query, isFiltered }: { readonly query: Record<string, string[]>; readonly isFiltered: boolean }) {
   const apply = (form: HTMLFormElement) => {
     const values = Object.fromEntries(
-      Array.from(new FormData(form), ([name, value]) => [name, zoned(name, String(value).trim())]),
+      Array.from(new FormData(form), ([name, value]) => [
+        name,
+        /^created_/.test(name) ? fromField(String(value)) : String(value).trim(),
+      ]),
     );
     go(linkTo(['batches'], { ...query, offset: undefined, ...values }));
   };
@@ -137,7 +140,7 @@ function Filters({ query, isFiltered }: { readonly query: Record<string, string[
               <input
                 name={filter.name}
                 type={type as 'text'}
-                value={type === 'datetime-local' ? local(value) : value}
+                value={type === 'datetime-local' ? toField(value) : value}
               />
             </label>
           );
@@ -151,17 +154,6 @@ function Filters({ query, isFiltered }: { readonly query: Record<string, string[
       </form>
     </details>
   );
-}
-
-/** A time of the form is one of the reader's zone; the address holds UTC. */
-function zoned(name: string, value: string): string {
-  return /^created_/.test(name) && value !== '' ? new Date(value).toISOString() : value;
-}
-
-function local(time: string): string {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 interface TableProps {

@@ -1,0 +1,51 @@
+import type { CountedLimit, OwnLimits } from '../../schemas/limits.ts';
+import { formatCount, formatSeconds } from '../format.ts';
+import { texts } from '../texts.ts';
+import { Facts } from './basics.tsx';
+
+const { limits: words } = texts;
+
+const counted = Object.keys(words.counted) as CountedLimit[];
+
+/** What is used of each limit, and what is left, as bars with their figures. */
+export function LimitBars({ limits: { limits, used, left } }: { readonly limits: OwnLimits }) {
+  const bounds = [
+    ...(limits.max_job_seconds === null
+      ? []
+      : [[words.others.max_job_seconds, formatSeconds(limits.max_job_seconds)] as const]),
+    ...(limits.device_types === null
+      ? []
+      : [[words.others.device_types, limits.device_types.join(', ') || words.noDevice] as const]),
+    ...(limits.highest_priority === null ? [] : [[words.others.highest_priority, limits.highest_priority] as const]),
+  ];
+  return (
+    <>
+      <ul class="bars">
+        {counted.map((name) => {
+          const [limit, taken, rest] = [limits[name], used[name], left[name]];
+          const write = name === 'device_seconds_per_month' ? formatSeconds : formatCount;
+          // What nobody counts, as it has no limit, has nothing to show.
+          if (taken === null && limit === null) return null;
+          return (
+            <li key={name}>
+              <span>{words.counted[name]}</span>
+              {limit !== null && (
+                <progress
+                  max={Math.max(1, limit)}
+                  value={limit === 0 ? 1 : (taken ?? 0)}
+                  aria-label={words.counted[name]}
+                />
+              )}
+              <span class="number">
+                {limit === null
+                  ? words.unlimited(write(taken ?? 0))
+                  : words.ofLimit(write(taken ?? 0), write(limit), write(rest ?? 0))}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {bounds.length > 0 && <Facts facts={bounds} />}
+    </>
+  );
+}

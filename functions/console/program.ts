@@ -1,0 +1,153 @@
+/**
+ * What the form of a new batch knows of a program, which is a Pulser sequence in its abstract
+ * representation, and the request that the form sends. Whether the program is right is the
+ * service's to say.
+ */
+
+import type { Fault } from './api.ts';
+import { texts } from './texts.ts';
+
+const { newBatch: words } = texts;
+
+export interface Variable {
+  readonly name: string;
+  readonly type: 'int' | 'float';
+  readonly size: number;
+  /** Of a mappable register: the ids of the qubits, one for each value, which is its trap. */
+  readonly qubits?: readonly string[];
+}
+
+export interface Program {
+  /** As it is sent. */
+  readonly text: string;
+  readonly name: string | undefined;
+  /** Undefined where it names no device that a service could find by its name. */
+  readonly deviceName: string | undefined;
+  readonly qubits: number | undefined;
+  readonly operations: number | undefined;
+  readonly variables: readonly Variable[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Reads the text of a program; undefined where it is not the JSON of an object. */
+export function readProgram(text: string): Program | undefined {
+  let content = parse(text);
+  let sent = text;
+  // A file that was written with `json.dump` holds the text of the text.
+  if (typeof content === 'string') {
+    sent = content;
+    content = parse(content);
+  }
+  if (!isMembers(content)) return undefined;
+  const { name, device, register, operations, variables } = content;
+  const qubits = Array.isArray(register) ? register : [];
+  const ids = qubits.map((each) => (isMembers(each) ? each.qid : undefined));
+  const isMappable = ids.length > 0 && ids.every((id) => id !== undefined);
+  const declared = Object.entries(isMembers(variables) ? variables : {}).map(([each, of]) => readVariable(each, of));
+  const mapping: Variable = { name: 'qubits', type: 'int', size: ids.length, qubits: ids.map(String) };
+  return {
+    text: sent,
+    name: typeof name === 'string' ? name : undefined,
+    deviceName: isMembers(device) && typeof device.name === 'string' ? device.name : undefined,
+    qubits: Array.isArray(register) ? register.length : undefined,
+    operations: Array.isArray(operations) ? operations.length : undefined,
+    variables: isMappable ? [mapping, ...declared] : declared,
+  };
+}
+
+function readVariable(name: string, declared: unknown): Variable {
+  const { type, value } = isMembers(declared) ? declared : {};
+  return { name, type: type === 'int' ? 'int' : 'float', size: Array.isArray(value) ? value.length : 1 };
+}
+
+/** A set of values, and how often the program runs with them. Texts are as they were typed. */
+export interface JobDraft {
+  /** Of the row in the form. */
+  readonly id: number;
+  readonly runs: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface Draft {
+  readonly text: string;
+  readonly fileName: string | undefined;
+  readonly jobs: readonly JobDraft[];
+  readonly project_id: string;
+  /** Empty: the program's own. */
+  readonly device_type: string;
+  /** Empty: as the account has it. */
+  readonly queue_priority: string;
+  /** One a line. */
+  readonly tags: string;
+  readonly webhook: string;
+  readonly open: boolean;
+}
+
+export const emptyDraft: Draft = {
+  text: '',
+  fileName: undefined,
+  jobs: [{ id: 1, runs: '100', values: {} }],
+  project_id: '',
+  device_type: '',
+  queue_priority: '',
+  tags: '',
+  webhook: '',
+  open: false,
+};
+
+/** The body that creates a draft's batch, and what keeps it from being sent. */
+export function requestOf(draft: Draft, program: Program | undefined): { body: object; faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  if (program === undefined) {
+    faults.push({ loc: ['body', 'sequence_builder'], msg: words.noProgram, type: 'missing' });
+  }
+  const variables = program?.variables ?? [];
+  const jobs = draft.jobs.map(({ runs, values }, at) => ({
+    runs: runs === '' ? null : Number(runs),
+    variables: Object.fromEntries(
+      variables.map((variable) => {
+        const read = readValues(values[variable.name] ?? '', variable);
+        if (read === undefined) {
+          const loc = ['body', 'jobs', at, 'variables', variable.name];
+          faults.push({ loc, msg: words.needs(variable), type: 'value_error' });
+        }
+        return [variable.name, read];
+      }),
+    ),
+  }));
+  const { open, tags, project_id, device_type, queue_priority, webhook } = draft;
+  const tagList = [...new Set(tags.split('\n').map((tag) => tag.trim()))].filter((tag) => tag !== '');
+  const given = { project_id, device_type, queue_priority, webhook };
+  const texts = Object.entries(given).map(([name, value]) => [name, value.trim()] as const);
+  const body = {
+    sequence_builder: program?.text,
+    jobs,
+    open,
+    tags: tagList,
+    ...Object.fromEntries(texts.filter(([, value]) => value !== '')),
+  };
+  return { body, faults };
+}
+
+/** The values of a variable as the service takes them; undefined where the text has no such. */
+export function readValues(text: string, { type, size, qubits }: Variable): unknown {
+  const parts = text.split(/[\s,;[\]]+/).filter((part) => part !== '');
+  const numbers = parts.map(Number);
+  const isRight = (value: number) => (type === 'int' ? Number.isSafeInteger(value) : Number.isFinite(value));
+  if (numbers.length !== size || !numbers.every(isRight)) return undefined;
+  if (qubits !== undefined) return Object.fromEntries(qubits.map((id, at) => [id, numbers[at]]));
+  return size === 1 ? numbers[0] : numbers;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,228 @@
+import { useState } from 'preact/hooks';
+import type { Device, OperatedDevice } from '../../schemas/device.ts';
+import type { MaintenanceWindow } from '../../schemas/device-rules.ts';
+import { linkTo } from '../address.ts';
+import type { Api } from '../api.ts';
+import { formatSeconds, fromField, toField } from '../format.ts';
+import { Empty, Facts, Failure, Shown } from '../parts/basics.tsx';
+import { Field } from '../parts/field.tsx';
+import { texts } from '../texts.ts';
+import { type Action, useAction, useCall } from '../use-call.ts';
+import { DeviceState, oneDevice } from './devices.tsx';
+
+const { settings: words } = texts.operate;
+
+/** Sets a device: its mode, its windows and its bounds of time. */
+export function DevicePart({ deviceType }: { readonly deviceType: string }) {
+  const list = useCall<Device[]>('/api/v1/devices', { query: oneDevice(deviceType) });
+  const [answered, setAnswered] = useState<OperatedDevice>();
+  const props = { deviceType, answered: setAnswered };
+  return (
+    <>
+      <h2>
+        <bdi>{deviceType}</bdi>
+      </h2>
+      <p>
+        <a href={linkTo(['operate', 'queue', deviceType])}>{words.queue}</a>
+      </p>
+      <Shown loaded={list}>
+        {([listed]) => {
+          const device = answered ?? listed;
+          return (
+            <>
+              {device === undefined ? (
+                <Empty>{words.unknown}</Empty>
+              ) : (
+                <div class="card">
+                  <DeviceState device={device} />
+                </div>
+              )}
+              <ModeForm {...props} mode={device?.mode ?? 'OPEN'} />
+              <WindowsForm {...props} windows={device?.windows ?? []} />
+              <BoundsForm {...props} set={answered} />
+            </>
+          );
+        }}
+      </Shown>
+    </>
+  );
+}
+
+interface FormProps {
+  readonly deviceType: string;
+  readonly answered: (device: OperatedDevice) => void;
+}
+
+function useSetting({ deviceType, answered }: FormProps): Action<[object]> {
+  return useAction(async (api: Api, body: object) => {
+    const path = `/api/v1/devices/${encodeURIComponent(deviceType)}`;
+    answered((await api.call<OperatedDevice>(path, { method: 'PATCH', body })).data);
+  });
+}
+
+function ModeForm({ mode: current, ...props }: FormProps & { readonly mode: string }) {
+  const [mode, setMode] = useState(current);
+  const [reason, setReason] = useState('');
+  const save = useSetting(props);
+  const faults = save.failure?.faults ?? [];
+  const submit = (event: Event) => {
+    event.preventDefault();
+    save.run({ mode, ...(reason !== '' && { reason }) });
+  };
+  return (
+    <form class="card" onSubmit={submit}>
+      <h3>{words.mode}</h3>
+      <div class="form">
+        <Field label={words.mode} hint={words.modes[mode as 'OPEN']} place={['body', 'mode']} faults={faults}>
+          <select value={mode} onChange={(event) => setMode(event.currentTarget.value)}>
+            {Object.keys(words.modes).map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </Field>
+        <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults}>
+          <input
+            maxLength={512}
+            required={mode !== 'OPEN'}
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        </Field>
+        <Save action={save} />
+      </div>
+    </form>
+  );
+}
+
+/** A window as the form holds it. */
+interface WindowDraft extends MaintenanceWindow {
+  readonly id: number;
+}
+
+function WindowsForm({ windows: current, ...props }: FormProps & { readonly windows: readonly MaintenanceWindow[] }) {
+  const [windows, setWindows] = useState<readonly WindowDraft[]>(() =>
+    current.map(({ starts_at, ends_at, reason }, id) => ({
+      id,
+      starts_at: toField(starts_at),
+      ends_at: toField(ends_at),
+      reason,
+    })),
+  );
+  const save = useSetting(props);
+  const faults = save.failure?.faults ?? [];
+  const submit = (event: Event) => {
+    event.preventDefault();
+    save.run({
+      windows: windows.map(({ starts_at, ends_at, reason }) => ({
+        starts_at: fromField(starts_at),
+        ends_at: fromField(ends_at),
+        reason,
+      })),
+    });
+  };
+  const add = () => {
+    const id = Math.max(0, ...windows.map((each) => each.id)) + 1;
+    setWindows([...windows, { id, starts_at: '', ends_at: '', reason: '' }]);
+  };
+  return (
+    <form class="card" onSubmit={submit}>
+      <h3>{words.windows}</h3>
+      <p class="aside">{words.windowsHint}</p>
+      {windows.map((window, at) => (
+        <fieldset key={window.id}>
+          <legend>
+            {words.window} {at + 1}
+          </legend>
+          <div class="form">
+            {(['starts_at', 'ends_at', 'reason'] as const).map((name) => (
+              <Field key={name} label={words.windowFields[name]} place={['body', 'windows', at, name]} faults={faults}>
+                <input
+                  required
+                  type={(name === 'reason' ? 'text' : 'datetime-local') as 'text'}
+                  maxLength={512}
+                  value={window[name]}
+                  onInput={(event) => setWindows(windows.with(at, { ...window, [name]: event.currentTarget.value }))}
+                />
+              </Field>
+            ))}
+            <button type="button" class="low" onClick={() => setWindows(windows.toSpliced(at, 1))}>
+              {words.removeWindow} {at + 1}
+            </button>
+          </div>
+        </fieldset>
+      ))}
+      <div class="form">
+        <div class="actions">
+          <button type="button" onClick={add}>
+            {words.addWindow}
+          </button>
+        </div>
+        <Save action={save} />
+      </div>
+    </form>
+  );
+}
+
+const bounds = ['max_job_seconds', 'idle_seconds', 'max_batch_seconds'] as const;
+
+/** No call reads the bounds: they are shown once a change was answered. */
+function BoundsForm({ set, ...props }: FormProps & { readonly set: OperatedDevice | undefined }) {
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const save = useSetting(props);
+  const faults = save.failure?.faults ?? [];
+  const given = bounds.filter((name) => (values[name] ?? '') !== '');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    save.run(Object.fromEntries(given.map((name) => [name, boundOf(values[name] ?? '')])));
+  };
+  return (
+    <form class="card" onSubmit={submit}>
+      <h3>{words.bounds}</h3>
+      <p class="aside">{words.boundsHint}</p>
+      {set !== undefined && (
+        <Facts
+          facts={bounds.map((name) => {
+            const seconds = set[name];
+            return [words.boundFields[name], seconds === null ? words.noBound : formatSeconds(seconds)] as const;
+          })}
+        />
+      )}
+      <div class="form">
+        {bounds.map((name) => (
+          <Field key={name} label={words.boundFields[name]} place={['body', name]} faults={faults}>
+            <input
+              placeholder={words.asItIs}
+              value={values[name] ?? ''}
+              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+            />
+          </Field>
+        ))}
+        <Save action={save} isIdle={given.length === 0} />
+      </div>
+    </form>
+  );
+}
+
+/** A number, or none. Any other text is sent as it is, for the service to refuse in its words. */
+function boundOf(text: string): number | string | null {
+  if (text.trim().toLowerCase() === texts.limits.noneWord) return null;
+  const number = Number(text);
+  return Number.isNaN(number) ? text : number;
+}
+
+function Save({ action, isIdle = false }: { readonly action: Action<[object]>; readonly isIdle?: boolean }) {
+  return (
+    <>
+      {action.failure !== undefined && (
+        <div class="full">
+          <Failure failure={action.failure} />
+        </div>
+      )}
+      <div class="actions">
+        <button type="submit" class="main" disabled={action.isRunning || isIdle}>
+          {words.save}
+        </button>
+      </div>
+    </>
+  );
+}
