@@ -1,5 +1,6 @@
 /** The calls of the public API. The console knows no other source. */
 
+import type { Fault } from './faults.ts';
 import { apiAddress } from './settings.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
@@ -15,13 +16,6 @@ export interface Answer<Data> {
   readonly pagination: Pagination | undefined;
   /** When the service asks to be called again, in seconds; undefined where it says nothing. */
   readonly retryAfter: number | undefined;
-}
-
-/** A fault of what was sent, and its place. */
-export interface Fault {
-  readonly loc: readonly (string | number)[];
-  readonly msg: string;
-  readonly type: string;
 }
 
 /** The service refused a call, or did not answer: the texts are its own. */

@@ -4,7 +4,7 @@
  * service's to say.
  */
 
-import type { Fault } from './api.ts';
+import type { Fault } from './faults.ts';
 import { texts } from './texts.ts';
 
 const { newBatch: words } = texts;
@@ -70,6 +70,11 @@ export interface JobDraft {
 }
 
 export interface Draft {
+  /**
+   * Its batch is created under this key, however often it is sent: another one with each change of
+   * the draft.
+   */
+  readonly key: string;
   readonly text: string;
   readonly fileName: string | undefined;
   readonly jobs: readonly JobDraft[];
@@ -85,6 +90,7 @@ export interface Draft {
 }
 
 export const emptyDraft: Draft = {
+  key: '',
   text: '',
   fileName: undefined,
   jobs: [{ id: 1, runs: '100', values: {} }],

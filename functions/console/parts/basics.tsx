@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallFailed, Fault } from '../api.ts';
+import type { CallFailed } from '../api.ts';
+import type { Fault } from '../faults.ts';
 import { formatAgo, formatTime } from '../format.ts';
 import { texts } from '../texts.ts';
 import type { Loaded } from '../use-call.ts';

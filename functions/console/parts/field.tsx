@@ -1,7 +1,6 @@
 import { cloneElement, type VNode } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Fault } from '../api.ts';
-import { faultsAt, type Place } from '../faults.ts';
+import { type Fault, faultsAt, type Place } from '../faults.ts';
 
 /** A labeled input, with what was wrong with its value. */
 export function Field({
@@ -34,7 +33,7 @@ export function Field({
       </label>
       {cloneElement(children, described)}
       <div id={`${id}-more`} class="aside">
-        {hint}
+        {own.every(({ msg }) => msg !== hint) && hint}
         {own.map(({ loc, msg }, at) => (
           <p key={at} class="fault">
             {loc.length > place.length && <code>{loc.slice(place.length).join(' › ')}</code>} <bdi>{msg}</bdi>

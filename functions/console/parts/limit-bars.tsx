@@ -30,11 +30,9 @@ export function LimitBars({ limits: { limits, used, left } }: { readonly limits:
             <li key={name}>
               <span>{words.counted[name]}</span>
               {limit !== null && (
-                <progress
-                  max={Math.max(1, limit)}
-                  value={limit === 0 ? 1 : (taken ?? 0)}
-                  aria-label={words.counted[name]}
-                />
+                <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+                  <rect class={rest === 0 ? 'full' : undefined} width={shareOf(taken ?? 0, limit) * 100} height="1" />
+                </svg>
               )}
               <span class="number">
                 {limit === null
@@ -48,4 +46,8 @@ export function LimitBars({ limits: { limits, used, left } }: { readonly limits:
       {bounds.length > 0 && <Facts facts={bounds} />}
     </>
   );
+}
+
+function shareOf(used: number, limit: number): number {
+  return limit === 0 ? 1 : Math.min(1, used / limit);
 }

@@ -4,8 +4,9 @@ import { go, linkTo, useAddress } from '../address.ts';
 import type { Api, Query } from '../api.ts';
 import { formatCount, formatSeconds } from '../format.ts';
 import { texts } from '../texts.ts';
+import { jobsByPeriod } from '../usage-periods.ts';
 import { useAction, useCall } from '../use-call.ts';
-import { download, Empty, Failure, Shown, Wide } from './basics.tsx';
+import { download, Empty, Failure, Id, Shown, Wide } from './basics.tsx';
 
 const { usage: words } = texts;
 
@@ -14,13 +15,10 @@ type Row = Report['rows'][number];
 /** More rows than a person reads: the file has them all. */
 const maxRows = 500;
 
-/** A service without `group_by` in the address sums by these. */
+/** What rows are split by where the address does not say. */
 const defaultGroups = { own: ['device_type'], all: ['user_id'] };
 
-/**
- * Usage by day or month and by what the address asks for, as bars and figures. `fixed` is what the
- * view asks for besides.
- */
+/** Usage by day or month and by what the address asks for, as bars and figures. */
 export function UsageReport({ scope }: { readonly scope: 'own' | 'all' }) {
   const { path, query: parameters } = useAddress();
   const groups = parameters.has('group_by') ? parameters.getAll('group_by') : defaultGroups[scope];
@@ -123,21 +121,17 @@ function UsageForm({ path, parameters, groups, scope }: FormProps) {
   );
 }
 
-/** Jobs by period. The table has the figures. */
+/** Jobs by period, also of periods without any. The table has the figures. */
 function PeriodBars({ rows }: { readonly rows: readonly Row[] }) {
-  const periods = useMemo(() => {
-    const sums = new Map<string, number>();
-    for (const { period, jobs } of rows) sums.set(period, (sums.get(period) ?? 0) + jobs);
-    return [...sums];
-  }, [rows]);
-  const most = Math.max(1, ...periods.map(([, jobs]) => jobs));
+  const periods = useMemo(() => jobsByPeriod(rows), [rows]);
   const [first, last] = [periods[0], periods.at(-1)];
   if (first === undefined || last === undefined || periods.length < 2) return null;
+  const most = Math.max(1, ...periods.map(({ jobs }) => jobs));
   const width = 1_000 / periods.length;
   return (
     <figure class="card">
       <svg class="chart short" viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
-        {periods.map(([period, jobs], at) => {
+        {periods.map(({ period, jobs }, at) => {
           const height = (jobs / most) * 100;
           return (
             <rect key={period} class="bar" x={at * width} width={width * 0.8} y={100 - height} height={height}>
@@ -146,7 +140,7 @@ function PeriodBars({ rows }: { readonly rows: readonly Row[] }) {
           );
         })}
       </svg>
-      <figcaption class="aside">{words.bars(first[0], last[0], formatCount(most))}</figcaption>
+      <figcaption class="aside">{words.bars(first.period, last.period, formatCount(most))}</figcaption>
     </figure>
   );
 }
@@ -188,9 +182,7 @@ function UsageTable({
             <tr key={[row.period, ...groups.map((name) => row[name])].join('\n')}>
               <td>{row.period}</td>
               {groups.map((name) => (
-                <td key={name} class="name" title={row[name]}>
-                  <bdi>{row[name]}</bdi>
-                </td>
+                <td key={name}>{name === 'device_type' ? <bdi>{row[name]}</bdi> : <Id id={row[name] ?? ''} />}</td>
               ))}
               {figures.map((name) => (
                 <td key={name} class="number">

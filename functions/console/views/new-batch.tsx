@@ -3,8 +3,8 @@ import type { Batch } from '../../schemas/batch.ts';
 import type { Device } from '../../schemas/device.ts';
 import type { OwnLimits } from '../../schemas/limits.ts';
 import { go, linkTo } from '../address.ts';
-import { type Api, CallFailed, type Fault } from '../api.ts';
-import { faultsElsewhere, type Place } from '../faults.ts';
+import { type Api, CallFailed } from '../api.ts';
+import { type Fault, faultsElsewhere, type Place } from '../faults.ts';
 import { formatAgo, formatCount, formatTime } from '../format.ts';
 import { Facts, Failure, Faults } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
@@ -34,7 +34,7 @@ const settings: readonly Place[] = [
 export function NewBatchView() {
   const [draft, setDraft] = useDraft();
   const program = useMemo(() => readProgram(draft.text), [draft.text]);
-  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part, key: crypto.randomUUID() }));
   const { send, check, faults, verdict } = useSending(draft, program, () => setDraft(emptyDraft));
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -68,11 +68,10 @@ export function NewBatchView() {
   );
 }
 
-/** Checks and sends. A repeated sending of the same creates one batch, however its answer was lost. */
+/** Checks and sends. A draft that is sent again creates no second batch, however an answer was lost. */
 function useSending(draft: Draft, program: Program | undefined, clear: () => void) {
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [verdict, setVerdict] = useState<Verdict>();
-  const sent = useRef({ text: '', key: '' });
   const post = async <Data,>(api: Api, body: object, call: object): Promise<Data> => {
     try {
       return (await api.call<Data>('/api/v1/batches', { method: 'POST', body, ...call })).data;
@@ -105,9 +104,7 @@ function useSending(draft: Draft, program: Program | undefined, clear: () => voi
   const send = useAction(async (api: Api) => {
     const body = await judge(api);
     if (body === undefined) return;
-    const text = JSON.stringify(body);
-    if (sent.current.text !== text) sent.current = { text, key: crypto.randomUUID() };
-    finish(await post<Batch>(api, body, { idempotencyKey: sent.current.key }));
+    finish(await post<Batch>(api, body, { idempotencyKey: draft.key }));
   });
   return { send, check, faults, verdict };
 }
@@ -311,11 +308,11 @@ function SettingsPart({ draft, program, change, faults }: PartProps) {
   return (
     <section class="card">
       <h2>{words.settings}</h2>
-      <div class="form">
+      <div class="form roomy">
         <Field {...field('device_type')} hint={deviceHint(draft, program, devices)}>
           <select value={draft.device_type} onChange={(event) => change({ device_type: event.currentTarget.value })}>
             <option value="">
-              {program?.deviceName === undefined ? words.chooseDevice : `${words.ownDevice}: ${program.deviceName}`}
+              {program?.deviceName === undefined ? words.chooseDevice : words.ownDevice(program.deviceName)}
             </option>
             {devices.filter(takes).map(({ device_type }) => (
               <option key={device_type}>{device_type}</option>
@@ -367,7 +364,7 @@ function deviceHint({ device_type }: Draft, program: Program | undefined, device
   const device = devices.find((each) => each.device_type === (device_type || program?.deviceName));
   if (device === undefined) return undefined;
   if (device.availability !== 'ACTIVE') return `${words.inactive} ${device.status_message ?? ''}`;
-  return device.queue_length === null ? undefined : texts.devices.batches(formatCount(device.queue_length));
+  return words.ahead(device.queue_length === null ? texts.devices.longQueue : formatCount(device.queue_length));
 }
 
 function VerdictPart({ verdict, elsewhere }: { readonly verdict: Verdict; readonly elsewhere: readonly Fault[] }) {

@@ -127,11 +127,19 @@ function AuditTable({ acts }: { readonly acts: readonly Act[] }) {
   );
 }
 
-/** Names and values, in short. */
+/** Names and values; of long values the beginning. */
 function Members({ members }: { readonly members: Readonly<Record<string, unknown>> | null }) {
   if (members === null) return <>{texts.common.none}</>;
-  const text = Object.entries(members).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  return (
+    <>
+      {Object.entries(members).map(([name, value]) => (
+        <div key={name}>
+          <span class="aside">{name}</span>{' '}
+          <bdi>
+            <Long text={typeof value === 'string' ? value : JSON.stringify(value)} max={60} />
+          </bdi>
+        </div>
+      ))}
+    </>
   );
-  return <Long text={text.join(', ')} max={160} />;
 }

@@ -19,12 +19,12 @@ export function DevicePart({ deviceType }: { readonly deviceType: string }) {
   const props = { deviceType, answered: setAnswered };
   return (
     <>
-      <h2>
-        <bdi>{deviceType}</bdi>
-      </h2>
-      <p>
+      <div class="title">
+        <h2>
+          <bdi>{deviceType}</bdi>
+        </h2>
         <a href={linkTo(['operate', 'queue', deviceType])}>{words.queue}</a>
-      </p>
+      </div>
       <Shown loaded={list}>
         {([listed]) => {
           const device = answered ?? listed;

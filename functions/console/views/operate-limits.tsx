@@ -16,7 +16,7 @@ const pageSize = 50;
 const pathOf = (subject: string) => `/api/v1/limits/${encodeURIComponent(subject)}`;
 const linkToLimits = (query: Record<string, string | undefined> = {}) => linkTo(['operate', 'limits'], query);
 
-/** All limits, or those of the subject that the address names, in a form. */
+/** All limits; of the subject that the address names, a form. */
 export function LimitsPart() {
   const { query } = useAddress();
   const subject = query.get('subject');
@@ -185,7 +185,7 @@ function LimitsForm({ subject, limits }: Pick<SubjectLimits, 'subject' | 'limits
           <Field
             key={name}
             label={limitLabels[name]}
-            hint={name === 'device_types' ? words.devicesHint : undefined}
+            hint={words.hints[name as keyof typeof words.hints]}
             place={['body', name]}
             faults={faults}
           >

@@ -27,9 +27,12 @@ export function QueuePart({ deviceType }: { readonly deviceType: string }) {
   const path = ['operate', 'queue', deviceType];
   return (
     <>
-      <h2>
-        {words.title} <bdi>{deviceType}</bdi>
-      </h2>
+      <div class="title">
+        <h2>
+          {words.title} <bdi>{deviceType}</bdi>
+        </h2>
+        <a href={linkTo(['operate', 'device', deviceType])}>{words.settings}</a>
+      </div>
       <Shown loaded={list}>
         {(batches) =>
           batches.length === 0 ? (
