@@ -124,6 +124,12 @@ export const texts = {
     sending: 'Sending …',
     faultless: 'Nothing is wrong with it.',
     faulty: (count: number) => (count === 1 ? 'One fault was found.' : `${count} faults were found.`),
+    noStart: {
+      paused: 'Its device is paused: nobody knows until when.',
+      closed: 'Its device is closed.',
+      no_worker: 'No worker asks for its device now.',
+      unknown: 'Too little is known to say when it starts.',
+    },
     start: (likely: string, latest: string) => `It is likely to start ${likely}, at the latest on ${latest}.`,
   },
   devices: {

@@ -1,7 +1,7 @@
 /** The small parts that all views are made of. */
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CallFailed } from '../api.ts';
 import type { Fault } from '../faults.ts';
 import { formatAgo, formatTime } from '../format.ts';
@@ -173,10 +173,10 @@ export function Dialog({
   readonly children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    // The focus goes back to what opened it.
+    // While it is still there: the focus goes back to what opened it.
     return () => shown?.close();
   }, []);
   return (

@@ -19,6 +19,7 @@ const { newBatch: words } = texts;
 interface Verdict {
   readonly faults: readonly Fault[];
   readonly estimated_start?: { readonly earliest: string; readonly likely: string; readonly latest: string } | null;
+  readonly estimated_start_reason?: string | null;
   readonly limits?: OwnLimits | null;
 }
 
@@ -287,7 +288,9 @@ function JobRow({
           </button>
         )}
       </div>
-      <Faults faults={faultsElsewhere(own, places)} />
+      <div class="fault">
+        <Faults faults={faultsElsewhere(own, places)} />
+      </div>
     </fieldset>
   );
 }
@@ -368,7 +371,7 @@ function deviceHint({ device_type }: Draft, program: Program | undefined, device
 }
 
 function VerdictPart({ verdict, elsewhere }: { readonly verdict: Verdict; readonly elsewhere: readonly Fault[] }) {
-  const { faults, estimated_start: start, limits } = verdict;
+  const { faults, estimated_start: start, estimated_start_reason: reason, limits } = verdict;
   if (faults.length > 0) {
     return (
       <div class="failure" role="alert">
@@ -383,10 +386,12 @@ function VerdictPart({ verdict, elsewhere }: { readonly verdict: Verdict; readon
     <section class="card" role="status">
       <p>
         <strong>{words.faultless}</strong>{' '}
-        {start !== null && start !== undefined && (
+        {start !== null && start !== undefined ? (
           <span title={`${formatTime(start.earliest)} – ${formatTime(start.latest)}`}>
             {words.start(formatAgo(start.likely), formatTime(start.latest))}
           </span>
+        ) : (
+          words.noStart[reason as keyof typeof words.noStart]
         )}
       </p>
       {limits?.left !== undefined && <LimitBars limits={limits} />}
