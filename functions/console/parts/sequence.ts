@@ -91,7 +91,7 @@ export function evaluate(term: unknown, variables: Variables): Value {
   if (!isItem(term)) throw new NotDrawn(words.noTerm);
   if (typeof term.variable === 'string') {
     const value = variables.get(term.variable);
-    if (value === undefined) throw new NotDrawn(`${words.noValue} ${term.variable}`);
+    if (value === undefined) throw new NotDrawn(`${words.noValue} ${term.variable}.`);
     return value;
   }
   const name = String(term.expression);
@@ -102,7 +102,7 @@ export function evaluate(term: unknown, variables: Variables): Value {
     const value = lhs.at(rhs);
     if (value !== undefined) return value;
   }
-  if (!Object.hasOwn(binary, name)) throw new NotDrawn(`${words.noExpression} ${name}`);
+  if (!Object.hasOwn(binary, name)) throw new NotDrawn(`${words.noExpression} ${name}.`);
   return eachPair(lhs, rhs, binary[name]!);
 }
 
@@ -163,9 +163,12 @@ function pointOf([x = 0, y = 0, z = 0]: readonly number[]): Point {
   return { x, y, z };
 }
 
-/** How far the view of a register in space is turned, and from how far above it is seen. */
-const turn = Math.PI / 7;
-const rise = Math.PI / 8;
+/**
+ * How far the view of a register in space is turned, and from how far above it is seen, in rad: so
+ * that sites of cubic lattices do not cover each other.
+ */
+const turn = 0.3;
+const rise = 0.45;
 
 /** Where a point is on the drawing, in µm: to the right and upward. */
 export function project({ x, y, z }: Point, is3D: boolean): readonly [right: number, up: number] {

@@ -99,10 +99,10 @@ export function schedule(sequence: Item, given: Item): Timeline {
     // Sequences of older versions.
     if (sequence.slm_mask_targets !== undefined) operators.config_slm_mask!(state, { dmm_id: 'dmm_0' });
     // It changes what was before it.
-    if (operations.some(({ op }) => op === 'truncate')) throw new NotDrawn(`${words.noOperation} truncate`);
+    if (operations.some(({ op }) => op === 'truncate')) throw new NotDrawn(`${words.noOperation} truncate.`);
     for (const operation of operations) {
       const name = String(operation.op);
-      if (!Object.hasOwn(operators, name)) throw new NotDrawn(`${words.noOperation} ${name}`);
+      if (!Object.hasOwn(operators, name)) throw new NotDrawn(`${words.noOperation} ${name}.`);
       operators[name]!(state, operation);
       drawn++;
     }
@@ -134,8 +134,8 @@ function begin(sequence: Item, given: Item): State {
   const { qubits: places } = given;
   const qubits = listed
     .map(({ name, qid }) => String(qid ?? name))
-    // Of a mappable register, the qubits that the job places.
-    .filter((id, at) => listed[at]!.qid === undefined || (isItem(places) && Object.hasOwn(places, id)));
+    // Of a mappable register, the qubits that the job places: operations count them alone.
+    .filter((id, at) => listed[at]!.qid === undefined || !isItem(places) || Object.hasOwn(places, id));
   return {
     device: sequence.device,
     variables: readVariables(sequence, given),
@@ -158,7 +158,7 @@ function factsOf(device: unknown, id: string): Item {
   }
   const lists = isItem(device) ? [device.channels, device.dmm_objects] : [];
   const facts = lists.flat().find((each) => isItem(each) && each.id === id);
-  if (!isItem(facts)) throw new NotDrawn(`${words.noDevice} ${id}`);
+  if (!isItem(facts)) throw new NotDrawn(`${words.noDevice} ${id}.`);
   return facts;
 }
 
@@ -248,7 +248,7 @@ function declareMap(state: State, id: string): Channel {
 
 function channelOf(state: State, name: unknown): Channel {
   const channel = state.channels.get(String(name));
-  if (channel === undefined) throw new NotDrawn(`${words.noChannel} ${String(name)}`);
+  if (channel === undefined) throw new NotDrawn(`${words.noChannel} ${String(name)}.`);
   return channel;
 }
 
@@ -299,7 +299,7 @@ function push(channel: Channel, slot: Slot): void {
 
 function lastOf({ name, slots }: Channel): Slot {
   const last = slots.at(-1);
-  if (last === undefined) throw new NotDrawn(`${words.noTarget} ${name}`);
+  if (last === undefined) throw new NotDrawn(`${words.noTarget} ${name}.`);
   return last;
 }
 
@@ -415,8 +415,8 @@ export type Line = readonly (readonly [nanoseconds: number, value: number])[];
 export function lineOf(pulses: readonly DrawnPulse[], of: 'amplitude' | 'detuning', end: number, points = 1_000): Line {
   const line: [number, number][] = [[0, 0]];
   const step = Math.max(1, Math.ceil(end / (points / 2)));
-  for (const { from, to, [of]: samples } of pulses) {
-    line.push([from, 0]);
+  for (const [index, { from, to, [of]: samples }] of pulses.entries()) {
+    if (pulses[index - 1]?.to !== from) line.push([from, 0]);
     for (let at = 0; at < samples.length; at += step) {
       const part = samples.slice(at, at + step);
       const [least, greatest] = [Math.min(...part), Math.max(...part)];
@@ -425,7 +425,8 @@ export function lineOf(pulses: readonly DrawnPulse[], of: 'amplitude' | 'detunin
       line.push([from + at + part.indexOf(extremes[0]!), extremes[0]!]);
       if (least !== greatest) line.push([from + at + part.indexOf(extremes[1]!), extremes[1]!]);
     }
-    line.push([to, samples.at(-1) ?? 0], [to, 0]);
+    line.push([to, samples.at(-1) ?? 0]);
+    if (pulses[index + 1]?.from !== to) line.push([to, 0]);
   }
   line.push([end, 0]);
   return line.filter(([, value], at) => value !== line[at - 1]?.[1] || value !== line[at + 1]?.[1]);

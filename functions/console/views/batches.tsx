@@ -36,7 +36,7 @@ const lookSeconds = 10;
 const defaultLimit = 25;
 
 /** The query of the list, as the address has it: the API checks it. */
-function queryOf(parameters: URLSearchParams): Record<string, string[]> {
+export function queryOf(parameters: URLSearchParams): Record<string, string[]> {
   return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name)]));
 }
 
@@ -185,7 +185,7 @@ function BatchTable({ batches, sorting, link, reload }: TableProps) {
               </th>
               <th scope="col">{words.columns.id}</th>
               {columns.map((name) => (
-                <Sortable key={name} name={name} sorting={sorting} link={link} />
+                <Sortable key={name} name={name} label={words.columns[name]} sorting={sorting} link={link} />
               ))}
               <th scope="col">{words.columns.tags}</th>
             </tr>
@@ -230,17 +230,19 @@ function BatchTable({ batches, sorting, link, reload }: TableProps) {
   );
 }
 
-function Sortable({
+/** A column's head that sorts by it: the other way around when it does so already. */
+export function Sortable({
   name,
+  label,
   sorting,
   link,
-}: Pick<TableProps, 'sorting' | 'link'> & { readonly name: (typeof columns)[number] }) {
+}: Pick<TableProps, 'sorting' | 'link'> & { readonly name: string; readonly label: string }) {
   const isSorted = sorting.by === name;
   const next = isSorted && sorting.direction === 'DESC' ? 'ASC' : 'DESC';
   return (
     <th scope="col" aria-sort={isSorted ? (sorting.direction === 'DESC' ? 'descending' : 'ascending') : undefined}>
       <a href={link({ order_by: name, order_by_direction: next })}>
-        {words.columns[name]}
+        {label}
         {isSorted && <span aria-hidden="true">{sorting.direction === 'DESC' ? ' ↓' : ' ↑'}</span>}
       </a>
     </th>
@@ -313,15 +315,21 @@ function Chosen({
         {words.clearChosen}
       </button>
       <Failure failure={cancel.failure} />
-      {Object.keys(errors).length > 0 && (
-        <ul class="failure" role="alert">
-          {Object.entries(errors).map(([id, error]) => (
-            <li key={id}>
-              <code>{id}</code> {typeof error === 'string' ? error : JSON.stringify(error)}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Refused errors={errors} />
     </section>
+  );
+}
+
+/** What a call for many did not do, and why, by their ids. */
+export function Refused({ errors }: { readonly errors: Readonly<Record<string, string>> }) {
+  if (Object.keys(errors).length === 0) return null;
+  return (
+    <ul class="failure" role="alert">
+      {Object.entries(errors).map(([id, error]) => (
+        <li key={id}>
+          <code>{id}</code> {error}
+        </li>
+      ))}
+    </ul>
   );
 }

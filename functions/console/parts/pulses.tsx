@@ -1,0 +1,146 @@
+import { formatCount } from '../format.ts';
+import { texts } from '../texts.ts';
+import { Wide } from './basics.tsx';
+import { lineOf, type Timeline, type Track } from './timeline.ts';
+
+const { pulses: words } = texts;
+
+/** Rows of the table of pulses. */
+const maxRows = 200;
+
+/** The pulses of each channel as curves against time, and what they leave out. */
+export function Pulses({ timeline }: { readonly timeline: Timeline }) {
+  const { tracks, nanoseconds, drawn, operations, problem, notes } = timeline;
+  const shown = tracks.filter(({ pulses }) => pulses.length > 0);
+  return (
+    <>
+      {problem !== undefined && (
+        <p class="notice">
+          {problem} {words.upTo} {formatCount(drawn)} {words.of} {formatCount(operations)}.
+        </p>
+      )}
+      {shown.map((track) => (
+        <Curves key={track.name} track={track} nanoseconds={nanoseconds} />
+      ))}
+      {shown.length === 0 && problem === undefined && <p>{words.none}</p>}
+      {shown.length > 0 &&
+        notes.map((note) => (
+          <p key={note} class="aside">
+            {note}
+          </p>
+        ))}
+      {shown.length > 0 && <PulseTable tracks={shown} />}
+    </>
+  );
+}
+
+function Curves({ track, nanoseconds }: { readonly track: Track; readonly nanoseconds: number }) {
+  const { name, id, pulses } = track;
+  const hasAmplitude = pulses.some(({ amplitude }) => amplitude.some((value) => value !== 0));
+  return (
+    <figure class="curves">
+      <figcaption>
+        <bdi>{name}</bdi> <span class="aside">{id}</span>
+      </figcaption>
+      {hasAmplitude && <Curve track={track} of="amplitude" nanoseconds={nanoseconds} />}
+      <Curve track={track} of="detuning" nanoseconds={nanoseconds} />
+      <div class="scale">
+        <span>0 ns</span>
+        <span>{formatCount(nanoseconds)} ns</span>
+      </div>
+    </figure>
+  );
+}
+
+function Curve({
+  track: { name, pulses },
+  of,
+  nanoseconds,
+}: {
+  readonly track: Track;
+  readonly of: 'amplitude' | 'detuning';
+  readonly nanoseconds: number;
+}) {
+  const line = lineOf(pulses, of, nanoseconds);
+  const values = line.map(([, value]) => value);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const range = high - low || 1;
+  const y = (value: number) => 4 + ((high - value) / range) * 92;
+  const path = line.map(
+    ([x, value], at) => `${at === 0 ? 'M' : 'L'}${rounded((x / nanoseconds) * 1_000)} ${rounded(y(value))}`,
+  );
+  return (
+    <div class="curve">
+      <div class="scale">
+        <span>{number(high)}</span>
+        <span>
+          {words[of]} <span class="aside">rad/µs</span>
+        </span>
+        <span>{low < high && number(low)}</span>
+      </div>
+      <svg
+        class="chart"
+        viewBox="0 0 1000 100"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${words[of]}, ${name}: ${number(low)} … ${number(high)} rad/µs`}
+      >
+        <path class="area" d={`${path.join('')}L1000 ${y(0)}L0 ${y(0)}Z`} />
+        <line class="axis" x1="0" x2="1000" y1={y(0)} y2={y(0)} />
+        <path class={`line ${of}`} d={path.join('')} />
+      </svg>
+    </div>
+  );
+}
+
+function rounded(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+function number(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+function PulseTable({ tracks }: { readonly tracks: readonly Track[] }) {
+  const pulses = tracks
+    .flatMap((track) => track.pulses.map((pulse) => ({ track, pulse })))
+    .sort((a, b) => a.pulse.from - b.pulse.from);
+  return (
+    <details>
+      <summary>{words.table}</summary>
+      <Wide label={words.table}>
+        <table>
+          <thead>
+            <tr>
+              {Object.values(words.columns).map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {pulses.slice(0, maxRows).map(({ track, pulse: { from, to, phase, targets } }, at) => (
+              <tr key={at}>
+                <td>
+                  <bdi>{track.name}</bdi>
+                </td>
+                <td class="number">{formatCount(from)}</td>
+                <td class="number">{formatCount(to)}</td>
+                <td class="number">{number(phase)}</td>
+                <td class="text">
+                  <bdi>{track.isLocal ? targets.join(', ') : words.all}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {pulses.length > maxRows && (
+        <p class="aside">
+          {words.first} {formatCount(maxRows)} {words.of} {formatCount(pulses.length)}.
+        </p>
+      )}
+    </details>
+  );
+}

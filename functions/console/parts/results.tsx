@@ -1,0 +1,141 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Api } from '../api.ts';
+import { formatCount } from '../format.ts';
+import { texts } from '../texts.ts';
+import { useAction, useCall } from '../use-call.ts';
+import { download, Failure } from './basics.tsx';
+import { csvOf, readCounter } from './counter.ts';
+import { Histogram } from './histogram.tsx';
+
+const { results: words } = texts;
+
+/** A longer document is shown in part: the browser would be busy with it. */
+const maxShown = 100_000;
+
+/** The results of more jobs are read when they are asked for: they come in one answer. */
+const maxJobsUnasked = 100;
+
+interface Props {
+  readonly jobId: string;
+  readonly batchId: string;
+  /** In the batch. */
+  readonly jobsCount: number;
+}
+
+/**
+ * The results of a job. The page may call no host but the API, so it reads the results of the whole
+ * batch. Where they exceed one answer, people download the job's own by its link, and may open that
+ * file here.
+ */
+export function Results({ jobId, batchId, jobsCount }: Props) {
+  const [isAsked, setAsked] = useState(jobsCount <= maxJobsUnasked);
+  const [opened, setOpened] = useState<string>();
+  const path = `/api/v1/batches/${batchId}/full_results`;
+  const all = useCall<Record<string, unknown>>(isAsked && opened === undefined ? path : null);
+  if (opened !== undefined) return <ResultsText text={opened} name={jobId} />;
+  const document = all.answer?.data[jobId];
+  return (
+    <>
+      {!isAsked && (
+        <button type="button" onClick={() => setAsked(true)}>
+          {words.readAll} {formatCount(jobsCount)}
+        </button>
+      )}
+      {all.isLoading && all.answer === undefined && (
+        <p class="loading" role="status">
+          {texts.common.loading}
+        </p>
+      )}
+      <Failure failure={all.failure} retry={all.reload} />
+      {document !== undefined && <ResultsDocument document={document} name={jobId} />}
+      {all.answer !== undefined && document === undefined && <p>{words.none}</p>}
+      {document === undefined && <ResultsFile jobId={jobId} open={setOpened} />}
+    </>
+  );
+}
+
+/** The way around what the API's answers cannot hold. */
+function ResultsFile({ jobId, open }: { readonly jobId: string; readonly open: (text: string) => void }) {
+  const [link, setLink] = useState<string | null>();
+  const ask = useAction(async (api: Api) => {
+    const { data } = await api.call<{ results_link: string | null }>(`/api/v1/jobs/${jobId}/results_link`);
+    setLink(data.results_link);
+  });
+  return (
+    <>
+      <div class="actions">
+        <button type="button" disabled={ask.isRunning} onClick={() => ask.run()}>
+          {words.askLink}
+        </button>
+        {typeof link === 'string' && (
+          <a class="button" href={link} target="_blank" rel="noreferrer">
+            {words.link}
+          </a>
+        )}
+        {link === null && <span>{words.none}</span>}
+        <label>
+          {words.openFile}
+          <input
+            type="file"
+            accept=".json,application/json"
+            onChange={({ currentTarget }) => void currentTarget.files?.[0]?.text().then(open)}
+          />
+        </label>
+      </div>
+      <Failure failure={ask.failure} />
+    </>
+  );
+}
+
+function ResultsText({ text, name }: { readonly text: string; readonly name: string }) {
+  const document = useMemo(() => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      return undefined;
+    }
+  }, [text]);
+  return document === undefined ? (
+    <p class="failure">{words.notJson}</p>
+  ) : (
+    <ResultsDocument document={document} name={name} />
+  );
+}
+
+/** A counter as a histogram; what has none as it is. */
+function ResultsDocument({ document, name }: { readonly document: unknown; readonly name: string }) {
+  const counts = useMemo(() => readCounter(document), [document]);
+  const text = useMemo(() => JSON.stringify(document, null, 1), [document]);
+  const json = (
+    <>
+      <pre>{text.slice(0, maxShown)}</pre>
+      {text.length > maxShown && <p class="aside">{words.cut}</p>}
+    </>
+  );
+  return (
+    <>
+      {counts !== undefined && <Histogram counts={counts} />}
+      {counts === undefined ? (
+        json
+      ) : (
+        <details>
+          <summary>{words.document}</summary>
+          {json}
+        </details>
+      )}
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => download(`results-${name}.json`, 'application/json', JSON.stringify(document))}
+        >
+          {words.json}
+        </button>
+        {counts !== undefined && (
+          <button type="button" onClick={() => download(`results-${name}.csv`, 'text/csv', csvOf(counts))}>
+            {words.csv}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
