@@ -20,6 +20,8 @@ interface Props {
   readonly batchId: string;
   /** In the batch. */
   readonly jobsCount: number;
+  /** The device says that there are some. */
+  readonly areExpected: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ interface Props {
  * batch. Where they exceed one answer, people download the job's own by its link, and may open that
  * file here.
  */
-export function Results({ jobId, batchId, jobsCount }: Props) {
+export function Results({ jobId, batchId, jobsCount, areExpected }: Props) {
   const [isAsked, setAsked] = useState(jobsCount <= maxJobsUnasked);
   const [opened, setOpened] = useState<string>();
   const path = `/api/v1/batches/${batchId}/full_results`;
@@ -49,7 +51,9 @@ export function Results({ jobId, batchId, jobsCount }: Props) {
       <Failure failure={all.failure} retry={all.reload} />
       {document !== undefined && <ResultsDocument document={document} name={jobId} />}
       {all.answer !== undefined && document === undefined && <p>{words.none}</p>}
-      {document === undefined && <ResultsFile jobId={jobId} open={setOpened} />}
+      {document === undefined && (areExpected || all.failure !== undefined) && !all.isLoading && (
+        <ResultsFile jobId={jobId} open={setOpened} />
+      )}
     </>
   );
 }

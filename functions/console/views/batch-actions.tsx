@@ -24,9 +24,9 @@ export function BatchActions({ batch, reload }: Props) {
   const isErased = batch.erased_at !== null;
   const offered: readonly (readonly [Question, boolean])[] = [
     ['close', batch.open && !isFinal],
-    ['cancel', !isFinal],
     ['rebatch', !batch.open && !isErased],
     ['tags', !isErased],
+    ['cancel', !isFinal],
     ['erase', isFinal && !isErased],
   ];
   const close = () => setQuestion(undefined);

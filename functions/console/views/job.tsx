@@ -52,7 +52,13 @@ export function JobView() {
           ) : (
             <Shown loaded={batch}>
               {({ jobs_count }) => (
-                <Results key={shown.id} jobId={shown.id} batchId={shown.batch_id} jobsCount={jobs_count} />
+                <Results
+                  key={shown.id}
+                  jobId={shown.id}
+                  batchId={shown.batch_id}
+                  jobsCount={jobs_count}
+                  areExpected={shown.status === 'DONE'}
+                />
               )}
             </Shown>
           )}
