@@ -326,6 +326,7 @@ export const texts = {
       },
       columns: ['When', 'Operator', 'Action', 'Target', 'Reason', 'Before', 'After'],
     },
+  },
   sequence: {
     noTerm: 'A number in it cannot be read.',
     noValue: 'Nothing here gives a value to its variable',
