@@ -39,20 +39,34 @@ describe('schedule', () => {
       ['g 0 20 0', 'g 72 88 1', 'g 88 104 1'],
     ],
     [
+      'a phase jump after a delay',
+      [pulse('g', 16), { op: 'delay', channel: 'g', time: 20 }, pulse('g', 16, { phase: 1 })],
+      ['g 0 16 0', 'g 68 84 1'],
+    ],
+    [
+      'a phase that shifted during the pulse of another channel',
+      [
+        target('l', 0),
+        pulse('g', 100),
+        { op: 'phase_shift', basis: 'ground-rydberg', targets: [0], phi: 1 },
+        pulse('l', 40, { protocol: 'no-delay' }),
+      ],
+      ['g 0 100 0', 'l 100 140 1'],
+    ],
+    [
+      'a wait for all',
+      [target('l', 0), target('d', 1), pulse('l', 100), pulse('d', 40, { protocol: 'wait-for-all' })],
+      ['l 0 100 0', 'd 100 140 0'],
+    ],
+    [
       'another channel with the same qubit',
       [target('l', 0), target('d', 1), pulse('l', 100), pulse('d', 50), pulse('g', 20), pulse('d', 20)],
       ['g 100 120 0', 'l 0 100 0', 'd 0 50 0', 'd 120 140 0'],
     ],
     [
-      'the protocols',
-      [
-        target('l', 0),
-        target('d', 1),
-        pulse('g', 100),
-        pulse('l', 40, { protocol: 'no-delay' }),
-        pulse('d', 40, { protocol: 'wait-for-all' }),
-      ],
-      ['g 0 100 0', 'l 0 40 0', 'd 100 140 0'],
+      'a pulse without delay',
+      [target('l', 0), pulse('g', 100), pulse('l', 40, { protocol: 'no-delay' })],
+      ['g 0 100 0', 'l 0 40 0'],
     ],
     [
       'a new target',
@@ -145,12 +159,14 @@ describe('schedule', () => {
 
 describe('lineOf', () => {
   it('is 0 between pulses, and keeps peaks however few points it has', () => {
-    const samples = Array.from({ length: 10_000 }, (_, at) => (at === 5_001 ? 9 : 1));
+    const samples = Array.from({ length: 10_000 }, (_, at) => ({ 5001: 9, 5003: 0 })[at] ?? 1);
     const later = { from: 12_000, to: 12_002, amplitude: [3, 3], detuning: [0, 0], phase: 0, targets: [] };
     const first = { ...later, from: 100, to: 10_100, amplitude: samples };
     const line = lineOf([first, later], 'amplitude', 12_500, 50);
     expect(line.length).toBeLessThan(100);
     expect(line).toContainEqual([5_101, 9]);
+    expect(line).toContainEqual([5_103, 0]);
+    expect(line.map(([at]) => at)).toEqual(line.map(([at]) => at).sort((a, b) => a - b));
     expect(line.slice(0, 3)).toEqual([
       [0, 0],
       [100, 0],

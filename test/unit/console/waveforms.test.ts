@@ -27,6 +27,10 @@ describe('waveforms', () => {
       { kind: 'interpolated', duration: 9, values: [1, 3, 2], times: [0.2, 0.5, 0.9] },
       [1, 1, 1.516038, 2.569589, 3, 2.969482, 2.755859, 2.176025, 1.046875],
     ],
+    [
+      { kind: 'interpolated', duration: 9, values: [0, 1, 9], times: [0, 0.5, 1] },
+      [0, 0.072917, 0.277778, 0.59375, 1, 1.960938, 3.784722, 6.216146, 9],
+    ],
     [{ kind: 'interpolated', duration: 9, values: [1, 3], times: [0.25, 0.75] }, [1, 1, 1, 1.5, 2, 2.5, 3, 3, 3]],
     [
       {
@@ -47,7 +51,7 @@ describe('waveforms', () => {
     ['blackman_max', -10, -1.5, 359],
     ['blackman_max', 30, 0.31, 26],
     ['blackman_max', 20, 0.5, 61],
-    ['blackman_max', 5, 0.05, 25],
+    ['blackman_max', 30.8, 0.12, 10],
     ['kaiser_max', 10, 1.5, 453],
   ])('%s of at most %d lasts as long as Pulser finds', (kind, max_val, area, duration) => {
     expect(readWaveform({ kind, max_val, area, beta: 14 }, values).duration).toBe(duration);
