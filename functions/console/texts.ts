@@ -381,7 +381,6 @@ export const texts = {
       erased: 'Erased',
       configuration: 'Configuration',
       backend: 'Backend configuration',
-      webhook: 'Webhook',
       attempt: 'Last call of the webhook',
       position: 'Place in the queue',
       reason: 'Why it waits',
@@ -408,6 +407,24 @@ export const texts = {
       rebatch: 'A new batch runs the same jobs: their variables, runs and sequences stay.',
       erase:
         'Its sequence, variables, errors, results and tags are erased for good. Times, statuses and counts stay in the lists.',
+    },
+  },
+  webhook: {
+    title: 'Webhook',
+    test: 'Send a test',
+    testing: 'A test message is on its way. It takes 15 s at most.',
+    answered: 'The receiver answered',
+    noAnswer: 'The receiver did not answer.',
+    noStatus: 'none',
+    none: 'It was not called yet.',
+    columns: {
+      sent: 'Sent',
+      type: 'Message',
+      job: 'Job',
+      attempt: 'Attempt',
+      status: 'Answer',
+      duration: 'Took',
+      reason: 'Why it failed',
     },
   },
   jobs: {

@@ -187,13 +187,19 @@ export function Dialog({
   );
 }
 
+/** Text as it is. It scrolls by itself, with the keyboard too. */
+export function Pre({ text }: { readonly text: string }) {
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+  return <pre tabIndex={0}>{text}</pre>;
+}
+
 /** Text that is long: its beginning, and all of it on demand. */
 export function Long({ text, max = 300 }: { readonly text: string; readonly max?: number }) {
   if (text.length <= max) return <span class="long">{text}</span>;
   return (
     <details class="long">
       <summary>{text.slice(0, max)}…</summary>
-      <pre>{text}</pre>
+      <Pre text={text} />
     </details>
   );
 }

@@ -3,7 +3,7 @@ import type { Api } from '../api.ts';
 import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
 import { useAction, useCall } from '../use-call.ts';
-import { download, Failure } from './basics.tsx';
+import { download, Failure, Pre } from './basics.tsx';
 import { csvOf, readCounter } from './counter.ts';
 import { Histogram } from './histogram.tsx';
 
@@ -112,7 +112,7 @@ function ResultsDocument({ document, name }: { readonly document: unknown; reado
   const text = useMemo(() => JSON.stringify(document, null, 1), [document]);
   const json = (
     <>
-      <pre>{text.slice(0, maxShown)}</pre>
+      <Pre text={text.slice(0, maxShown)} />
       {text.length > maxShown && <p class="aside">{words.cut}</p>}
     </>
   );

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
-import { download } from './basics.tsx';
+import { download, Pre } from './basics.tsx';
 import { Pulses } from './pulses.tsx';
 import { Register } from './register.tsx';
 import { type Item, readRegister, readSequence } from './sequence.ts';
@@ -53,7 +53,7 @@ export function SequenceView({ text, given, name }: Props) {
             </span>
           )}
         </div>
-        <pre>{text.slice(0, maxShown)}</pre>
+        <Pre text={text.slice(0, maxShown)} />
       </details>
     </>
   );

@@ -152,10 +152,10 @@ function JobRow({ job, children }: { readonly job: Job; readonly children: Compo
         <Time time={end} />
       </td>
       <td class="number">{seconds === undefined ? texts.common.none : formatSeconds(seconds)}</td>
-      <td class="short">
+      <td class="name">
         <bdi>{variables === null ? texts.common.none : shortVariables(variables)}</bdi>
       </td>
-      <td class="short">
+      <td class="name">
         <bdi>{errors?.join(' · ').slice(0, 200) || texts.common.none}</bdi>
       </td>
     </tr>

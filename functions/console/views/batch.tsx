@@ -12,6 +12,7 @@ import { texts } from '../texts.ts';
 import { useCall } from '../use-call.ts';
 import { BatchActions } from './batch-actions.tsx';
 import { BatchJobs } from './batch-jobs.tsx';
+import { BatchWebhook } from './batch-webhook.tsx';
 import { Tags } from './batches.tsx';
 
 const { batch: words } = texts;
@@ -61,6 +62,14 @@ export function BatchView() {
           <Failure failure={progress.failure} />
           <BatchFacts batch={shown} progress={now} />
           <BatchJobs key={shown.id} batch={shown} counts={now?.jobs_count_per_status ?? shown.jobs_count_per_status} />
+          {shown.webhook !== null && (
+            <BatchWebhook
+              key={`webhook-${shown.id}`}
+              batchId={shown.id}
+              address={shown.webhook}
+              attemptedAt={now?.webhook_attempt?.attempted_at ?? null}
+            />
+          )}
           <h2>{words.sequence}</h2>
           {shown.sequence_builder === null ? (
             <p>{shown.erased_at === null ? words.noSequence : words.erased}</p>
@@ -82,7 +91,7 @@ function stateOf({ status, jobs_count_per_status }: BatchDetails): string {
 }
 
 function BatchFacts({ batch, progress }: { readonly batch: BatchDetails; readonly progress: Progress | undefined }) {
-  const { parent_id, webhook, configuration, backend_configuration: backend } = batch;
+  const { parent_id, configuration, backend_configuration: backend } = batch;
   const facts: [string, ComponentChildren][] = [
     [words.facts.device, batch.device_type],
     [words.facts.priority, batch.queue_priority],
@@ -104,7 +113,6 @@ function BatchFacts({ batch, progress }: { readonly batch: BatchDetails; readonl
     facts.push([words.facts.configuration, <Long text={JSON.stringify(configuration, null, 1)} max={80} />]);
   }
   if (backend !== null) facts.push([words.facts.backend, <Long text={backend} max={80} />]);
-  if (webhook !== null) facts.push([words.facts.webhook, <bdi>{webhook}</bdi>]);
   const attempt = progress?.webhook_attempt ?? null;
   if (attempt !== null) facts.push([words.facts.attempt, <Attempt attempt={attempt} />]);
   return (
