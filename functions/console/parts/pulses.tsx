@@ -1,6 +1,7 @@
 import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
 import { Wide } from './basics.tsx';
+import { greatest, least } from './sequence.ts';
 import { lineOf, type Timeline, type Track } from './timeline.ts';
 
 const { pulses: words } = texts;
@@ -63,7 +64,7 @@ function Curve({
 }) {
   const line = lineOf(pulses, of, nanoseconds);
   const values = line.map(([, value]) => value);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = [least(values), greatest(values)];
   const range = high - low || 1;
   const y = (value: number) => 4 + ((high - value) / range) * 92;
   const path = line.map(

@@ -1,7 +1,7 @@
 import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
 import { Wide } from './basics.tsx';
-import { type Point, project, type Register as RegisterOf } from './sequence.ts';
+import { greatest, least, type Point, project, type Register as RegisterOf } from './sequence.ts';
 
 const { register: words } = texts;
 
@@ -12,6 +12,9 @@ const margin = 28;
 
 /** Names of more qubits than these would cover each other. */
 const maxNames = 60;
+
+/** Rows of the table of places. */
+const maxRows = 500;
 
 /** Qubits as points with their names, and the traps around them. */
 export function Register({ register }: { readonly register: RegisterOf }) {
@@ -90,7 +93,7 @@ function Places({ register: { qubits, is3D } }: { readonly register: RegisterOf 
       <Wide label={words.places}>
         <table>
           <tbody>
-            {qubits.map((qubit) => (
+            {qubits.slice(0, maxRows).map((qubit) => (
               <tr key={qubit.id}>
                 <th scope="row">
                   <bdi>{qubit.id}</bdi>
@@ -103,12 +106,4 @@ function Places({ register: { qubits, is3D } }: { readonly register: RegisterOf 
       </Wide>
     </details>
   );
-}
-
-function least(values: readonly number[]): number {
-  return values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-}
-
-function greatest(values: readonly number[]): number {
-  return values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
 }

@@ -177,3 +177,12 @@ export function project({ x, y, z }: Point, is3D: boolean): readonly [right: num
   const away = x * Math.sin(turn) + y * Math.cos(turn);
   return [right, z * Math.cos(rise) + away * Math.sin(rise)];
 }
+
+/** Of any number of values: arguments of a call are limited. */
+export function least(values: readonly number[]): number {
+  return values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+}
+
+export function greatest(values: readonly number[]): number {
+  return values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+}

@@ -10,6 +10,9 @@ import { maxNanoseconds, readWaveform, type Samples, type Waveform } from './wav
 
 const { sequence: words } = texts;
 
+/** Sequences of more operations are not drawn: the browser would be busy with them. */
+const maxOperations = 10_000;
+
 export interface DrawnPulse {
   /** In ns. */
   readonly from: number;
@@ -80,7 +83,8 @@ interface State {
   readonly variables: Variables;
   readonly qubits: readonly string[];
   readonly channels: Map<string, Channel>;
-  readonly references: Map<string, PhaseReference>;
+  /** By basis and qubit. */
+  readonly references: Map<string, Map<string, PhaseReference>>;
   readonly notes: Set<string>;
   /** A detuning map hides qubits during the first pulse; it is not drawn. */
   hasMask: boolean;
@@ -98,6 +102,7 @@ export function schedule(sequence: Item, given: Item): Timeline {
     }
     // Sequences of older versions.
     if (sequence.slm_mask_targets !== undefined) operators.config_slm_mask!(state, { dmm_id: 'dmm_0' });
+    if (operations.length > maxOperations) throw new NotDrawn(words.tooLong);
     // It changes what was before it.
     if (operations.some(({ op }) => op === 'truncate')) throw new NotDrawn(`${words.noOperation} truncate.`);
     for (const operation of operations) {
@@ -328,9 +333,10 @@ function target(channel: Channel, targets: ReadonlySet<string>): void {
 }
 
 function referenceOf({ references }: State, basis: string, qubit: string): PhaseReference {
-  const key = JSON.stringify([basis, qubit]);
-  const reference = references.get(key) ?? { phase: 0, changed: 0, used: 0 };
-  references.set(key, reference);
+  const ofBasis = references.get(basis) ?? new Map<string, PhaseReference>();
+  references.set(basis, ofBasis);
+  const reference = ofBasis.get(qubit) ?? { phase: 0, changed: 0, used: 0 };
+  ofBasis.set(qubit, reference);
   return reference;
 }
 
@@ -398,12 +404,12 @@ function waitForOthers({ channels }: State, channel: Channel, from: number, wait
   let start = from;
   for (const other of channels.values()) {
     if (other === channel) continue;
-    const blocking = other.slots.findLast(
-      (slot) => slot.pulse !== undefined && (waitForAll || !slot.targets.isDisjointFrom(targets)),
-    );
-    if (blocking === undefined) continue;
-    if (other.isModulated) throw new NotDrawn(words.fades);
-    start = Math.max(start, blocking.to);
+    const isBlocking = (slot: Slot) =>
+      slot.pulse !== undefined && (waitForAll || !slot.targets.isDisjointFrom(targets));
+    if (other.isModulated && other.slots.some(isBlocking)) throw new NotDrawn(words.fades);
+    // Slots are in the order of time.
+    const last = other.slots.findLast((slot) => slot.to <= start || isBlocking(slot));
+    start = Math.max(start, last?.to ?? 0);
   }
   return start;
 }

@@ -1,7 +1,7 @@
 /** The samples of Pulser's waveforms, one for each ns, as pulser-core 1.9 computes them. */
 
 import { texts } from '../texts.ts';
-import { type Item, isItem, NotDrawn, numberOf, numbersOf, type Variables } from './sequence.ts';
+import { greatest, type Item, isItem, least, NotDrawn, numberOf, numbersOf, type Variables } from './sequence.ts';
 
 const { sequence: words } = texts;
 
@@ -200,7 +200,7 @@ function interpolate(times: Samples, values: Samples, duration: number): Samples
     const [first, second] = [2 * widths[at]! + widths[at - 1]!, widths[at]! + 2 * widths[at - 1]!];
     return (first + second) / (first / before + second / after);
   });
-  const [least, greatest] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = [least(values), greatest(values)];
   let piece = 0;
   return Array.from({ length: duration }, (_, x) => {
     while (piece < widths.length - 1 && x >= xs[piece + 1]!) piece++;
@@ -211,7 +211,7 @@ function interpolate(times: Samples, values: Samples, duration: number): Samples
       width * tangents[piece]! * part * (1 - part) ** 2 +
       values[piece + 1]! * part ** 2 * (3 - 2 * part) +
       width * tangents[piece + 1]! * part ** 2 * (part - 1);
-    return Math.min(greatest, Math.max(least, value));
+    return Math.min(high, Math.max(low, value));
   });
 }
 

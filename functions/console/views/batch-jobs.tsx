@@ -23,10 +23,12 @@ interface Props {
   readonly batch: BatchDetails;
   /** The latest ones: when they change, the page of jobs is read again. */
   readonly counts: BatchDetails['jobs_count_per_status'];
+  /** Reads the batch again. */
+  readonly reload: () => void;
 }
 
 /** The jobs of a batch. Filters, order and page are in the address, as the API has them. */
-export function BatchJobs({ batch: { id }, counts }: Props) {
+export function BatchJobs({ batch: { id }, counts, reload }: Props) {
   const query = queryOf(useAddress().query);
   const { order_by, order_by_direction, limit = [String(defaultLimit)], offset, ...filtered } = query;
   const list = useCall<Job[]>('/api/v2/jobs', {
@@ -58,7 +60,10 @@ export function BatchJobs({ batch: { id }, counts }: Props) {
               jobs={jobs}
               sorting={{ by: order_by?.at(-1) ?? 'creation_order', direction: order_by_direction?.at(-1) ?? 'ASC' }}
               link={link}
-              reload={list.reload}
+              reload={() => {
+                list.reload();
+                reload();
+              }}
             />
           )
         }

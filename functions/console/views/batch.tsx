@@ -61,7 +61,12 @@ export function BatchView() {
           </div>
           <Failure failure={progress.failure} />
           <BatchFacts batch={shown} progress={now} />
-          <BatchJobs key={shown.id} batch={shown} counts={now?.jobs_count_per_status ?? shown.jobs_count_per_status} />
+          <BatchJobs
+            key={shown.id}
+            batch={shown}
+            counts={now?.jobs_count_per_status ?? shown.jobs_count_per_status}
+            reload={reload}
+          />
           {shown.webhook !== null && (
             <BatchWebhook
               key={`webhook-${shown.id}`}

@@ -1,7 +1,7 @@
 import type { Device } from '../../schemas/device.ts';
 import { linkTo, useAddress } from '../address.ts';
 import { dateOf, formatCount, formatSeconds, formatTime } from '../format.ts';
-import { download, Empty, Facts, Shown, Status, Time, Wide } from '../parts/basics.tsx';
+import { download, Empty, Facts, Pre, Shown, Status, Time, Wide } from '../parts/basics.tsx';
 import { describeSpecification } from '../specification.ts';
 import { texts } from '../texts.ts';
 import { useCall } from '../use-call.ts';
@@ -177,7 +177,7 @@ function SpecificationText({ specs, deviceType }: { readonly specs: string; read
         <button type="button" onClick={() => download(`${deviceType}.json`, 'application/json', specs)}>
           {words.specification.download}
         </button>
-        <pre>{indented(specs)}</pre>
+        <Pre text={indented(specs)} />
       </details>
     </>
   );

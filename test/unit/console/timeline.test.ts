@@ -128,6 +128,7 @@ describe('schedule', () => {
     ['truncation', [pulse('g', 16), { op: 'truncate', duration: 10 }], {}, 0, 'truncate'],
     ['a missing variable', [pulse('g', { variable: 'v' })], {}, 0, 'variable v'],
     ['an unknown device', [pulse('g', 16)], { device: 'Chadoq2' }, 0, 'rydberg_global'],
+    ['too many operations', Array(10_001).fill(pulse('g', 16)), {}, 0, 'too long'],
     ['no target', [pulse('l', 16)], {}, 0, 'l.'],
     [
       'light that fades',
