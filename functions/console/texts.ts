@@ -354,7 +354,7 @@ export const texts = {
   batch: {
     title: 'Batch',
     sequence: 'Sequence',
-    noSequence: 'It has no sequence of its own.',
+    noSequence: 'The batch has none. Each job may have its own.',
     erased: 'It was erased.',
     open: 'yes: it accepts further jobs',
     closed: 'no',
@@ -454,6 +454,7 @@ export const texts = {
     title: 'Job',
     cancel: 'Cancel',
     results: 'Results',
+    noSequence: 'There is none.',
     notEnded: 'They come when the job has ended. This page looks again by itself.',
     errors: 'Errors',
     variables: 'Variables',

@@ -21,20 +21,20 @@ const defaultLimit = 25;
 
 interface Props {
   readonly batch: BatchDetails;
-  /** The latest ones: when they change, the page of jobs is read again. */
+  /** The latest ones: when they change, or all is erased, the page of jobs is read again. */
   readonly counts: BatchDetails['jobs_count_per_status'];
   /** Reads the batch again. */
   readonly reload: () => void;
 }
 
 /** The jobs of a batch. Filters, order and page are in the address, as the API has them. */
-export function BatchJobs({ batch: { id }, counts, reload }: Props) {
+export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
   const query = queryOf(useAddress().query);
   const { order_by, order_by_direction, limit = [String(defaultLimit)], offset, ...filtered } = query;
   const list = useCall<Job[]>('/api/v2/jobs', {
     query: { order_by: 'creation_order', order_by_direction: 'ASC', ...query, limit, batch_id: id },
   });
-  const seen = JSON.stringify(counts);
+  const seen = JSON.stringify([counts, erased_at]);
   useEffect(() => {
     if (list.answer !== undefined) list.reload();
   }, [seen]);

@@ -69,7 +69,7 @@ export function JobView() {
           <Shown loaded={batch}>
             {({ sequence_builder: ofBatch, erased_at }) => {
               const text = shown.sequence ?? ofBatch;
-              if (text === null) return <p>{erased_at === null ? texts.batch.noSequence : texts.batch.erased}</p>;
+              if (text === null) return <p>{erased_at === null ? words.noSequence : texts.batch.erased}</p>;
               return <SequenceView text={text} given={shown.variables ?? {}} name={`sequence-${shown.id}`} />;
             }}
           </Shown>
