@@ -462,7 +462,8 @@ export const texts = {
     facts: { batch: 'Batch', order: 'Order', runs: 'Runs', origin: 'Origin', parent: 'Repeats' },
   },
   results: {
-    readAll: 'Read the results. They come with all of the batch, jobs:',
+    readAll: 'Read the results of all',
+    jobs: 'jobs of the batch',
     none: 'There are no results.',
     askLink: 'Ask for a link to the file',
     link: 'Download the file',

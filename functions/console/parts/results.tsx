@@ -39,9 +39,11 @@ export function Results({ jobId, batchId, jobsCount, areExpected }: Props) {
   return (
     <>
       {!isAsked && (
-        <button type="button" onClick={() => setAsked(true)}>
-          {words.readAll} {formatCount(jobsCount)}
-        </button>
+        <p>
+          <button type="button" onClick={() => setAsked(true)}>
+            {words.readAll} {formatCount(jobsCount)} {words.jobs}
+          </button>
+        </p>
       )}
       {all.isLoading && all.answer === undefined && (
         <p class="loading" role="status">
