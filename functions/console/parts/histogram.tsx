@@ -10,6 +10,7 @@ const { histogram: words } = texts;
 const plotHeight = 180;
 const axisWidth = 64;
 const top = 20;
+const bottom = top + plotHeight;
 
 const maxLabelLength = 64;
 
@@ -64,7 +65,6 @@ function Bars({
   const column = Math.min(64, Math.max(16, Math.floor(1_080 / shown.length)));
   const isFlat = longest + 6 <= column;
   const most = Math.max(1, ...bars.map(({ count }) => count));
-  const bottom = top + plotHeight;
   const width = axisWidth + shown.length * column + 8;
   return (
     <Wide label={words.title}>
@@ -86,38 +86,62 @@ function Bars({
             </g>
           );
         })}
-        {shown.map(({ bits, count }, at) => {
-          // The sum of the others may be far higher than the bars: it is cut, and its number says so.
-          const height = Math.min(1, count / most) * plotHeight;
-          const middle = axisWidth + (at + 0.5) * column;
-          return (
-            <g key={bits}>
-              <title>{`${bits}: ${formatCount(count)} (${shareOf(count, total)})`}</title>
-              <rect
-                class={at < bars.length ? 'bar' : 'others'}
-                x={middle - column * 0.4}
-                y={bottom - height}
-                width={column * 0.8}
-                height={height}
-              />
-              {at >= bars.length && (
-                <text x={width} y={top - 4} text-anchor="end">
-                  {formatCount(count)}
-                </text>
-              )}
-              <text
-                x={middle}
-                y={bottom + 16}
-                text-anchor={isFlat ? 'middle' : 'end'}
-                transform={isFlat ? undefined : `rotate(-90 ${middle} ${bottom + 8}) translate(0 -4)`}
-              >
-                {labels[at]}
-              </text>
-            </g>
-          );
-        })}
+        {shown.map((each, at) => (
+          <Bar
+            key={each.bits}
+            {...each}
+            label={labels[at]!}
+            share={shareOf(each.count, total)}
+            height={Math.min(1, each.count / most) * plotHeight}
+            middle={axisWidth + (at + 0.5) * column}
+            width={column * 0.8}
+            isFlat={isFlat}
+            isOthers={at >= bars.length}
+          />
+        ))}
       </svg>
     </Wide>
+  );
+}
+
+interface BarProps extends Count {
+  readonly label: string;
+  readonly share: string;
+  readonly height: number;
+  /** From the left. */
+  readonly middle: number;
+  readonly width: number;
+  /** The label fits below the bar as it is. */
+  readonly isFlat: boolean;
+  /** It is the sum of the others, which may be far higher than the bars: cut, and its number says so. */
+  readonly isOthers: boolean;
+}
+
+function Bar({ bits, count, label, share, height, middle, width, isFlat, isOthers }: BarProps) {
+  return (
+    <g>
+      <title>{`${bits}: ${formatCount(count)} (${share})`}</title>
+      <rect
+        class={isOthers ? 'others' : 'bar'}
+        x={middle - width / 2}
+        y={bottom - height}
+        width={width}
+        height={height}
+      />
+      {isOthers && (
+        <text x={middle + width / 2} y={top - 4} text-anchor="end">
+          {formatCount(count)}
+        </text>
+      )}
+      <text
+        x={middle}
+        y={bottom + 16}
+        text-anchor={isFlat ? 'middle' : 'end'}
+        transform={isFlat ? undefined : `rotate(-90 ${middle} ${bottom + 8}) translate(0 -4)`}
+      >
+        {label}
+      </text>
+    </g>
   );
 }
 

@@ -417,7 +417,10 @@ function waitForOthers({ channels }: State, channel: Channel, from: number, wait
 /** A line through (ns, value): straight between its points. */
 export type Line = readonly (readonly [nanoseconds: number, value: number])[];
 
-/** The curve of a channel from 0 to `end`, with about as many points as asked for, or two for each pulse. */
+/**
+ * The curve of a channel from 0 to `end`: about as many points as asked for, or a few for each
+ * pulse.
+ */
 export function lineOf(pulses: readonly DrawnPulse[], of: 'amplitude' | 'detuning', end: number, points = 1_000): Line {
   const line: [number, number][] = [[0, 0]];
   const step = Math.max(1, Math.ceil(end / (points / 2)));
