@@ -129,7 +129,7 @@ function Bar({ bits, count, label, share, height, middle, width, isFlat, isOther
         height={height}
       />
       {isOthers && (
-        <text x={middle + width / 2} y={top - 4} text-anchor="end">
+        <text x={middle + width / 2} y={bottom - height - 4} text-anchor="end">
           {formatCount(count)}
         </text>
       )}
