@@ -6,7 +6,9 @@ import { formatCount, formatSeconds } from '../format.ts';
 import { texts } from '../texts.ts';
 import { jobsByPeriod } from '../usage-periods.ts';
 import { useAction, useCall } from '../use-call.ts';
-import { download, Empty, Failure, Id, Shown, Wide } from './basics.tsx';
+import { download, Empty, Failure, Id, Shown } from './basics.tsx';
+import { onSubmit } from './form.tsx';
+import { type Column, Table } from './table.tsx';
 
 const { usage: words } = texts;
 
@@ -42,7 +44,13 @@ export function UsageReport({ scope }: { readonly scope: 'own' | 'all' }) {
           ) : (
             <>
               <PeriodBars rows={report.rows} />
-              <UsageTable report={report} groups={query.group_by as UsageGroup[]} />
+              <Table
+                label={words.title}
+                columns={columnsOf(query.group_by as UsageGroup[])}
+                rows={report.rows.slice(0, maxRows)}
+                keyOf={(_, at) => at}
+                total={[words.total, report.total]}
+              />
               <div class="actions below">
                 <button type="button" disabled={save.isRunning} onClick={() => save.run()}>
                   {words.download}
@@ -75,14 +83,7 @@ function UsageForm({ path, parameters, groups, scope }: FormProps) {
     go(linkTo(path, { ...Object.fromEntries(texts), group_by: group_by.length === 0 ? 'none' : group_by }));
   };
   return (
-    <form
-      key={parameters.toString()}
-      class="card form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(event.currentTarget);
-      }}
-    >
+    <form key={parameters.toString()} class="card form" onSubmit={onSubmit(apply)}>
       {(['from', 'to'] as const).map((name) => (
         <label key={name}>
           {words.form[name]}
@@ -152,59 +153,16 @@ function figureOf(row: Report['total'], name: (typeof figures)[number]): string 
   return formatCount(name in row.jobs_per_status ? row.jobs_per_status[name as 'DONE'] : row[name as 'jobs']);
 }
 
-function UsageTable({
-  report: { rows, total },
-  groups,
-}: {
-  readonly report: Report;
-  readonly groups: readonly UsageGroup[];
-}) {
-  return (
-    <Wide label={words.title}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{words.columns.period}</th>
-            {groups.map((name) => (
-              <th key={name} scope="col">
-                {words.columns[name]}
-              </th>
-            ))}
-            {figures.map((name) => (
-              <th key={name} scope="col" class="number">
-                {words.columns[name]}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, maxRows).map((row) => (
-            <tr key={[row.period, ...groups.map((name) => row[name])].join('\n')}>
-              <td>{row.period}</td>
-              {groups.map((name) => (
-                <td key={name}>{name === 'device_type' ? <bdi>{row[name]}</bdi> : <Id id={row[name] ?? ''} />}</td>
-              ))}
-              {figures.map((name) => (
-                <td key={name} class="number">
-                  {figureOf(row, name)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row" colSpan={1 + groups.length}>
-              {words.total}
-            </th>
-            {figures.map((name) => (
-              <td key={name} class="number">
-                {figureOf(total, name)}
-              </td>
-            ))}
-          </tr>
-        </tfoot>
-      </table>
-    </Wide>
-  );
+function columnsOf(groups: readonly UsageGroup[]): readonly Column<Report['total'] & Partial<Row>>[] {
+  return [
+    [words.columns.period, ({ period }) => period],
+    ...groups.map((name): Column<Partial<Row>> => {
+      const cell = (row: Partial<Row>) => {
+        const text = row[name] ?? '';
+        return name === 'device_type' ? <bdi>{text}</bdi> : <Id id={text} />;
+      };
+      return [words.columns[name], cell];
+    }),
+    ...figures.map((name): Column<Report['total']> => [words.columns[name], (row) => figureOf(row, name), 'number']),
+  ];
 }

@@ -1,7 +1,8 @@
 import type { Device } from '../../schemas/device.ts';
 import { linkTo, useAddress } from '../address.ts';
 import { dateOf, formatCount, formatSeconds, formatTime } from '../format.ts';
-import { download, Empty, Facts, Pre, Shown, Status, Time, Wide } from '../parts/basics.tsx';
+import { download, Empty, Facts, Pre, Shown, Status, Time } from '../parts/basics.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { describeSpecification } from '../specification.ts';
 import { texts } from '../texts.ts';
 import { useCall } from '../use-call.ts';
@@ -149,28 +150,12 @@ function SpecificationText({ specs, deviceType }: { readonly specs: string; read
         </div>
       )}
       {first !== undefined && (
-        <Wide label={words.specification.channels}>
-          <table>
-            <thead>
-              <tr>
-                {first.map(([name]) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {described?.channels.map((channel, at) => (
-                <tr key={at}>
-                  {channel.map(([name, text]) => (
-                    <td key={name}>{text}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Wide>
+        <Table
+          label={words.specification.channels}
+          columns={first.map(([name], at): Column<typeof first> => [name, (channel) => channel[at]?.[1]])}
+          rows={described?.channels ?? []}
+          keyOf={(_, at) => at}
+        />
       )}
       <details class="below">
         <summary>{words.specification.json}</summary>

@@ -8,6 +8,7 @@ import { type Fault, faultsElsewhere, type Place } from '../faults.ts';
 import { formatAgo, formatCount, formatTime } from '../format.ts';
 import { Facts, Failure, Faults } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
+import { Options, onSubmit } from '../parts/form.tsx';
 import { LimitBars } from '../parts/limit-bars.tsx';
 import { type Draft, emptyDraft, type JobDraft, type Program, readProgram, requestOf } from '../program.ts';
 import { texts } from '../texts.ts';
@@ -44,13 +45,7 @@ export function NewBatchView() {
   const isBusy = send.isRunning || check.isRunning;
   const elsewhere = faultsElsewhere(faults, [...settings, ...draft.jobs.map((_, at) => ['body', 'jobs', at])]);
   return (
-    <form
-      ref={form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        send.run();
-      }}
-    >
+    <form ref={form} onSubmit={onSubmit(() => send.run())}>
       <h1>{texts.views.newBatch}</h1>
       <ProgramPart draft={draft} program={program} change={change} faults={faults} />
       <JobsPart draft={draft} program={program} change={change} faults={faults} />
@@ -317,9 +312,7 @@ function SettingsPart({ draft, program, change, faults }: PartProps) {
             <option value="">
               {program?.deviceName === undefined ? words.chooseDevice : words.ownDevice(program.deviceName)}
             </option>
-            {devices.filter(takes).map(({ device_type }) => (
-              <option key={device_type}>{device_type}</option>
-            ))}
+            <Options of={devices.filter(takes).map(({ device_type }) => device_type)} />
           </select>
         </Field>
         <Field {...field('project_id')} hint={projects?.length === 0 ? words.noProject : undefined}>
@@ -338,9 +331,7 @@ function SettingsPart({ draft, program, change, faults }: PartProps) {
             onChange={(event) => change({ queue_priority: event.currentTarget.value })}
           >
             <option value="">{words.ownPriority}</option>
-            {['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE'].map((each) => (
-              <option key={each}>{each}</option>
-            ))}
+            <Options of={texts.priorities} />
           </select>
         </Field>
         <Field {...field('webhook')} hint={words.webhookHint}>

@@ -6,6 +6,7 @@ import type { Api } from '../api.ts';
 import { formatSeconds, fromField, toField } from '../format.ts';
 import { Empty, Facts, Failure, Shown } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
+import { Options, onSubmit } from '../parts/form.tsx';
 import { texts } from '../texts.ts';
 import { type Action, useAction, useCall } from '../use-call.ts';
 import { DeviceState, oneDevice } from './devices.tsx';
@@ -65,19 +66,16 @@ function ModeForm({ mode: current, ...props }: FormProps & { readonly mode: stri
   const [reason, setReason] = useState('');
   const save = useSetting(props);
   const faults = save.failure?.faults ?? [];
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     save.run({ mode, ...(reason !== '' && { reason }) });
   };
   return (
-    <form class="card" onSubmit={submit}>
+    <form class="card" onSubmit={onSubmit(submit)}>
       <h3>{words.mode}</h3>
       <div class="form">
         <Field label={words.mode} hint={words.modes[mode as 'OPEN']} place={['body', 'mode']} faults={faults}>
           <select value={mode} onChange={(event) => setMode(event.currentTarget.value)}>
-            {Object.keys(words.modes).map((each) => (
-              <option key={each}>{each}</option>
-            ))}
+            <Options of={Object.keys(words.modes)} />
           </select>
         </Field>
         <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults}>
@@ -110,8 +108,7 @@ function WindowsForm({ windows: current, ...props }: FormProps & { readonly wind
   );
   const save = useSetting(props);
   const faults = save.failure?.faults ?? [];
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     save.run({
       windows: windows.map(({ starts_at, ends_at, reason }) => ({
         starts_at: fromField(starts_at),
@@ -125,7 +122,7 @@ function WindowsForm({ windows: current, ...props }: FormProps & { readonly wind
     setWindows([...windows, { id, starts_at: '', ends_at: '', reason: '' }]);
   };
   return (
-    <form class="card" onSubmit={submit}>
+    <form class="card" onSubmit={onSubmit(submit)}>
       <h3>{words.windows}</h3>
       <p class="aside">{words.windowsHint}</p>
       {windows.map((window, at) => (
@@ -171,12 +168,11 @@ function BoundsForm({ set, ...props }: FormProps & { readonly set: OperatedDevic
   const save = useSetting(props);
   const faults = save.failure?.faults ?? [];
   const given = bounds.filter((name) => (values[name] ?? '') !== '');
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     save.run(Object.fromEntries(given.map((name) => [name, boundOf(values[name] ?? '')])));
   };
   return (
-    <form class="card" onSubmit={submit}>
+    <form class="card" onSubmit={onSubmit(submit)}>
       <h3>{words.bounds}</h3>
       <p class="aside">{words.boundsHint}</p>
       {set !== undefined && (

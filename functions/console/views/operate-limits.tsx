@@ -3,9 +3,11 @@ import type { SubjectLimits } from '../../schemas/limits.ts';
 import { go, linkTo, useAddress } from '../address.ts';
 import type { Api } from '../api.ts';
 import { type LimitName, limitLabels, limitNames, limitsOf, limitText } from '../limits-form.ts';
-import { Dialog, Empty, Failure, Shown, Time, Wide } from '../parts/basics.tsx';
+import { Empty, Failure, Shown, Time } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
+import { NameForm, onSubmit, Question } from '../parts/form.tsx';
 import { Pager } from '../parts/pager.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
 import { useAction, useCall } from '../use-call.ts';
 
@@ -27,9 +29,9 @@ export function LimitsPart() {
 function LimitsList({ offset }: { readonly offset: number }) {
   const list = useCall<SubjectLimits[]>('/api/v1/limits/all', { query: { limit: pageSize, offset } });
   const [removed, setRemoved] = useState<string>();
+  const link = (to: number) => linkToLimits({ offset: to === 0 ? undefined : String(to) });
   return (
     <>
-      <SubjectPicker />
       <Shown loaded={list}>
         {(subjects) =>
           subjects.length === 0 ? (
@@ -38,111 +40,59 @@ function LimitsList({ offset }: { readonly offset: number }) {
               <a href={linkToLimits({ subject: 'default' })}>{words.setDefault}</a>
             </Empty>
           ) : (
-            <LimitsTable subjects={subjects} remove={setRemoved} />
+            <Table
+              label={words.title}
+              columns={columnsFor(setRemoved)}
+              rows={subjects}
+              keyOf={({ subject }) => subject}
+            />
           )
         }
       </Shown>
       {list.answer?.pagination !== undefined && (
-        <Pager
-          pagination={list.answer.pagination}
-          limit={pageSize}
-          linkTo={(to) => linkToLimits({ offset: to === 0 ? undefined : String(to) })}
-        />
+        <Pager pagination={list.answer.pagination} limit={pageSize} linkTo={link} />
       )}
+      <NameForm
+        label={words.subject}
+        hint={words.subjectHint}
+        button={words.edit}
+        submit={(subject) => go(linkToLimits({ subject }))}
+      />
       {removed !== undefined && (
-        <RemoveDialog subject={removed} close={() => setRemoved(undefined)} done={list.reload} />
+        <RemoveQuestion subject={removed} close={() => setRemoved(undefined)} done={list.reload} />
       )}
     </>
   );
 }
 
-function LimitsTable({
-  subjects,
-  remove,
-}: {
-  readonly subjects: readonly SubjectLimits[];
-  readonly remove: (subject: string) => void;
-}) {
-  return (
-    <Wide label={words.title}>
-      <table>
-        <thead>
-          <tr>
-            {words.columns.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {subjects.map(({ subject, limits, updated_at }) => (
-            <tr key={subject}>
-              <td class="name" title={subject}>
-                <a href={linkToLimits({ subject })}>
-                  <bdi>{subject}</bdi>
-                </a>
-              </td>
-              <td class="text">
-                {limitNames
-                  .filter((name) => limits[name] !== undefined)
-                  .map((name) => `${limitLabels[name]}: ${limitText(limits[name]) || texts.limits.noDevice}`)
-                  .join('; ')}
-              </td>
-              <td>
-                <Time time={updated_at} />
-              </td>
-              <td>
-                <button
-                  type="button"
-                  class="danger"
-                  aria-label={`${words.remove} ${subject}`}
-                  onClick={() => remove(subject)}
-                >
-                  {words.remove}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
-  );
+function columnsFor(remove: (subject: string) => void): readonly Column<SubjectLimits>[] {
+  const { columns } = words;
+  return [
+    [
+      columns.subject,
+      ({ subject }) => (
+        <a href={linkToLimits({ subject })}>
+          <bdi>{subject}</bdi>
+        </a>
+      ),
+      'text',
+    ],
+    [columns.limits, ({ limits }) => describe(limits), 'text'],
+    [columns.set, ({ updated_at }) => <Time time={updated_at} />],
+    [
+      columns.actions,
+      ({ subject }) => (
+        <button type="button" class="danger" aria-label={`${words.remove} ${subject}`} onClick={() => remove(subject)}>
+          {words.remove}
+        </button>
+      ),
+    ],
+  ];
 }
 
-function SubjectPicker() {
-  const [kind, setKind] = useState('user:');
-  const [id, setId] = useState('');
-  const isDefault = kind === 'default';
-  return (
-    <form
-      class="card actions"
-      onSubmit={(event) => {
-        event.preventDefault();
-        go(linkToLimits({ subject: isDefault ? kind : kind + id.trim() }));
-      }}
-    >
-      <label>
-        {words.subject}
-        <select value={kind} onChange={(event) => setKind(event.currentTarget.value)}>
-          {Object.entries(words.kinds).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      {!isDefault && (
-        <label>
-          {words.id}
-          <input required value={id} onInput={(event) => setId(event.currentTarget.value)} />
-        </label>
-      )}
-      <button type="submit" class="low">
-        {words.edit}
-      </button>
-    </form>
-  );
+function describe(limits: SubjectLimits['limits']): string {
+  const given = limitNames.filter((name) => limits[name] !== undefined);
+  return given.map((name) => `${limitLabels[name]}: ${limitText(limits[name]) || texts.limits.noDevice}`).join('; ');
 }
 
 function SubjectForm({ subject }: { readonly subject: string }) {
@@ -170,15 +120,8 @@ function LimitsForm({ subject, limits }: Pick<SubjectLimits, 'subject' | 'limits
     await api.call(pathOf(subject), { method: 'PUT', body: limitsOf(values) });
     go(linkToLimits());
   });
-  const faults = save.failure?.faults ?? [];
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.run();
-      }}
-    >
+    <form class="card" onSubmit={onSubmit(() => save.run())}>
       <p class="aside">{subject.startsWith('user:') ? words.userHint : words.hint}</p>
       <div class="form">
         {limitNames.map((name) => (
@@ -187,20 +130,14 @@ function LimitsForm({ subject, limits }: Pick<SubjectLimits, 'subject' | 'limits
             label={limitLabels[name]}
             hint={words.hints[name as keyof typeof words.hints]}
             place={['body', name]}
-            faults={faults}
+            faults={save.failure?.faults ?? []}
           >
             <input
-              list={name === 'highest_priority' ? 'priorities' : undefined}
               value={values[name] ?? ''}
               onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
             />
           </Field>
         ))}
-        <datalist id="priorities">
-          {['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE', texts.limits.noneWord].map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
         <div class="full">
           <Failure failure={save.failure} />
         </div>
@@ -217,7 +154,7 @@ function LimitsForm({ subject, limits }: Pick<SubjectLimits, 'subject' | 'limits
   );
 }
 
-function RemoveDialog({
+function RemoveQuestion({
   subject,
   close,
   done,
@@ -232,19 +169,10 @@ function RemoveDialog({
     close();
   });
   return (
-    <Dialog title={words.removeTitle} close={close}>
-      <p>
+    <Question title={words.removeTitle} action={remove} isDangerous close={close}>
+      <p class="full">
         <bdi>{subject}</bdi>
       </p>
-      <Failure failure={remove.failure} />
-      <div class="actions">
-        <button type="button" class="danger" disabled={remove.isRunning} onClick={() => remove.run()}>
-          {words.remove}
-        </button>
-        <button type="button" onClick={close}>
-          {texts.common.cancel}
-        </button>
-      </div>
-    </Dialog>
+    </Question>
   );
 }

@@ -3,9 +3,11 @@ import type { QueuedBatch } from '../../schemas/queued-batch.ts';
 import { linkTo, useAddress } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatCount } from '../format.ts';
-import { Dialog, Empty, Failure, Id, Shown, Status, Time, Wide } from '../parts/basics.tsx';
+import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
+import { Options, Question } from '../parts/form.tsx';
 import { Pager } from '../parts/pager.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
 import { useAction, useCall } from '../use-call.ts';
 import { Progress } from './batches.tsx';
@@ -16,15 +18,20 @@ const pageSize = 50;
 
 type Act = 'cancel' | 'priority';
 
+interface Asked {
+  readonly act: Act;
+  readonly batch: QueuedBatch;
+}
+
 /** What waits for a device and what its workers have, in the order in which it is claimed. */
 export function QueuePart({ deviceType }: { readonly deviceType: string }) {
   const offset = Number(useAddress().query.get('offset') ?? 0);
-  const [asked, setAsked] = useState<{ readonly act: Act; readonly batch: QueuedBatch }>();
+  const [asked, setAsked] = useState<Asked>();
   const list = useCall<QueuedBatch[]>(`/api/v1/devices/${encodeURIComponent(deviceType)}/queue`, {
     query: { limit: pageSize, offset },
     again: () => 10,
   });
-  const path = ['operate', 'queue', deviceType];
+  const link = (to: number) => linkTo(['operate', 'queue', deviceType], { offset: to === 0 ? undefined : String(to) });
   return (
     <>
       <div class="title">
@@ -38,90 +45,49 @@ export function QueuePart({ deviceType }: { readonly deviceType: string }) {
           batches.length === 0 ? (
             <Empty>{words.none}</Empty>
           ) : (
-            <QueueTable batches={batches} ask={(act, batch) => setAsked({ act, batch })} />
+            <Table label={words.title} columns={columnsFor(setAsked)} rows={batches} keyOf={({ id }) => id} />
           )
         }
       </Shown>
       {list.answer?.pagination !== undefined && (
-        <Pager
-          pagination={list.answer.pagination}
-          limit={pageSize}
-          linkTo={(to) => linkTo(path, { offset: to === 0 ? undefined : String(to) })}
-        />
+        <Pager pagination={list.answer.pagination} limit={pageSize} linkTo={link} />
       )}
-      {asked !== undefined && <ActDialog {...asked} close={() => setAsked(undefined)} done={list.reload} />}
+      {asked !== undefined && <ActQuestion {...asked} close={() => setAsked(undefined)} done={list.reload} />}
     </>
   );
 }
 
-function QueueTable({
-  batches,
-  ask,
-}: {
-  readonly batches: readonly QueuedBatch[];
-  readonly ask: (act: Act, batch: QueuedBatch) => void;
-}) {
-  return (
-    <Wide label={words.title}>
-      <table>
-        <thead>
-          <tr>
-            {words.columns.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {batches.map((batch) => (
-            <tr key={batch.id}>
-              <td class="number">{batch.position === null ? words.held : formatCount(batch.position + 1)}</td>
-              <td>
-                <Id id={batch.id} />
-              </td>
-              <td>
-                <Id id={batch.user_id} />
-              </td>
-              <td>
-                <Status status={batch.status} />
-              </td>
-              <td>{batch.queue_priority}</td>
-              <td class="number">
-                <Progress batch={batch} />
-              </td>
-              <td>
-                <Time time={batch.created_at} />
-              </td>
-              <td>
-                <Lease lease={batch.lease} />
-              </td>
-              <td>
-                <span class="actions">
-                  <button
-                    type="button"
-                    disabled={batch.lease !== null}
-                    aria-label={`${words.priority} ${batch.id}`}
-                    onClick={() => ask('priority', batch)}
-                  >
-                    {words.priority}
-                  </button>
-                  <button
-                    type="button"
-                    class="danger"
-                    aria-label={`${words.cancel} ${batch.id}`}
-                    onClick={() => ask('cancel', batch)}
-                  >
-                    {words.cancel}
-                  </button>
-                </span>
-              </td>
-            </tr>
+function columnsFor(ask: (asked: Asked) => void): readonly Column<QueuedBatch>[] {
+  const { columns } = words;
+  return [
+    [columns.place, ({ position }) => (position === null ? words.held : formatCount(position + 1)), 'number'],
+    [columns.batch, ({ id }) => <Id id={id} />],
+    [columns.owner, ({ user_id }) => <Id id={user_id} />],
+    [columns.status, ({ status }) => <Status status={status} />],
+    [columns.priority, ({ queue_priority }) => queue_priority],
+    [columns.jobs, (batch) => <Progress batch={batch} />, 'number'],
+    [columns.created, ({ created_at }) => <Time time={created_at} />],
+    [columns.worker, ({ lease }) => <Lease lease={lease} />],
+    [
+      columns.actions,
+      (batch) => (
+        <span class="actions">
+          {(['priority', 'cancel'] as const).map((act) => (
+            <button
+              key={act}
+              type="button"
+              class={act === 'cancel' ? 'danger' : undefined}
+              disabled={act === 'priority' && batch.lease !== null}
+              aria-label={`${words[act]} ${batch.id}`}
+              onClick={() => ask({ act, batch })}
+            >
+              {words[act]}
+            </button>
           ))}
-        </tbody>
-      </table>
-    </Wide>
-  );
+        </span>
+      ),
+    ],
+  ];
 }
 
 function Lease({ lease }: Pick<QueuedBatch, 'lease'>) {
@@ -135,17 +101,7 @@ function Lease({ lease }: Pick<QueuedBatch, 'lease'>) {
 }
 
 /** Asks for the reason, which the owner reads. */
-function ActDialog({
-  act,
-  batch,
-  close,
-  done,
-}: {
-  readonly act: Act;
-  readonly batch: QueuedBatch;
-  readonly close: () => void;
-  readonly done: () => void;
-}) {
+function ActQuestion({ act, batch, close, done }: Asked & { readonly close: () => void; readonly done: () => void }) {
   const [reason, setReason] = useState('');
   const [queue_priority, setPriority] = useState<string>(batch.queue_priority);
   const send = useAction(async (api: Api) => {
@@ -157,47 +113,26 @@ function ActDialog({
   });
   const faults = send.failure?.faults ?? [];
   return (
-    <Dialog title={words.titles[act]} close={close}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          send.run();
-        }}
-      >
-        <p class="full">
-          <code>{batch.id}</code>
-        </p>
-        {act === 'priority' && (
-          <Field label={words.newPriority} place={['body', 'queue_priority']} faults={faults}>
-            <select value={queue_priority} onChange={(event) => setPriority(event.currentTarget.value)}>
-              {['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'FREE'].map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          </Field>
-        )}
-        <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults} wide>
-          <textarea
-            required
-            maxLength={512}
-            rows={3}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
+    <Question title={words.titles[act]} action={send} isDangerous={act === 'cancel'} close={close}>
+      <p class="full">
+        <code>{batch.id}</code>
+      </p>
+      {act === 'priority' && (
+        <Field label={words.newPriority} place={['body', 'queue_priority']} faults={faults}>
+          <select value={queue_priority} onChange={(event) => setPriority(event.currentTarget.value)}>
+            <Options of={texts.priorities} />
+          </select>
         </Field>
-        <div class="full">
-          <Failure failure={send.failure} />
-        </div>
-        <div class="actions">
-          <button type="submit" class={act === 'cancel' ? 'danger' : 'main'} disabled={send.isRunning}>
-            {words.titles[act]}
-          </button>
-          <button type="button" onClick={close}>
-            {texts.common.cancel}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults} wide>
+        <textarea
+          required
+          maxLength={512}
+          rows={3}
+          value={reason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </Field>
+    </Question>
   );
 }

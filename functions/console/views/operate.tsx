@@ -1,10 +1,11 @@
 /** What operators do. The service refuses it to all others. */
 
-import { useState } from 'preact/hooks';
 import type { Device } from '../../schemas/device.ts';
 import { go, linkTo, useAddress } from '../address.ts';
 import { formatCount } from '../format.ts';
-import { Shown, Status, Wide } from '../parts/basics.tsx';
+import { Shown, Status } from '../parts/basics.tsx';
+import { NameForm } from '../parts/form.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { UsageReport } from '../parts/usage-report.tsx';
 import { texts } from '../texts.ts';
 import { useCall } from '../use-call.ts';
@@ -49,6 +50,30 @@ export function OperateView() {
   );
 }
 
+const columns: readonly Column<Device>[] = [
+  [words.columns.device, ({ device_type }) => <bdi>{device_type}</bdi>],
+  [words.columns.availability, ({ availability }) => <Status status={availability} />],
+  [words.columns.mode, ({ mode }) => <Status status={mode} />],
+  [words.columns.reports, ({ status }) => <bdi>{status}</bdi>],
+  [
+    words.columns.queue,
+    ({ device_type, queue_length }) => (
+      <a href={linkTo(['operate', 'queue', device_type])}>
+        {texts.devices.batches(queue_length === null ? texts.devices.longQueue : formatCount(queue_length))}
+      </a>
+    ),
+  ],
+  [
+    words.columns.settings,
+    ({ device_type }) => (
+      <a href={linkTo(['operate', 'device', device_type])} aria-label={`${words.set} ${device_type}`}>
+        {words.set}
+      </a>
+    ),
+  ],
+  [words.columns.reason, ({ status_message }) => <bdi>{status_message}</bdi>, 'text'],
+];
+
 function DevicesPart() {
   const list = useCall<Device[]>('/api/v1/devices', {
     query: { availability: ['ACTIVE', 'INACTIVE', 'RETIRED'] },
@@ -58,75 +83,11 @@ function DevicesPart() {
     <>
       <Shown loaded={list}>
         {(devices) => (
-          <Wide label={words.parts.devices}>
-            <table>
-              <thead>
-                <tr>
-                  {words.deviceColumns.map((name) => (
-                    <th key={name} scope="col">
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {devices.map(({ device_type, availability, mode, status, status_message, queue_length }) => (
-                  <tr key={device_type}>
-                    <td class="name" title={device_type}>
-                      <bdi>{device_type}</bdi>
-                    </td>
-                    <td>
-                      <Status status={availability} />
-                    </td>
-                    <td>
-                      <Status status={mode} />
-                    </td>
-                    <td class="name" title={status}>
-                      <bdi>{status}</bdi>
-                    </td>
-                    <td>
-                      <a href={linkTo(['operate', 'queue', device_type])}>
-                        {texts.devices.batches(
-                          queue_length === null ? texts.devices.longQueue : formatCount(queue_length),
-                        )}
-                      </a>
-                    </td>
-                    <td>
-                      <a href={linkTo(['operate', 'device', device_type])}>{words.set}</a>
-                    </td>
-                    <td class="text">
-                      <bdi>{status_message}</bdi>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Wide>
+          <Table label={words.parts.devices} columns={columns} rows={devices} keyOf={(device) => device.device_type} />
         )}
       </Shown>
-      <OtherDevice />
+      {/* A device may be set before it announces itself. */}
+      <NameForm label={words.other} button={words.set} submit={(name) => go(linkTo(['operate', 'device', name]))} />
     </>
-  );
-}
-
-/** A device may be set before it announces itself. */
-function OtherDevice() {
-  const [name, setName] = useState('');
-  return (
-    <form
-      class="below actions"
-      onSubmit={(event) => {
-        event.preventDefault();
-        go(linkTo(['operate', 'device', name.trim()]));
-      }}
-    >
-      <label>
-        {words.other}
-        <input required maxLength={128} value={name} onInput={(event) => setName(event.currentTarget.value)} />
-      </label>
-      <button type="submit" class="low">
-        {words.set}
-      </button>
-    </form>
   );
 }
