@@ -120,9 +120,8 @@ export const texts = {
     tagsHint: 'One a line',
     inactive: 'It takes no work now.',
     check: 'Check',
-    checking: 'Checking …',
+    checking: 'The service looks at it …',
     send: 'Send',
-    sending: 'Sending …',
     faultless: 'Nothing is wrong with it.',
     faulty: (count: number) => (count === 1 ? 'One fault was found.' : `${count} faults were found.`),
     noStart: {

@@ -37,28 +37,28 @@ export function NewBatchView() {
   const [draft, setDraft] = useDraft();
   const program = useMemo(() => readProgram(draft.text), [draft.text]);
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part, key: crypto.randomUUID() }));
-  const { send, check, faults, verdict } = useSending(draft, program, () => setDraft(emptyDraft));
+  const { act, faults, verdict } = useSending(draft, program, () => setDraft(emptyDraft));
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (faults.length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }, [faults]);
-  const isBusy = send.isRunning || check.isRunning;
   const elsewhere = faultsElsewhere(faults, [...settings, ...draft.jobs.map((_, at) => ['body', 'jobs', at])]);
   return (
-    <form ref={form} onSubmit={onSubmit(() => send.run())}>
+    <form ref={form} onSubmit={onSubmit(() => act.run('send'))}>
       <h1>{texts.views.newBatch}</h1>
       <ProgramPart draft={draft} program={program} change={change} faults={faults} />
       <JobsPart draft={draft} program={program} change={change} faults={faults} />
       <SettingsPart draft={draft} program={program} change={change} faults={faults} />
-      <Failure failure={send.failure ?? check.failure} faults={elsewhere} />
+      <Failure failure={act.failure} faults={elsewhere} />
       {verdict !== undefined && <VerdictPart verdict={verdict} elsewhere={elsewhere} />}
       <div class="actions">
-        <button type="submit" class="main" disabled={isBusy}>
-          {send.isRunning ? words.sending : words.send}
+        <button type="submit" class="main" disabled={act.isRunning}>
+          {words.send}
         </button>
-        <button type="button" disabled={isBusy} onClick={() => check.run()}>
-          {check.isRunning ? words.checking : words.check}
+        <button type="button" disabled={act.isRunning} onClick={() => act.run('check')}>
+          {words.check}
         </button>
+        <span role="status">{act.isRunning && words.checking}</span>
       </div>
     </form>
   );
@@ -80,29 +80,19 @@ function useSending(draft: Draft, program: Program | undefined, clear: () => voi
     clear();
     go(linkTo(['batch', id]));
   };
-  /** The body, if nothing is wrong with it. */
-  const judge = async (api: Api): Promise<object | undefined> => {
+  const act = useAction(async (api: Api, how: 'check' | 'send') => {
     const { body, faults: found } = requestOf(draft, program);
     setVerdict(undefined);
     setFaults(found);
-    if (found.length > 0) return undefined;
+    if (found.length > 0) return;
     const judged = await post<Verdict | Batch>(api, body, { query: { validate_only: true } });
     // A service that knows no checks has created the batch.
-    if ('id' in judged) {
-      finish(judged);
-      return undefined;
-    }
-    setVerdict(judged);
+    if ('id' in judged) return finish(judged);
     setFaults(judged.faults);
-    return judged.faults.length === 0 ? body : undefined;
-  };
-  const check = useAction(async (api: Api) => void (await judge(api)));
-  const send = useAction(async (api: Api) => {
-    const body = await judge(api);
-    if (body === undefined) return;
+    if (how === 'check' || judged.faults.length > 0) return setVerdict(judged);
     finish(await post<Batch>(api, body, { idempotencyKey: draft.key }));
   });
-  return { send, check, faults, verdict };
+  return { act, faults, verdict };
 }
 
 /** The draft stays in the tab until it is sent, also when the session ends meanwhile. */
@@ -152,7 +142,7 @@ function ProgramPart({ draft: { text, fileName }, program, change, faults }: Par
       <h2>{words.program}</h2>
       <p class="aside">{words.programHint}</p>
       <div class="form">
-        <Field label={words.file}>
+        <Field label={words.file} wide>
           <input
             type="file"
             accept=".json,application/json"

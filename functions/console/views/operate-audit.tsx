@@ -1,7 +1,7 @@
 import type { Act } from '../../schemas/audit.ts';
 import { go, linkTo, useAddress } from '../address.ts';
 import { fromField, toField } from '../format.ts';
-import { Empty, Long, Shown, Time } from '../parts/basics.tsx';
+import { Empty, Id, Long, Shown, Time } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
 import { Options, onSubmit } from '../parts/form.tsx';
 import { Pager } from '../parts/pager.tsx';
@@ -19,7 +19,7 @@ const actions = ['device.set', 'batch.cancel', 'batch.priority', 'limits.put', '
 
 const columns: readonly Column<Act>[] = [
   [words.columns.at, ({ at }) => <Time time={at} />],
-  [words.columns.operator, ({ operator }) => <bdi>{operator}</bdi>, 'text'],
+  [words.columns.operator, ({ operator }) => <Id id={operator} />],
   [words.columns.action, ({ action }) => action],
   [words.columns.target, ({ target }) => <Members members={target} />, 'text'],
   [words.columns.reason, ({ reason }) => <bdi>{reason ?? texts.common.none}</bdi>, 'text'],
@@ -96,9 +96,13 @@ function Members({ members }: { readonly members: Readonly<Record<string, unknow
   return Object.entries(members).map(([name, value]) => (
     <div key={name}>
       <span class="aside">{name}</span>{' '}
-      <bdi>
-        <Long text={typeof value === 'string' ? value : JSON.stringify(value)} max={60} />
-      </bdi>
+      {name.endsWith('_id') ? (
+        <Id id={String(value)} />
+      ) : (
+        <bdi>
+          <Long text={typeof value === 'string' ? value : JSON.stringify(value)} max={60} />
+        </bdi>
+      )}
     </div>
   ));
 }
