@@ -19,12 +19,10 @@ export function onSubmit(submit: (form: HTMLFormElement) => void) {
 /** Asks for a name, such as that of a view's subject. */
 export function NameForm({
   label,
-  hint,
   button,
   submit,
 }: {
   readonly label: string;
-  readonly hint?: string;
   readonly button: string;
   readonly submit: (name: string) => void;
 }) {
@@ -32,7 +30,7 @@ export function NameForm({
     <form class="below actions" onSubmit={onSubmit((form) => submit(String(new FormData(form).get('name')).trim()))}>
       <label>
         {label}
-        <input name="name" required placeholder={hint} />
+        <input name="name" required />
       </label>
       <button type="submit" class="low">
         {button}

@@ -131,7 +131,7 @@ function PeriodBars({ rows }: { readonly rows: readonly Row[] }) {
   const width = 1_000 / periods.length;
   return (
     <figure class="card">
-      <svg class="chart short" viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
+      <svg class="chart strip" viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
         {periods.map(({ period, jobs }, at) => {
           const height = (jobs / most) * 100;
           return (
@@ -161,7 +161,7 @@ function columnsOf(groups: readonly UsageGroup[]): readonly Column<Report['total
         const text = row[name] ?? '';
         return name === 'device_type' ? <bdi>{text}</bdi> : <Id id={text} />;
       };
-      return [words.columns[name], cell];
+      return [words.columns[name], cell, name === 'device_type' ? 'text' : undefined];
     }),
     ...figures.map((name): Column<Report['total']> => [words.columns[name], (row) => figureOf(row, name), 'number']),
   ];

@@ -190,7 +190,7 @@ function ProgramPart({ draft: { text, fileName }, program, change, faults }: Par
         />
       )}
       {text !== '' && (
-        <button type="button" onClick={() => change({ text: '', fileName: undefined })}>
+        <button type="button" class="below" onClick={() => change({ text: '', fileName: undefined })}>
           {words.clear}
         </button>
       )}

@@ -67,7 +67,7 @@ function columnsFor(ask: (asked: Asked) => void): readonly Column<QueuedBatch>[]
     [columns.priority, ({ queue_priority }) => queue_priority],
     [columns.jobs, (batch) => <Progress batch={batch} />, 'number'],
     [columns.created, ({ created_at }) => <Time time={created_at} />],
-    [columns.worker, ({ lease }) => <Lease lease={lease} />],
+    [columns.worker, ({ lease }) => <Lease lease={lease} />, 'text'],
     [
       columns.actions,
       (batch) => (

@@ -51,10 +51,10 @@ export function OperateView() {
 }
 
 const columns: readonly Column<Device>[] = [
-  [words.columns.device, ({ device_type }) => <bdi>{device_type}</bdi>],
+  [words.columns.device, ({ device_type }) => <bdi>{device_type}</bdi>, 'text'],
   [words.columns.availability, ({ availability }) => <Status status={availability} />],
   [words.columns.mode, ({ mode }) => <Status status={mode} />],
-  [words.columns.reports, ({ status }) => <bdi>{status}</bdi>],
+  [words.columns.reports, ({ status }) => <bdi>{status}</bdi>, 'text'],
   [
     words.columns.queue,
     ({ device_type, queue_length }) => (
