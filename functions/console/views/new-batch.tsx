@@ -199,6 +199,12 @@ function ProgramPart({ draft: { text, fileName }, program, change, faults }: Par
 }
 
 function JobsPart({ draft: { jobs }, program, change, faults }: PartProps) {
+  const adding = useRef<HTMLButtonElement>(null);
+  const remove = (at: number) => {
+    change({ jobs: jobs.toSpliced(at, 1) });
+    // The button that had the focus goes.
+    adding.current?.focus();
+  };
   const set = (at: number, part: Partial<JobDraft>) => change({ jobs: jobs.with(at, { ...jobs[at]!, ...part }) });
   const add = () => {
     const last = jobs.at(-1) ?? emptyDraft.jobs[0]!;
@@ -216,10 +222,10 @@ function JobsPart({ draft: { jobs }, program, change, faults }: PartProps) {
           program={program}
           faults={faults}
           set={(part) => set(at, part)}
-          remove={jobs.length > 1 ? () => change({ jobs: jobs.toSpliced(at, 1) }) : undefined}
+          remove={jobs.length > 1 ? () => remove(at) : undefined}
         />
       ))}
-      <button type="button" onClick={add}>
+      <button type="button" ref={adding} onClick={add}>
         {words.addJob}
       </button>
     </section>
@@ -281,8 +287,10 @@ function JobRow({
 }
 
 function SettingsPart({ draft, program, change, faults }: PartProps) {
-  const devices = useCall<Device[]>('/api/v1/devices').answer?.data ?? [];
-  const projects = useCall<{ readonly id: string; readonly name: string }[]>('/api/v1/projects').answer?.data;
+  const devicesCall = useCall<Device[]>('/api/v1/devices');
+  const projectsCall = useCall<{ readonly id: string; readonly name: string }[]>('/api/v1/projects');
+  const devices = devicesCall.answer?.data ?? [];
+  const projects = projectsCall.answer?.data;
   useEffect(() => {
     if (draft.project_id === '' && projects?.[0] !== undefined) change({ project_id: projects[0].id });
   }, [projects]);
@@ -296,6 +304,8 @@ function SettingsPart({ draft, program, change, faults }: PartProps) {
   return (
     <section class="card">
       <h2>{words.settings}</h2>
+      <Failure failure={devicesCall.failure} retry={devicesCall.reload} />
+      <Failure failure={projectsCall.failure} retry={projectsCall.reload} />
       <div class="form roomy">
         <Field {...field('device_type')} hint={deviceHint(draft, program, devices)}>
           <select value={draft.device_type} onChange={(event) => change({ device_type: event.currentTarget.value })}>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Device, OperatedDevice } from '../../schemas/device.ts';
 import type { MaintenanceWindow } from '../../schemas/device-rules.ts';
 import { linkTo } from '../address.ts';
@@ -117,6 +117,12 @@ function WindowsForm({ windows: current, ...props }: FormProps & { readonly wind
       })),
     });
   };
+  const adding = useRef<HTMLButtonElement>(null);
+  const remove = (at: number) => {
+    setWindows(windows.toSpliced(at, 1));
+    // The button that had the focus goes.
+    adding.current?.focus();
+  };
   const add = () => {
     const id = Math.max(0, ...windows.map((each) => each.id)) + 1;
     setWindows([...windows, { id, starts_at: '', ends_at: '', reason: '' }]);
@@ -142,7 +148,7 @@ function WindowsForm({ windows: current, ...props }: FormProps & { readonly wind
                 />
               </Field>
             ))}
-            <button type="button" class="low" onClick={() => setWindows(windows.toSpliced(at, 1))}>
+            <button type="button" class="low" onClick={() => remove(at)}>
               {words.removeWindow} {at + 1}
             </button>
           </div>
@@ -150,7 +156,7 @@ function WindowsForm({ windows: current, ...props }: FormProps & { readonly wind
       ))}
       <div class="form">
         <div class="actions">
-          <button type="button" onClick={add}>
+          <button type="button" ref={adding} onClick={add}>
             {words.addWindow}
           </button>
         </div>
