@@ -118,7 +118,7 @@ function buildBeside(parent: string, entries: readonly string[]) {
   }
 }
 
-/** Writes the code of a page into the folder, `page.js` and `page.css`, as browsers of 2024 run it. */
+/** Writes the code of a page into the folder, `page.js` and `page.css`, for browsers since 2024. */
 export function writePage(browserEntry: string, directory: string) {
   buildSync({
     bundle: true,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { WebhookDelivery } from '../../schemas/webhook.ts';
 import { linkTo } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatCount } from '../format.ts';
@@ -7,17 +8,6 @@ import { texts } from '../texts.ts';
 import { useAction, useCall } from '../use-call.ts';
 
 const { webhook: words } = texts;
-
-/** One call of the receiver. */
-interface Delivery {
-  readonly type: string;
-  readonly job_id: string | null;
-  readonly attempt: number;
-  readonly sent_at: string;
-  readonly duration_ms: number;
-  readonly status: number | null;
-  readonly reason: string | null;
-}
 
 interface Props {
   readonly batchId: string;
@@ -28,12 +18,12 @@ interface Props {
 
 /** The last calls of a batch's webhook, and one more on demand. */
 export function BatchWebhook({ batchId, address, attemptedAt }: Props) {
-  const [answer, setAnswer] = useState<Delivery>();
+  const [answer, setAnswer] = useState<WebhookDelivery>();
   const path = `/api/v1/batches/${batchId}/webhook`;
-  const calls = useCall<{ refusal: string | null; deliveries: readonly Delivery[] }>(path);
+  const calls = useCall<{ refusal: string | null; deliveries: readonly WebhookDelivery[] }>(path);
   const test = useAction(async (api: Api) => {
     setAnswer(undefined);
-    const { data } = await api.call<Delivery>(`${path}/test`, { method: 'POST' });
+    const { data } = await api.call<WebhookDelivery>(`${path}/test`, { method: 'POST' });
     setAnswer(data);
     calls.reload();
   });
@@ -64,7 +54,7 @@ export function BatchWebhook({ batchId, address, attemptedAt }: Props) {
   );
 }
 
-function Deliveries({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
+function Deliveries({ deliveries }: { readonly deliveries: readonly WebhookDelivery[] }) {
   return (
     <Wide label={words.title}>
       <table>

@@ -74,7 +74,7 @@ export function oneDevice(deviceType: string) {
 }
 
 /** Whether a device works, why not, and how long its queue is. */
-export function DeviceState({ device }: { readonly device: Device }) {
+export function DeviceState({ device }: { readonly device: Omit<Device, 'idle_seconds'> }) {
   const { availability, mode, status, status_message, available_at, windows, queue_length, average_queue_time } =
     device;
   return (
