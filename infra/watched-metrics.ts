@@ -132,7 +132,7 @@ function mapValues<Name extends string, Value, Result>(
 const routesThatWait = [routes.getBatchStatus, routes.getJobStatus, routes.testWebhook];
 
 /**
- * How many of a hundred calls took 3 s or longer, without those of routes that wait. The access log
+ * How many of a hundred calls took 3 s or longer, without calls of routes that wait. The access log
  * has milliseconds as texts, so their digits are compared.
  */
 function shareOfSlow({ accessLog, restApi }: Api): IMetric {

@@ -6,7 +6,7 @@ import { type Fault, maxFaultsCounted, printable } from '../schemas/faults.ts';
 import type { SequenceFacts } from '../schemas/sequence.ts';
 import type { Specification } from '../sequences/sequence-content.ts';
 import { type JudgedSequence, jobInputFaults, judgeSequence, runsFaults } from '../sequences/sequence-faults.ts';
-import { readSpecification } from '../sequences/sequence-form.ts';
+import { readForm, readSpecification } from '../sequences/sequence-form.ts';
 
 interface CheckedCall {
   /** The batch's sequence, from the call or as it is stored. */
@@ -33,9 +33,9 @@ export function findSequenceFaults({ sequence, place, jobs, jobsPlace, specs }: 
   const add = (loc: InputFault['loc'], faults: readonly Fault[]) => {
     for (const fault of faults.slice(0, maxFaultsCounted - found.length)) found.push(inputFault(loc, fault));
   };
-  const common = sequence === null ? undefined : judge(sequence);
-  if (common !== undefined && place !== undefined) add(place, common.faults);
-  const inputFaults = common?.content === undefined ? undefined : jobInputFaults(common.content);
+  if (sequence !== null && place !== undefined) add(place, judge(sequence).faults);
+  const common = sequence && (place === undefined ? readForm(sequence.content()) : judge(sequence)).content;
+  const inputFaults = common ? jobInputFaults(common) : undefined;
   for (const [at, job] of jobs.entries()) {
     if (found.length >= maxFaultsCounted) break;
     const loc = [...jobsPlace, at];

@@ -79,7 +79,7 @@ export function waitForChange(
   };
 
   /**
-   * Counts the calls that begin to wait, for as long as one may wait: those of two such times may
+   * Counts the calls that begin to wait, for as long as one may wait: calls of two such times may
    * wait together.
    */
   async function mayWait(userId: string): Promise<boolean> {

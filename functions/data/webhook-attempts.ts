@@ -118,7 +118,7 @@ export function putWebhookAttempt(
 
 /**
  * The function that stores a delivery that was no attempt at a message, before the others, unless
- * the batch was erased meanwhile. Write units are those of putWebhookAttempt.
+ * the batch was erased meanwhile. Write units: see putWebhookAttempt.
  */
 export function putDelivery(
   client: DynamoDBDocumentClient,

@@ -126,7 +126,7 @@ function misfitOf(schemas: Schemas, placed: Placed, value: unknown): number {
   return faultsHere(schema, value).length + members;
 }
 
-/** The faults of a value without those of its parts. */
+/** The faults of a value itself, and none of its parts. */
 function faultsHere(schema: Schema, value: unknown): SchemaFault[] {
   if (!hasType(schema, value)) {
     const names = [schema.type].flat().map((type) => typeNames[String(type)] ?? type);

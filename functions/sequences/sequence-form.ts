@@ -34,9 +34,9 @@ export interface ReadForm {
 
 /**
  * Reads a parsed sequence. Another form than the schemas' has no faults and no content: one that
- * does not say `"version": "1"`, as those of Pulser's former serializer, one of a later Pulser, or
- * one that does not name its Pulser and holds names that the schemas do not know. Nor is one judged
- * that is more than 100 levels deep.
+ * does not say `"version": "1"`, as none of Pulser's former serializer does, one of a later Pulser,
+ * or one that does not name its Pulser and holds names that the schemas do not know. Nor is one
+ * judged that is more than 100 levels deep.
  */
 export function readForm(value: Readonly<Record<string, unknown>>): ReadForm {
   const unchecked = { content: undefined, faults: [] };
