@@ -71,11 +71,12 @@ export function seeWorker(worker: string, now: number) {
   };
 }
 
+/** What the item says. Values that no report writes count as none: a status needs no estimate. */
 export function deviceTimes(item: Item | undefined): DeviceTimes {
   const value = (code: number) => Math.exp(code / stepsPerE);
   const jobs = slotNames.flatMap((name): JobTime[] => {
     const stored = item?.[name];
-    if (!Number.isSafeInteger(stored)) return [];
+    if (!Number.isSafeInteger(stored) || stored < 0 || stored >= steps ** 2) return [];
     const shots = stored % steps;
     const seconds = (value(Math.floor(stored / steps)) - 1) / 1_000;
     return [{ seconds, shots: shots === 0 ? undefined : value(shots - 1) }];

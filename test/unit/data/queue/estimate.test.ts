@@ -207,4 +207,8 @@ describe('the item of job times', () => {
     expect(all.some(({ shots, seconds }) => shots === undefined && seconds === 0)).toBe(true);
     expect(all.every(({ seconds }) => Number.isFinite(seconds))).toBe(true);
   });
+
+  it('passes over what no report writes', () => {
+    expect(deviceTimes({ j0: 'text', j1: -5, j2: 1e15, j3: 0.5, w0: 'text' })).toEqual({ jobs: [], seen: new Map() });
+  });
 });
