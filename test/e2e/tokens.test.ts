@@ -130,7 +130,8 @@ describe('POST /oauth/token', () => {
     [{ grant_type: 'password', username: 'nobody', password: 'demo' }, 400, 'invalid_grant'],
     [{ grant_type: 'password', username: 'demo' }, 400, 'invalid_request'],
     [{ grant_type: 'client_credentials', client_id: 'demo', client_secret: 'wrong' }, 401, 'invalid_client'],
-    [{ grant_type: 'authorization_code' }, 400, 'unsupported_grant_type'],
+    [{ grant_type: 'implicit' }, 400, 'unsupported_grant_type'],
+    [{ grant_type: 'authorization_code', code: 'made-up', client_id: 'console' }, 400, 'invalid_grant'],
     [{}, 400, 'invalid_request'],
   ])('refuses %o with %i %s', async (parameters, status, error) => {
     const answer = await ask(parameters as Record<string, string>);

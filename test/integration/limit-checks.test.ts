@@ -374,6 +374,8 @@ describe('who has no limit', () => {
     const creation = async () => {
       let [calls, units] = [0, 0];
       const counting = interceptedClient(client, ({ input, send }) => {
+        // The specification of the device is read to check sequences by it.
+        if (input.TableName === tables.Devices) return send();
         const { RequestItems, TransactItems, ...one } = input as ReadInput;
         const reads = RequestItems ? Object.values(RequestItems) : TransactItems ? [] : [{ Keys: [{}], ...one }];
         for (const { Keys, ConsistentRead } of reads) units += Keys.length * (ConsistentRead ? 1 : 0.5);

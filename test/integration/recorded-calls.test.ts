@@ -518,7 +518,10 @@ function caseOf(name: RouteName): Partial<RouteCase> {
   return (routeCases as Partial<Record<RouteName, RouteCase>>)[name] ?? {};
 }
 
-describe.each(Object.entries<Route>(routes))('%s', (name, { entry, uses, timeoutSeconds = 15 }) => {
+/** The files of a page that is bundled for browsers are only beside its bundle. */
+const fromSources = Object.entries<Route>(routes).filter(([, { browserEntry }]) => browserEntry === undefined);
+
+describe.each(fromSources)('%s', (name, { entry, uses, timeoutSeconds = 15 }) => {
   it('makes every call that its role allows, and no other', async () => {
     const { handler } = await load(entry);
     sink.messages.length = 0;
