@@ -9,6 +9,8 @@ export interface Pagination {
   readonly total: number;
   readonly start: number;
   readonly end: number;
+  /** By status, where a list was asked to count by it. */
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 export interface Answer<Data> {

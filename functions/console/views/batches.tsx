@@ -48,7 +48,7 @@ export function BatchesView() {
     query: { order_by_direction: 'DESC', ...query, limit },
     again: () => lookSeconds,
   });
-  const counts = useCall<Record<string, number>>('/api/v1/batches', {
+  const counts = useCall<[]>('/api/v1/batches', {
     query: { ...filtered, count_by: 'status' },
     again: () => lookSeconds,
   });
@@ -63,7 +63,7 @@ export function BatchesView() {
           {texts.views.newBatch}
         </a>
       </div>
-      {counts.answer !== undefined && <StatusBar counts={counts.answer.data} linkOf={(status) => link({ status })} />}
+      <StatusBar counts={counts.answer?.pagination?.counts ?? {}} linkOf={(status) => link({ status })} />
       <Filters query={query} isFiltered={isFiltered} />
       <Shown loaded={list}>
         {(batches) =>
