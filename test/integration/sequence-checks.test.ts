@@ -228,5 +228,6 @@ describe('validate_only', () => {
     expect((await ask('addJobs', user, { path, query: { validate_only: 'maybe' }, body: jobs })).faults).toEqual([
       'query.validate_only: bool_parsing',
     ]);
+    expect((await ask('createBatch', user, { query })).faults).toEqual(['body: missing']);
   });
 });

@@ -41,13 +41,11 @@ export function fitTemplate(template: Template, { endpoint, apiUrl }: { endpoint
   const idOf = (type: string) => Object.keys(Resources).find((id) => Resources[id].Type === type)!;
   const join = (...parts: unknown[]) => ({ 'Fn::Join': ['', parts] });
   const pool = { Ref: idOf('AWS::Cognito::UserPool') };
-  const authorizer = Object.values<Template>(Resources).find(
-    ({ Properties }) => Properties?.Environment?.Variables?.JWKS_URI !== undefined,
-  );
-  Object.assign(authorizer.Properties.Environment.Variables, {
-    ISSUER: join(`https://cognito-idp.${region}.amazonaws.com/`, pool),
-    JWKS_URI: join(`${endpoint}/`, pool, '/.well-known/jwks.json'),
-  });
+  for (const { Properties } of Object.values<Template>(Resources)) {
+    const variables = Properties?.Environment?.Variables ?? {};
+    if ('ISSUER' in variables) variables.ISSUER = join(`https://cognito-idp.${region}.amazonaws.com/`, pool);
+    if ('JWKS_URI' in variables) variables.JWKS_URI = join(`${endpoint}/`, pool, '/.well-known/jwks.json');
+  }
   nameSecretInRoles(Resources, idOf('AWS::SecretsManager::Secret'));
   const api = idOf('AWS::ApiGateway::RestApi');
   const answers = writeOut(api, Resources[api].Properties.Body);

@@ -15,6 +15,7 @@ import requests
 from emulators import Emulator, make_environment, repository, wait_until
 from pasqal_cloud import RemoteEmuFreeBackend, RemoteMPSBackend, RemoteSVBackend
 from pasqal_cloud.device import DeviceTypeName
+from pasqal_cloud.errors import BatchCreationError
 from pulser import AnalogDevice, MockDevice, QPUBackend, Register
 from pulser.backend import BitStrings, EmulationConfig, Energy, Occupation
 from pulser.backend.remote import BatchStatus, RemoteResultsError
@@ -125,15 +126,21 @@ class TestQpu:
             assert first.get_batch_status() is BatchStatus.RUNNING
         wait_until(lambda: first.get_batch_status() is BatchStatus.DONE)
 
-    def test_what_the_qpu_cannot_do(self, cloud):
-        sequence = plain(MockDevice)
+    def test_what_the_qpu_cannot_do(self, cloud, fresnel):
+        sequence = plain(fresnel)
         sequence.measure()
-        batch = cloud.create_batch(
-            sequence.to_abstract_repr(), [{"runs": 10}], device_type=DeviceTypeName.FRESNEL, wait=True
-        )
+        # Without an operation: checks before the queue leave that to the device.
+        empty = json.dumps({**json.loads(sequence.to_abstract_repr()), "operations": []})
+        batch = cloud.create_batch(empty, [{"runs": 10}], device_type=DeviceTypeName.FRESNEL, wait=True)
         [job] = batch.ordered_jobs
         assert job.status == "ERROR"
         assert "cannot run on FRESNEL" in job.errors[0]
+
+    def test_what_is_refused_before_the_queue(self, cloud):
+        sequence = plain(MockDevice)
+        sequence.measure()
+        with pytest.raises(BatchCreationError, match="The Rydberg level of FRESNEL is 60, not 70."):
+            cloud.create_batch(sequence.to_abstract_repr(), [{"runs": 10}], device_type=DeviceTypeName.FRESNEL)
 
 
 class TestEmulators:
@@ -181,7 +188,8 @@ class TestFaults:
         sequence = plain(MockDevice)
         sequence.measure()
         right = sequence.to_abstract_repr()
-        wrong = right.replace('"global": "rydberg_global"', '"global": "no_channel"')
+        # A later form, which checks before the queue leave to the device.
+        wrong = json.dumps({**json.loads(right), "version": "2"})
         batch = cloud.create_batch(
             None,
             [{"runs": 5, "serialized_sequence": wrong}, {"runs": 6, "serialized_sequence": right}],
@@ -191,7 +199,7 @@ class TestFaults:
         first, second = batch.ordered_jobs
         assert (first.status, second.status) == ("ERROR", "DONE")
         [text] = first.errors
-        assert text.startswith("The sequence cannot be read: No channel no_channel in the device.")
+        assert text.startswith("The sequence cannot be read: ")
         assert "Traceback" not in text
         assert first.full_result is None
         assert sum(second.result.values()) == 6
