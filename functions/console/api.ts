@@ -64,12 +64,21 @@ export interface Api {
 /** How often a call that changes nothing is repeated when the service is busy. */
 const maxAttempts = 3;
 
-/** An API for someone: `tokenOf` gives a token that is valid now. */
-export function createApi(tokenOf: () => Promise<string>): Api {
+/**
+ * An API for someone: `tokenOf` gives a token that is valid now, and is not the one that the
+ * service has refused.
+ */
+export function createApi(tokenOf: (refused?: string) => Promise<string>): Api {
   return {
     async call<Data>(path: string, call: Call = {}): Promise<Answer<Data>> {
+      let token = await tokenOf();
       for (let attempt = 1; ; attempt++) {
-        const response = await send(path, call, await tokenOf());
+        const response = await send(path, call, token);
+        // The clock of this device may be wrong, or the issuer may have taken the token back.
+        if (response.status === 401 && attempt === 1) {
+          token = await tokenOf(token);
+          continue;
+        }
         const requestId = response.headers.get('x-request-id') ?? undefined;
         const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
         const isBusy = response.status === 429 || response.status === 503;
@@ -109,8 +118,12 @@ async function send(
     return await fetch(`${apiAddress()}${path}${queryText(query)}`, init);
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new CallFailed(0, { code: 'no_answer', message: 'The service did not answer. Is this device online?' });
+    throw noAnswer();
   }
+}
+
+export function noAnswer(): CallFailed {
+  return new CallFailed(0, { code: 'no_answer', message: 'The service did not answer. Is this device online?' });
 }
 
 /** `?` and the parameters that are there, in their order; lists repeat their name. */

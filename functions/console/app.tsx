@@ -3,7 +3,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { linkTo, useAddress } from './address.ts';
-import { createApi } from './api.ts';
+import { CallFailed, createApi, noAnswer } from './api.ts';
 import { apiAddress, type Settings } from './settings.ts';
 import {
   beginSignIn,
@@ -49,11 +49,11 @@ export function App({ settings }: { readonly settings: Settings }) {
       .then(setSession, (error: unknown) => setProblem(describe(error)))
       .finally(() => setReturning(false));
   }, [settings]);
-  const held = useRef<Session | undefined>(undefined);
+  const held = useRef<Held>({ current: undefined }).current;
   held.current = session;
   const signed = useMemo(() => {
     if (session === undefined) return undefined;
-    return { session, api: createApi(() => freshToken(settings, held, setSession, setProblem)) };
+    return { session, api: createApi((refused) => freshToken(settings, held, { setSession, setProblem }, refused)) };
     // A renewed session is the same person: views stay as they are.
   }, [session?.userId, settings]);
   if (signed === undefined) {
@@ -71,31 +71,50 @@ export function App({ settings }: { readonly settings: Settings }) {
   );
 }
 
-/** A token that is valid for a while. Where none can be had, the person signs in again. */
+/**
+ * A token that is valid for a while; after the service has refused one, another than that. Where
+ * none can be had, the person signs in again. Throws CallFailed.
+ */
 async function freshToken(
   settings: Settings,
-  held: { current: Session | undefined },
-  setSession: (session: Session | undefined) => void,
-  setProblem: (problem: string) => void,
+  held: Held,
+  { setSession, setProblem }: Setters,
+  refused: string | undefined,
 ): Promise<string> {
   const session = held.current;
-  if (session === undefined) throw new SignInFailed(texts.signIn.again);
-  const left = session.expiresAt - Date.now();
-  if (left > renewalMilliseconds) return session.accessToken;
-  if (!isRenewable(session)) {
-    if (left > 0) return session.accessToken;
-    setProblem(texts.signIn.again);
-    setSession(undefined);
-    throw new SignInFailed(texts.signIn.again);
-  }
-  const renewed = await renew(settings, session).catch((error: unknown) => {
-    setProblem(texts.signIn.again);
-    setSession(undefined);
-    throw error;
+  if (session === undefined) throw signedOut();
+  const left = session.accessToken === refused ? 0 : session.expiresAt - Date.now();
+  if (left > renewalMilliseconds || (left > 0 && !isRenewable(session))) return session.accessToken;
+  const replace = async () => {
+    try {
+      const renewed = await renew(settings, session);
+      held.current = renewed;
+      setSession(renewed);
+      return renewed.accessToken;
+    } catch (error) {
+      if (!(error instanceof SignInFailed)) throw noAnswer();
+      setProblem(texts.signIn.again);
+      setSession(undefined);
+      throw signedOut();
+    }
+  };
+  // Calls at the same time share one renewal: a refresh token may count once only.
+  held.renewal ??= replace().finally(() => {
+    held.renewal = undefined;
   });
-  held.current = renewed;
-  setSession(renewed);
-  return renewed.accessToken;
+  return held.renewal;
+}
+
+const signedOut = () => new CallFailed(401, { message: texts.signIn.again });
+
+interface Held {
+  current: Session | undefined;
+  renewal?: Promise<string> | undefined;
+}
+
+interface Setters {
+  readonly setSession: (session: Session | undefined) => void;
+  readonly setProblem: (problem: string) => void;
 }
 
 function describe(error: unknown): string {
