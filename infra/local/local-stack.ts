@@ -25,7 +25,7 @@ import { startEventSource } from './sqs/event-source.ts';
 import { type QueueService, startQueueService } from './sqs/queue-service.ts';
 import type { AccountContext } from './template/account-context.ts';
 import { type Deployment, readDeployment } from './template/deployment.ts';
-import { type Synthesis, synthesize } from './template/synthesize.ts';
+import { type Synthesis, synthesize, type TokenIssuerContext } from './template/synthesize.ts';
 import { readTemplate } from './template/template.ts';
 
 export interface LocalStackOptions {
@@ -41,7 +41,7 @@ export interface LocalStackOptions {
    */
   readonly deliverWebhooks?: boolean | undefined;
   /** Whose tokens are accepted, instead of the stack's own; demo data then cannot be loaded. */
-  readonly tokenIssuer?: Readonly<Record<'issuer' | 'audience' | 'jwksUri' | 'consoleClientId', string>>;
+  readonly tokenIssuer?: TokenIssuerContext;
   /** Where the functions' own output goes. */
   readonly logFile: string;
   /** Called when a step begins, to be shown to people. */
@@ -228,10 +228,10 @@ async function loadAll(functions: readonly LambdaFunction[]): Promise<void> {
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */
 async function startDatabaseAndSynthesize(options: LocalStackOptions, issuer: string, parts: AsyncDisposableStack) {
-  const context = { stage: 'dev', ...(options.tokenIssuer ?? { issuer, audience, consoleClientId: 'console' }) };
+  const own = { issuer, audience, jwksUri: `${issuer}/.well-known/jwks.json`, consoleClientId: 'console' };
   const [database, synthesis] = await Promise.allSettled([
     startDatabase(options, parts),
-    synthesize(context, () => options.onStep('Synthesizing the stack and bundling its functions')),
+    synthesize({ stage: 'dev' }, options.tokenIssuer ?? own, () => options.onStep('Synthesizing the stack and bundling its functions')),
   ]);
   if (database.status === 'rejected') throw database.reason;
   if (synthesis.status === 'rejected') throw synthesis.reason;

@@ -16,8 +16,16 @@ export interface Synthesis {
 
 const projectDirectory = join(import.meta.dirname, '../../..');
 
-/** A placeholder for the issuer in assemblies that are kept: its port changes at each start. */
-const issuerPlaceholder = 'http://issuer.invalid';
+/** Whose tokens the stack accepts, and its console's client there: names of the app's context. */
+export type TokenIssuerContext = Readonly<Record<'issuer' | 'audience' | 'jwksUri' | 'consoleClientId', string>>;
+
+/** Placeholders for them in assemblies that are kept: an issuer's port changes at each start. */
+const placeholders: TokenIssuerContext = {
+  issuer: 'http://issuer.invalid',
+  audience: 'http://audience.invalid',
+  jwksUri: 'http://keys.invalid',
+  consoleClientId: 'client.invalid',
+};
 
 /**
  * The app's stack with `context` in addition to that of cdk.json, as it was synthesized before from
@@ -25,21 +33,22 @@ const issuerPlaceholder = 'http://issuer.invalid';
  * SetupProblem with what the app printed when it fails.
  */
 export async function synthesize(
-  { issuer, ...context }: Readonly<Record<string, string>> & { readonly issuer: string },
+  context: Readonly<Record<string, string>>,
+  tokenIssuer: TokenIssuerContext,
   onStart: () => void,
 ): Promise<Synthesis> {
   const cdk = readJson(join(projectDirectory, 'cdk.json')) as { app: string; context: Record<string, unknown> };
-  const values = { ...cdk.context, ...context, issuer: issuerPlaceholder };
+  const values = { ...cdk.context, ...context, ...placeholders };
   for (;;) {
     const key = assemblyKey(values);
     const known = findAssembly(key);
-    if (known !== undefined) return readSynthesis(known, issuer);
+    if (known !== undefined) return readSynthesis(known, tokenIssuer);
     onStart();
     const directory = newAssembly();
     try {
       await runApp(cdk.app, directory, values);
       // Otherwise somebody changed the sources while they were read.
-      if (assemblyKey(values) === key) return readSynthesis(keepAssembly(key, directory), issuer);
+      if (assemblyKey(values) === key) return readSynthesis(keepAssembly(key, directory), tokenIssuer);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -73,16 +82,19 @@ async function runApp(command: string, directory: string, context: object): Prom
   if (code !== 0) throw new SetupProblem(`The stack does not synthesize:\n${complaint.trim()}`);
 }
 
-function readSynthesis(directory: string, issuer: string): Synthesis {
+function readSynthesis(directory: string, tokenIssuer: TokenIssuerContext): Synthesis {
   const manifest = readJson(join(directory, 'manifest.json')) as { artifacts: Record<string, { type: string }> };
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stackName, ...others] = stacks.map(([name]) => name);
   if (stackName === undefined || others.length > 0)
     throw new SetupProblem('The local stack runs an app with one stack.');
-  const text = readFileSync(join(directory, `${stackName}.template.json`), 'utf8');
+  let text = readFileSync(join(directory, `${stackName}.template.json`), 'utf8');
+  for (const [name, value] of Object.entries(tokenIssuer)) {
+    text = text.replaceAll(placeholders[name as keyof TokenIssuerContext], value);
+  }
   return {
     stackName,
-    template: JSON.parse(text.replaceAll(issuerPlaceholder, issuer)),
+    template: JSON.parse(text),
     assets: { manifest: readJson(join(directory, `${stackName}.assets.json`)) as AssetManifest, directory },
   };
 }
