@@ -231,7 +231,9 @@ async function startDatabaseAndSynthesize(options: LocalStackOptions, issuer: st
   const own = { issuer, audience, jwksUri: `${issuer}/.well-known/jwks.json`, consoleClientId: 'console' };
   const [database, synthesis] = await Promise.allSettled([
     startDatabase(options, parts),
-    synthesize({ stage: 'dev' }, options.tokenIssuer ?? own, () => options.onStep('Synthesizing the stack and bundling its functions')),
+    synthesize({ stage: 'dev' }, options.tokenIssuer ?? own, () =>
+      options.onStep('Synthesizing the stack and bundling its functions'),
+    ),
   ]);
   if (database.status === 'rejected') throw database.reason;
   if (synthesis.status === 'rejected') throw synthesis.reason;

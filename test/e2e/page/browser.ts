@@ -14,23 +14,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Page {
   /**
    * Opens an address and waits until the condition holds, an expression of JavaScript. Throws after
-   * 20 s.
+   * 60 s.
    */
   open(address: string, condition: string): Promise<void>;
   /** The value of an expression of JavaScript, awaited; JSON only. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** Waits until the condition holds. Throws after 20 s. */
+  /** Waits until the condition holds. Throws after 60 s. */
   waitFor(condition: string): Promise<void>;
   /** Clicks the first element that the selector finds. */
   click(selector: string): Promise<void>;
+  /**
+   * Clicks the button, link, checkbox or summary of this name, once there is one that can be seen:
+   * in the dialog, where one is open. Throws after 60 s.
+   */
+  choose(name: string): Promise<void>;
+  /** Gives the control with this label a value, as its user would. Throws after 60 s. */
+  fill(label: string, value: string): Promise<void>;
+  /** Puts a file into the control with this label. */
+  attach(label: string, file: string): Promise<void>;
   /** Types into the first element that the selector finds. */
   type(selector: string, text: string): Promise<void>;
   /** Presses a key where the focus is. */
-  press(key: 'Tab' | 'Enter'): Promise<void>;
+  press(key: keyof typeof keys): Promise<void>;
   /** The size of the window, in CSS pixels. */
   resize(width: number, height: number): Promise<void>;
   /** What the system prefers. */
   prefer(scheme: 'light' | 'dark'): Promise<void>;
+  /** From now on the network is as slow as this; without it, as fast as it is. */
+  slowDown(line?: { readonly milliseconds: number; readonly bitsPerSecond: number }): Promise<void>;
+  /** Empties the browser's cache. */
+  forget(): Promise<void>;
   /** A picture of the window, as PNG. */
   screenshot(): Promise<Buffer>;
   /**
@@ -43,6 +56,14 @@ export interface Page {
   receivedBytes(): number;
 }
 
+const keys = {
+  Tab: { code: 9 },
+  Enter: { code: 13, text: '\r' },
+  ' ': { code: 32, text: ' ' },
+  Escape: { code: 27 },
+  ArrowDown: { code: 40 },
+};
+
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -52,6 +73,32 @@ interface Message {
   readonly result?: any;
   readonly error?: { readonly message: string };
 }
+
+function rejectUnlessLeaving(error: Error): false {
+  if (/Runtime.evaluate: .*(context|navigated)/.test(error.message)) return false;
+  throw error;
+}
+
+/** The element of these that has the name and can be seen, in the open dialog if there is one. */
+function named(selector: string, name: string) {
+  return `[...(document.querySelector('dialog[open]') ?? document).querySelectorAll(${JSON.stringify(selector)})].find((each) =>
+    each.checkVisibility() && (each.getAttribute('aria-label') ?? each.textContent.trim()) === ${JSON.stringify(name)})`;
+}
+
+/** The control that a label names, by its own text or around it. */
+function control(label: string) {
+  return `([...(document.querySelector('dialog[open]') ?? document).querySelectorAll('label')].find((each) =>
+    each.checkVisibility() && (each.querySelector('bdi') ?? each.firstChild).textContent.trim() === ${JSON.stringify(label)})?.control
+    ?? ${named('input', label)})`;
+}
+
+/** Runs in the page. Libraries that keep the value of a control see the event only. */
+const setValue = `(control, value) => {
+  control.focus();
+  control.value = value;
+  control.dispatchEvent(new Event('input', { bubbles: true }));
+  control.dispatchEvent(new Event('change', { bubbles: true }));
+}`;
 
 /** Starts the browser, does the work with an empty page, and ends it. */
 export async function withPage<Result>(program: string, work: (page: Page) => Promise<Result>): Promise<Result> {
@@ -63,6 +110,7 @@ export async function withPage<Result>(program: string, work: (page: Page) => Pr
       '--headless',
       '--no-sandbox',
       '--disable-gpu',
+      '--hide-scrollbars',
       '--remote-debugging-port=0',
       `--user-data-dir=${profile}`,
       'about:blank',
@@ -108,7 +156,8 @@ async function attach(socket: WebSocket): Promise<Page> {
   function observe({ method, params }: Message) {
     switch (method) {
       case 'Log.entryAdded':
-        if (['error', 'warning'].includes(params.entry.level)) errors.push(params.entry.text);
+        if (['error', 'warning'].includes(params.entry.level))
+          errors.push(`${params.entry.text} ${params.entry.url ?? ''}`);
         break;
       case 'Runtime.consoleAPICalled':
         if (['error', 'warning', 'assert'].includes(params.type)) {
@@ -156,8 +205,10 @@ async function attach(socket: WebSocket): Promise<Page> {
   }
 
   async function waitFor(condition: string) {
-    for (const end = Date.now() + 20_000; Date.now() < end; await sleep(50)) {
-      if (await evaluate<boolean>(`Boolean(${condition})`)) return;
+    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50)) {
+      // A page that is being left has no state to ask for.
+      const holds = evaluate<boolean>(`Boolean(document.body && (${condition}))`);
+      if (await holds.catch((error: Error) => rejectUnlessLeaving(error))) return;
     }
     throw new Error(`This did not come to hold: ${condition}\n${errors.join('\n')}`);
   }
@@ -179,14 +230,35 @@ async function attach(socket: WebSocket): Promise<Page> {
       await evaluate(`${find(selector)}.focus()`);
       await send('Input.insertText', { text });
     },
+    async choose(name) {
+      const element = named('a, button, summary, input', name);
+      await waitFor(element);
+      await evaluate(`${element}.click()`);
+    },
+    async fill(label, value) {
+      await waitFor(control(label));
+      await evaluate(`(${setValue})(${control(label)}, ${JSON.stringify(value)})`);
+    },
+    async attach(label, file) {
+      await waitFor(control(label));
+      const { result } = await send('Runtime.evaluate', { expression: control(label) });
+      await send('DOM.setFileInputFiles', { files: [file], objectId: result.objectId });
+    },
     async press(key) {
-      const code = { Tab: 9, Enter: 13 }[key];
-      const text = key === 'Enter' ? { text: '\r' } : {};
+      const { code, ...text } = keys[key];
       await send('Input.dispatchKeyEvent', { type: 'keyDown', key, windowsVirtualKeyCode: code, ...text });
       await send('Input.dispatchKeyEvent', { type: 'keyUp', key, windowsVirtualKeyCode: code });
     },
+    slowDown: ({ milliseconds, bitsPerSecond } = { milliseconds: 0, bitsPerSecond: -8 }) =>
+      send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: milliseconds,
+        downloadThroughput: bitsPerSecond / 8,
+        uploadThroughput: bitsPerSecond / 8,
+      }),
     resize: (width, height) =>
       send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false }),
+    forget: () => send('Network.clearBrowserCache'),
     screenshot: async () => Buffer.from((await send('Page.captureScreenshot', { format: 'png' })).data, 'base64'),
     prefer: (value) => send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] }),
   };

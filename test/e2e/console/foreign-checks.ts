@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { startFrontServer } from '../../../infra/local/front-server.ts';
+import { startLocalStack } from '../../../infra/local/local-stack.ts';
+import type { Check } from '../page/run-checks.ts';
+import { foreignAudience, foreignClient, startForeignIssuer } from './foreign-issuer.ts';
+import { type Visit, visit } from './world.ts';
+
+/**
+ * Signing in at an issuer that others have written, on an empty stack that trusts it. `folder` has
+ * oidc-provider, and takes the log.
+ */
+export async function startForeignStack(folder: string) {
+  const issuer = await startForeignIssuer(folder);
+  const stack = await startLocalStack({
+    front: await startFrontServer(0),
+    tokenIssuer: {
+      issuer: issuer.url,
+      audience: foreignAudience,
+      jwksUri: `${issuer.url}/jwks`,
+      consoleClientId: foreignClient,
+    },
+    logFile: join(folder, 'functions.log'),
+    onStep: () => undefined,
+  });
+  issuer.admit(`${stack.baseUrl}/console`);
+  return {
+    issuer,
+    stack,
+    async stop() {
+      await stack.stop();
+      await issuer.stop();
+    },
+  };
+}
+
+export function foreignChecks(
+  { page, expected }: Visit,
+  { issuer, stack }: Awaited<ReturnType<typeof startForeignStack>>,
+) {
+  const own = visit(page, stack.baseUrl, expected);
+  const { tokens } = issuer;
+  const countOfTokens = () => page.requested.filter((address) => address === `${issuer.url}/token`).length;
+
+  async function signIn(view: string) {
+    await page.open('about:blank', 'true');
+    await page.open(`${own.address}${view}`, `document.querySelector('.sign-in button')`);
+    await page.choose('Sign in');
+    await page.waitFor(`document.querySelector('input[name=login], [name=prompt], header nav')`);
+    if (await page.evaluate(`document.querySelector('input[name=login]') !== null`)) {
+      await page.type('input[name=login]', 'ada');
+      await page.type('input[name=password]', 'any');
+      await page.click('[type=submit]');
+      await page.waitFor(`document.querySelector('[name=prompt][value=consent], header nav')`);
+    }
+    if (await page.evaluate(`document.querySelector('[name=prompt]') !== null`)) await page.click('[type=submit]');
+    await page.waitFor(`document.querySelector('header nav')`);
+    await own.rest();
+  }
+
+  const checks: Record<string, Check> = {
+    async 'at a foreign issuer: people sign in and see that they have no batches'() {
+      await signIn('#/batches');
+      assert.equal(await own.textOf('.person'), 'Dr. ada');
+      await own.see('You have no batches yet.');
+      return undefined;
+    },
+
+    async 'at a foreign issuer: a token that ends soon is renewed unseen, once for many calls'() {
+      tokens.seconds = 62;
+      await signIn('#/devices');
+      await page.evaluate(`(() => { const { now } = Date; Date.now = () => now() + 30_000; })()`);
+      tokens.seconds = 600;
+      const before = countOfTokens();
+      await own.show('#/batches');
+      await own.see('You have no batches yet.');
+      assert.equal(countOfTokens() - before, 1);
+      return undefined;
+    },
+
+    async 'at a foreign issuer: a token that the service refuses is renewed, whatever the clock says'() {
+      tokens.seconds = 1;
+      await signIn('#/devices');
+      await page.evaluate(`(() => { const { now } = Date; Date.now = () => now() - 3_600_000; })()`);
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1_500))');
+      tokens.seconds = 600;
+      await own.expectRefused(401, () => own.show('#/batches'));
+      await own.see('You have no batches yet.');
+      return undefined;
+    },
+
+    async 'at a foreign issuer: who cannot renew a token signs in again, and comes back to the view'() {
+      Object.assign(tokens, { seconds: 600, areRenewable: false });
+      await signIn('#/devices');
+      await page.evaluate(`(() => { const { now } = Date; Date.now = () => now() + 3_600_000; })()`);
+      await page.evaluate(`location.hash = '#/usage'`);
+      await own.see('Your session has ended.');
+      await page.choose('Sign in');
+      await page.waitFor(`document.querySelector('header nav') || document.querySelector('[name=prompt]')`);
+      if (await page.evaluate(`document.querySelector('[name=prompt]') !== null`)) await page.click('[type=submit]');
+      await page.waitFor(`document.querySelector('header nav')`);
+      assert.equal(await page.evaluate('location.hash'), '#/usage');
+      return undefined;
+    },
+  };
+  return checks;
+}

@@ -1,0 +1,76 @@
+/** What the console's test does by the API: it plays the machine of a device of its own. */
+
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import type { StackDescription } from '../../../infra/local/greeting.ts';
+import { deviceContent } from '../../support/sequence-text.ts';
+
+/** What the worker brings back of a job: results, or why it failed. */
+export type Outcome = { readonly counter: Readonly<Record<string, number>> } | { readonly errors: readonly string[] };
+
+interface Claim {
+  readonly lease: string;
+  readonly batch: { readonly id: string };
+  readonly job: { readonly id: string } | null;
+}
+
+export type Laboratory = Awaited<ReturnType<typeof openLaboratory>>;
+
+/** Announces a device that no other test knows, unless it is named. */
+export async function openLaboratory(stack: StackDescription, device = `CHECK_${randomUUID().slice(0, 8)}`) {
+  const [user] = stack.users;
+
+  async function call<Data>(path: string, { token = user!.token, method = 'GET', body }: Call = {}): Promise<Data> {
+    const response = await fetch(`${stack.baseUrl}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    assert(response.ok, `${method} ${path}: ${response.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text).data) as Data;
+  }
+
+  const asDevice = (method: string, body?: object) => ({ token: stack.device.token, method, body });
+  const asMachine = <Data>(path: string, body: object = {}, method = 'POST') =>
+    call<Data>(path, asDevice(method, body));
+
+  await asMachine(`/api/v1/devices/${device}`, { status: 'UP', specs: JSON.stringify(deviceContent(device)) }, 'PUT');
+
+  return {
+    device,
+    call,
+
+    /**
+     * Takes the next batch and runs its jobs, each as `run` says by its place, and at most `max`.
+     * Answers with the batch's id.
+     */
+    async work(run: (place: number) => Outcome, max = Number.POSITIVE_INFINITY): Promise<string> {
+      const claim = await asMachine<Claim>(`/api/v1/devices/${device}/claim`, { worker: 'check' });
+      const path = `/api/v1/leases/${claim.lease}/jobs`;
+      for (let { job } = claim, place = 0; job !== null && place < max; place++) {
+        const outcome = run(place);
+        const isDone = 'counter' in outcome;
+        if (isDone) await upload(`${path}/${job.id}/results`, JSON.stringify(outcome));
+        const report = isDone ? { status: 'DONE', results: true } : { status: 'ERROR', errors: outcome.errors };
+        ({ job } = await asMachine<Pick<Claim, 'job'>>(`${path}/${job.id}`, report));
+        if (job !== null && place + 1 === max) await call(`/api/v1/leases/${claim.lease}`, asDevice('DELETE'));
+      }
+      return claim.batch.id;
+    },
+  };
+
+  async function upload(path: string, document: string) {
+    const sha256 = createHash('sha256').update(document).digest('hex');
+    const bytes = Buffer.byteLength(document);
+    const { url, headers } = await asMachine<{ url: string; headers: Record<string, string> }>(path, { bytes, sha256 });
+    const response = await fetch(url, { method: 'PUT', headers, body: document });
+    assert(response.ok, `The upload answered ${response.status}.`);
+  }
+}
+
+interface Call {
+  readonly token?: string;
+  readonly method?: string;
+  readonly body?: unknown;
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { Check } from '../page/run-checks.ts';
+import { expectFits } from './user-checks.ts';
+import type { Visit } from './world.ts';
+
+/** Signing in at the local issuer, and out again. */
+export function signInChecks(visit: Visit): Record<string, Check> {
+  const { page, see } = visit;
+  const signedOut = `document.querySelector('.sign-in button')`;
+
+  return {
+    async 'the root leads to the console; a wrong password is refused, the right one signs in'() {
+      await page.resize(1400, 900);
+      await page.open(`${visit.baseUrl}/`, `document.querySelector('a[href$="/console"]')`);
+      await page.click('a[href$="/console"]');
+      await page.waitFor(signedOut);
+      await visit.expectRefused(401, async () => {
+        await visit.signIn('demo', 'guess');
+        await see('Wrong username or password.');
+      });
+      await page.fill('Username', 'demo');
+      await page.fill('Password', 'demo');
+      await page.choose('Sign in');
+      await page.waitFor(`document.querySelector('header nav')`);
+      assert.equal(await visit.textOf('.person'), 'demo');
+      assert.equal(await page.evaluate('location.search'), '');
+      return undefined;
+    },
+
+    async 'the token is in memory only, and gone with sign-out'() {
+      await visit.rest();
+      const stored = `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])`;
+      assert.doesNotMatch(await page.evaluate<string>(stored), /eyJ/);
+      await page.choose('Sign out');
+      await page.waitFor(signedOut);
+      assert.doesNotMatch(await page.evaluate<string>(stored), /eyJ/);
+      return undefined;
+    },
+
+    async 'a way back that this tab did not begin is refused'() {
+      const before = page.requested.length;
+      await page.open(`${visit.address}?code=abc&state=foreign`, signedOut);
+      await see('begun in another tab');
+      assert(page.requested.slice(before).every((address) => !address.includes('/oauth/token')));
+      // Nor one with the state of another sign-in.
+      await page.choose('Sign in');
+      await page.waitFor(`document.querySelector('input[name=username]')`);
+      await page.open(`${visit.address}?code=abc&state=foreign`, signedOut);
+      await see('begun in another tab');
+      await page.open(`${visit.address}?error=access_denied&state=foreign`, signedOut);
+      await see('begun in another tab');
+      await page.resize(390, 800);
+      await expectFits(visit, 'sign-in');
+      await page.resize(1400, 900);
+      return undefined;
+    },
+
+    async 'a link leads to its view after sign-in'() {
+      await visit.openAs('demo', '#/usage');
+      assert.equal(await page.evaluate('location.hash'), '#/usage');
+      await see('Limits');
+      return undefined;
+    },
+  };
+}
+
+/** The keyboard alone: from sign-in to a canceled batch. */
+export function keyboardCheck(
+  visit: Visit,
+  create: () => Promise<{ readonly id: string; readonly tag: string }>,
+): Check {
+  const { page } = visit;
+  return async () => {
+    const { id, tag } = await create();
+    await page.open('about:blank', 'true');
+    await page.open(visit.address, `document.querySelector('.sign-in button')`);
+    await visit.tabTo('Sign in');
+    await page.press('Enter');
+    await page.waitFor(`document.activeElement.name === 'username'`);
+    await page.type(':focus', 'demo');
+    await page.press('Tab');
+    await page.type(':focus', 'demo');
+    await page.press('Enter');
+    await page.waitFor(`document.querySelector('header nav')`);
+    await visit.rest();
+    await visit.tabTo('Filter');
+    await page.press('Enter');
+    await visit.tabTo('Tag');
+    await page.type(':focus', tag);
+    await page.press('Enter');
+    await page.waitFor(`document.querySelectorAll('td .id a').length > 0 && location.hash.includes('tag=')`);
+    await visit.rest();
+    await visit.tabTo(`${id.slice(0, 8)}…`);
+    await page.press('Enter');
+    await page.waitFor(`location.hash.startsWith('#/batch/')`);
+    await visit.rest();
+    await visit.tabTo('Cancel');
+    await page.press('Enter');
+    await page.waitFor(`document.querySelector('dialog[open]')`);
+    await page.press('Escape');
+    await page.waitFor(`!document.querySelector('dialog')`);
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Cancel');
+    await page.press('Enter');
+    await page.waitFor(`document.querySelector('dialog[open]')?.contains(document.activeElement)`);
+    if ((await page.evaluate('document.activeElement.textContent')) !== 'Cancel') await visit.tabTo('Cancel', 5);
+    await page.press('Enter');
+    await page.waitFor(`document.querySelector('h1')?.innerText.includes('CANCELED')`);
+    return undefined;
+  };
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sequenceWith } from '../../support/sequence-text.ts';
+import type { Check } from '../page/run-checks.ts';
+import type { Laboratory } from './laboratory.ts';
+import { sweep } from './program.ts';
+import type { Visit } from './world.ts';
+
+/** Counts of nine atoms: the two patterns that a sweep leads to, and what surrounds them. */
+export const counter: Readonly<Record<string, number>> = {
+  ...{ '101010101': 231, '010101010': 94, '101000101': 61, '001010101': 38, '101010100': 33, '100010101': 29 },
+  ...{ '101010001': 27, '010001010': 19, '010100010': 17, '000010101': 11, '101000100': 9, '010101000': 8 },
+  ...{ '100010001': 7, '001010100': 6, '000000000': 4, '000101010': 3, '100000001': 2, '111010101': 1 },
+};
+
+/**
+ * What a user does, from a program to its results, and with many batches. `folder` is for files.
+ */
+export function userChecks(visit: Visit, laboratory: Laboratory, folder: string): Record<string, Check> {
+  const { page, see, show } = visit;
+  const { call, device, work } = laboratory;
+  const tag = `check ${device}`;
+  const project = randomUUID();
+  const create = (content: object = {}) =>
+    call<{ id: string }>('/api/v1/batches', {
+      method: 'POST',
+      body: {
+        project_id: project,
+        device_type: device,
+        sequence_builder: sweep(device, 'sweep'),
+        tags: [tag],
+        ...content,
+      },
+    });
+  const jobs = [{ runs: 100, variables: { omega: 12.5 } }];
+  const heading = `document.querySelector('h1').innerText`;
+  let batchId = '';
+
+  return {
+    async 'faults of a program are beside their fields, before it is sent'() {
+      const file = join(folder, 'program.json');
+      writeFileSync(file, sweep(device, 'sweep <script>'));
+      await show('#/new');
+      await page.attach('File', file);
+      await see('sweep <script>');
+      await page.fill('Project', project);
+      await page.choose('Check');
+      await page.waitFor(`document.activeElement.getAttribute('aria-invalid') === 'true'`);
+      assert.equal(await page.evaluate('document.activeElement.labels[0].innerText'), 'omega');
+      await page.fill('omega', '12.5');
+      await page.fill('Runs', '0');
+      await page.choose('Check');
+      await see('Input should be greater than or equal to 1');
+      await page.fill('Runs', '600');
+      await page.choose('Check');
+      await see('Nothing is wrong with it.');
+      return undefined;
+    },
+
+    async 'a program from a file is sent, and followed to DONE without a reload'() {
+      await page.fill('Tags', tag);
+      await page.choose('Send');
+      await page.waitFor(`location.hash.startsWith('#/batch/')`);
+      await page.waitFor(`document.querySelector('h1')?.innerText.includes('PENDING')`);
+      batchId = await page.evaluate<string>(`location.hash.slice('#/batch/'.length)`);
+      await see('Place in the queue');
+      assert.equal(await work(() => ({ counter })), batchId);
+      await page.waitFor(`${heading}.includes('DONE')`);
+      return undefined;
+    },
+
+    async 'the histogram has the counts that were uploaded'() {
+      await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
+      await page.click('td .id a[href^="#/job/"]');
+      await page.waitFor(`document.querySelector('svg.histogram')`);
+      await page.choose('All counts as a table');
+      const rows = (await visit.rows()).map(([bits, count]) => [bits, Number(count)]);
+      assert.deepEqual(Object.fromEntries(rows), counter);
+      assert.deepEqual(
+        rows.map(([, count]) => count),
+        Object.values(counter).toSorted((a, b) => b - a),
+      );
+      await see(`${Object.values(counter).reduce((sum, count) => sum + count)} shots, 18 different bitstrings.`);
+      assert(await page.evaluate(`document.querySelectorAll('svg.chart').length >= 3`), 'register and pulses');
+      return undefined;
+    },
+
+    async 'filters are in the address: its link shows the same list'() {
+      const other = await create({ jobs });
+      await show('#/batches');
+      await page.choose('Filter');
+      await page.fill('Tag', tag);
+      await page.fill('Status', 'PENDING');
+      await page.choose('Apply');
+      await page.waitFor(`document.querySelectorAll('td .id a').length === 1`);
+      const hash = await page.evaluate<string>('location.hash');
+      assert.equal(hash, `#/batches?${new URLSearchParams({ status: 'PENDING', tag })}`);
+      await visit.openAs('demo', hash);
+      assert.deepEqual(await visit.listed(), [other.id]);
+      await see('1 to 1 of 1');
+      return undefined;
+    },
+
+    async 'new batches appear by themselves'() {
+      await show(`#/batches?${new URLSearchParams({ tag })}`);
+      const { id } = await create({ jobs });
+      await page.waitFor(`document.querySelector('td .id a[title="${id}"]')`);
+      return undefined;
+    },
+
+    async 'pages of the whole list have every batch once, in the order of the API'() {
+      const expected: string[] = [];
+      for (let offset = 0; offset === expected.length; offset += 100) {
+        const page = await call<{ id: string }[]>(`/api/v1/batches?order_by_direction=DESC&limit=100&offset=${offset}`);
+        expected.push(...page.map(({ id }) => id));
+      }
+      await show('#/batches');
+      const seen = await visit.listed();
+      while (seen.length < expected.length) {
+        await page.choose('Next page');
+        await page.waitFor(
+          `!document.querySelector('.loading') && document.querySelector('.pager')?.innerText.includes('${(seen.length + 1).toLocaleString('en')} to')`,
+        );
+        seen.push(...(await visit.listed()));
+      }
+      assert.deepEqual(seen, expected);
+      return `${seen.length} batches`;
+    },
+
+    async 'many are canceled at once, and what failed is listed'() {
+      const pending = [await create({ jobs }), await create({ jobs })];
+      await show(`#/batches?${new URLSearchParams({ tag })}`);
+      for (const { id } of [...pending, { id: batchId }]) await page.choose(`Choose ${id}`);
+      await see('3 chosen');
+      await page.choose('Cancel them');
+      await page.waitFor(`document.querySelector('ul.failure')?.innerText.includes('${batchId}')`);
+      for (const { id } of pending) {
+        await page.waitFor(
+          `document.querySelector('td .id a[title="${id}"]').closest('tr').innerText.includes('CANCELED')`,
+        );
+      }
+      return undefined;
+    },
+
+    async 'a batch is run again, gets other tags, and is erased'() {
+      await show(`#/batch/${batchId}`);
+      await page.choose('Edit tags');
+      await page.fill('One tag a line', `${tag}\nשלום <b>`);
+      await page.choose('Save');
+      await see('שלום <b>');
+      await page.choose('Run again');
+      await page.waitFor(`document.querySelector('dialog[open]')`);
+      await page.choose('Run again');
+      await page.waitFor(`location.hash.startsWith('#/batch/') && !location.hash.endsWith('${batchId}')`);
+      await see('Repeats');
+      await page.choose('Cancel');
+      await page.waitFor(`document.querySelector('dialog[open]')`);
+      await page.choose('Cancel');
+      await page.waitFor(`${heading}.includes('CANCELED')`);
+      await show(`#/batch/${batchId}`);
+      await page.choose('Erase');
+      await page.waitFor(`document.querySelector('dialog[open]')`);
+      await page.choose('Erase');
+      await see('It was erased.');
+      return undefined;
+    },
+
+    async 'odd data is shown as text, and fits'() {
+      const script = `<script>globalThis.broken = true</script><img src=x onerror="globalThis.broken = true">`;
+      const tags = [
+        tag,
+        script,
+        'مرحبا بالعالم '.repeat(15).trim(),
+        'x'.repeat(256),
+        ...Array.from({ length: 16 }, (_, at) => `${at}${'Ж'.repeat(200)}`),
+      ];
+      for (const each of await call<{ id: string }[]>(`/api/v1/batches?status=PENDING&device_type=${device}`)) {
+        await call(`/api/v2/batches/${each.id}/cancel`, { method: 'PATCH' });
+      }
+      const values = { ...{ omega: 1, [script]: 2 } };
+      const odd = await create({
+        tags,
+        sequence_builder: sequenceWith(...Object.keys(values)).replace('AnalogDevice', device),
+        jobs: Array.from({ length: 1_500 }, () => ({ runs: 1, variables: values })),
+      });
+      const bits = (at: number) => at.toString(2).padStart(60, '0');
+      const long = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [bits(at * 2 ** 40), at + 1]));
+      await work((place) => (place === 0 ? { counter: long } : { errors: [script, 'e'.repeat(9_000)] }), 3);
+      await page.resize(390, 800);
+      for (const view of [`#/batches?${new URLSearchParams({ tag })}`, `#/batch/${odd.id}`]) {
+        await show(view);
+        await see('<script>');
+        await expectFits(visit, view);
+      }
+      for (const place of [0, 1]) {
+        await show(`#/batch/${odd.id}`);
+        await page.waitFor(`document.querySelectorAll('td .id a[href^="#/job/"]').length > 1`);
+        await page.evaluate(`document.querySelectorAll('td .id a[href^="#/job/"]')[${place}].click()`);
+        await page.waitFor(`location.hash.startsWith('#/job/')`);
+        await visit.rest();
+        if (place === 1) await see('<script>');
+        else {
+          await page.choose('Read the results of all 1,500 jobs of the batch');
+          await page.waitFor(`document.querySelector('svg.histogram')`);
+        }
+        await expectFits(visit, `job ${place}`);
+      }
+      await page.resize(1400, 900);
+      assert.equal(await page.evaluate('globalThis.broken'), undefined);
+      await call(`/api/v2/batches/${odd.id}/cancel`, { method: 'PATCH' });
+      return undefined;
+    },
+
+    async 'failures are in the words of the API, with the id of the request'() {
+      await visit.expectRefused(404, async () => {
+        await show(`#/batch/${randomUUID()}`);
+        await see('Request');
+      });
+      await visit.expectRefused(422, async () => {
+        await show('#/batches?order_by=colour');
+        await see('order_by');
+      });
+      await visit.answering([503, 503], () => show('#/devices'));
+      await see(device);
+      await visit.answering(Array(6).fill(429), async () => {
+        await show('#/usage');
+        await see('Too many requests, by the test.');
+      });
+      await visit.answering(['no answer'], async () => {
+        await show(`#/devices/${device}`);
+        await see('The service did not answer.');
+      });
+      await page.choose('Try again');
+      await see('Atoms at most');
+      return undefined;
+    },
+  };
+}
+
+/** The page is no wider than the window. */
+export async function expectFits({ page }: Visit, what: string) {
+  const [width, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+  assert(width! <= window!, `${what}: ${width} px in a window of ${window}`);
+}
