@@ -24,6 +24,11 @@ export interface Loaded<Data> {
 interface Loading {
   readonly query?: Query;
   /**
+   * Shows the last answer until the next one comes, also where the query has changed: what has the
+   * focus stays.
+   */
+  readonly keepsAnswer?: boolean;
+  /**
    * Seconds until the next call, from the answer; undefined: none. Where the service asked for
    * another pace, that is used. Nothing is called while the page is hidden.
    */
@@ -34,7 +39,10 @@ interface Loading {
  * What a GET answers, again whenever path or query change. A null path calls nothing. An answer
  * that comes after a later call was begun is left out.
  */
-export function useCall<Data>(path: string | null, { query = {}, again }: Loading = {}): Loaded<Data> {
+export function useCall<Data>(
+  path: string | null,
+  { query = {}, again, keepsAnswer = false }: Loading = {},
+): Loaded<Data> {
   const { api } = useSigned();
   const name = path === null ? null : path + queryText(query);
   const [state, setState] = useState<{ name: string | null; answer?: Answer<Data>; failure?: CallFailed }>({ name });
@@ -78,7 +86,7 @@ export function useCall<Data>(path: string | null, { query = {}, again }: Loadin
   const reload = useCallback(() => setRound((before) => before + 1), []);
   const isCurrent = state.name === name;
   return {
-    answer: isCurrent ? state.answer : undefined,
+    answer: isCurrent || (keepsAnswer && name !== null) ? state.answer : undefined,
     failure: isCurrent ? state.failure : undefined,
     isLoading,
     reload,

@@ -46,10 +46,12 @@ export function BatchesView() {
   const { order_by, order_by_direction, limit = [String(defaultLimit)], offset, ...filtered } = query;
   const list = useCall<Batch[]>('/api/v1/batches', {
     query: { order_by_direction: 'DESC', ...query, limit },
+    keepsAnswer: true,
     again: () => lookSeconds,
   });
   const counts = useCall<[]>('/api/v1/batches', {
     query: { ...filtered, count_by: 'status' },
+    keepsAnswer: true,
     again: () => lookSeconds,
   });
   const link = (changed: Record<string, string | string[] | undefined>) =>
