@@ -43,6 +43,46 @@ export function useAddress(): Address {
   return address;
 }
 
+const defaultLimit = '25';
+
+/**
+ * A list as the address has it: filters, order and page, by the names of the API, which checks
+ * them; and the links that change them. `order` is how it is sorted unless the address says so.
+ */
+export function useListAddress(
+  path: readonly string[],
+  order: { readonly by: string; readonly direction: 'ASC' | 'DESC' },
+) {
+  const { query: parameters } = useAddress();
+  const query = Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name)]));
+  const {
+    order_by = [order.by],
+    order_by_direction = [order.direction],
+    limit = [defaultLimit],
+    offset,
+    ...filters
+  } = query;
+  const link = (changed: Readonly<Record<string, string | readonly string[] | undefined>>) =>
+    linkTo(path, { ...query, offset: undefined, ...changed });
+  return {
+    /** What the API is asked. */
+    query: { ...query, order_by, order_by_direction, limit },
+    filters,
+    isFiltered: Object.keys(filters).length > 0,
+    /** To the first page of the list with these parameters changed. */
+    link,
+    sorting: {
+      by: order_by.at(-1) ?? '',
+      direction: order_by_direction.at(-1) ?? '',
+      linkTo: (by: string, direction: 'ASC' | 'DESC') => link({ order_by: by, order_by_direction: direction }),
+    },
+    pages: {
+      limit: Number(limit.at(-1)),
+      linkTo: (offset: number) => link({ offset: offset === 0 ? undefined : String(offset) }),
+    },
+  };
+}
+
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -16,7 +16,7 @@ export const texts = {
     end: 'Sign out',
     again: 'Your session has ended. Sign in again to go on here.',
     noClient:
-      'Nobody has set up sign-in for this page. Whoever deploys the service gives it a client: see the documents.',
+      'Nobody has set up sign-in for this page. The operator of the service gives it a client: see the documents.',
   },
   common: {
     loading: 'Loading …',

@@ -152,7 +152,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
   );
 }
 
-/** What may be wider than the screen, such as a table: it scrolls by itself, with the keyboard too. */
+/** What may be wider than the screen, such as a table: it scrolls by itself, also by keyboard. */
 export function Wide({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.

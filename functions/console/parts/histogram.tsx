@@ -3,6 +3,7 @@ import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
 import { Wide } from './basics.tsx';
 import { barsOf, type Count, type Order, order, orders, totalOf } from './counter.ts';
+import { Table } from './table.tsx';
 
 const { histogram: words } = texts;
 
@@ -113,7 +114,7 @@ interface BarProps extends Count {
   readonly width: number;
   /** The label fits below the bar as it is. */
   readonly isFlat: boolean;
-  /** It is the sum of the others, which may be far higher than the bars: cut, and its number says so. */
+  /** The sum of the others may be far higher than the bars: it is cut, and its number says so. */
   readonly isOthers: boolean;
 }
 
@@ -155,32 +156,16 @@ function CountTable({ counts, total }: { readonly counts: readonly Count[]; read
   const start = Math.min(page, pages - 1) * pageRows;
   return (
     <>
-      <Wide label={words.table}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{words.bitstring}</th>
-              <th scope="col" class="number">
-                {words.count}
-              </th>
-              <th scope="col" class="number">
-                {words.share}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {counts.slice(start, start + pageRows).map(({ bits, count }) => (
-              <tr key={bits}>
-                <td>
-                  <code>{bits}</code>
-                </td>
-                <td class="number">{formatCount(count)}</td>
-                <td class="number">{shareOf(count, total)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Table
+        label={words.table}
+        columns={[
+          [words.bitstring, ({ bits }) => <code>{bits}</code>],
+          [words.count, ({ count }) => formatCount(count), 'number'],
+          [words.share, ({ count }) => shareOf(count, total), 'number'],
+        ]}
+        rows={counts.slice(start, start + pageRows)}
+        keyOf={({ bits }) => bits}
+      />
       {pages > 1 && (
         <div class="pager">
           <button type="button" disabled={start === 0} onClick={() => setPage(page - 1)}>

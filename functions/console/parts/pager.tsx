@@ -4,15 +4,17 @@ import { texts } from '../texts.ts';
 
 /** Where a page is in its list, and the links to its neighbors. */
 export function Pager({
-  pagination: { total, start, end },
+  pagination,
   limit,
   linkTo,
 }: {
-  readonly pagination: Pagination;
+  /** Undefined until the first answer. */
+  readonly pagination: Pagination | undefined;
   readonly limit: number;
   readonly linkTo: (offset: number) => string;
 }) {
-  if (total === 0) return null;
+  if (pagination === undefined || pagination.total === 0) return null;
+  const { total, start, end } = pagination;
   return (
     <nav class="pager" aria-label="Pages">
       {start > 0 ? <a href={linkTo(Math.max(0, start - limit))}>{texts.common.less}</a> : <span />}

@@ -1,7 +1,7 @@
 import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
-import { Wide } from './basics.tsx';
 import { greatest, least } from './sequence.ts';
+import { type Column, Table } from './table.tsx';
 import { lineOf, type Timeline, type Track } from './timeline.ts';
 
 const { pulses: words } = texts;
@@ -102,6 +102,23 @@ function number(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
+interface Row {
+  readonly track: Track;
+  readonly pulse: Track['pulses'][number];
+}
+
+const columns: readonly Column<Row>[] = [
+  [words.columns.channel, ({ track }) => <bdi>{track.name}</bdi>],
+  [words.columns.from, ({ pulse }) => formatCount(pulse.from), 'number'],
+  [words.columns.to, ({ pulse }) => formatCount(pulse.to), 'number'],
+  [words.columns.phase, ({ pulse }) => number(pulse.phase), 'number'],
+  [
+    words.columns.targets,
+    ({ track, pulse }) => <bdi>{track.isLocal ? pulse.targets.join(', ') : words.all}</bdi>,
+    'text',
+  ],
+];
+
 function PulseTable({ tracks }: { readonly tracks: readonly Track[] }) {
   const pulses = tracks
     .flatMap((track) => track.pulses.map((pulse) => ({ track, pulse })))
@@ -109,34 +126,7 @@ function PulseTable({ tracks }: { readonly tracks: readonly Track[] }) {
   return (
     <details>
       <summary>{words.table}</summary>
-      <Wide label={words.table}>
-        <table>
-          <thead>
-            <tr>
-              {Object.values(words.columns).map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {pulses.slice(0, maxRows).map(({ track, pulse: { from, to, phase, targets } }, at) => (
-              <tr key={at}>
-                <td>
-                  <bdi>{track.name}</bdi>
-                </td>
-                <td class="number">{formatCount(from)}</td>
-                <td class="number">{formatCount(to)}</td>
-                <td class="number">{number(phase)}</td>
-                <td class="text">
-                  <bdi>{track.isLocal ? targets.join(', ') : words.all}</bdi>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Table label={words.table} columns={columns} rows={pulses.slice(0, maxRows)} keyOf={(_, at) => at} />
       {pulses.length > maxRows && (
         <p class="aside">
           {words.first} {formatCount(maxRows)} {words.of} {formatCount(pulses.length)}.

@@ -3,7 +3,8 @@ import type { WebhookDelivery } from '../../schemas/webhook.ts';
 import { linkTo } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatCount } from '../format.ts';
-import { Failure, Id, Time, Wide } from '../parts/basics.tsx';
+import { Failure, Id, Time } from '../parts/basics.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
 import { useAction, useCall } from '../use-call.ts';
 
@@ -48,43 +49,28 @@ export function BatchWebhook({ batchId, address, attemptedAt }: Props) {
         {answer?.reason != null && ` ${answer.reason}`}
       </p>
       {refusal !== null && <p class="notice">{refusal}</p>}
-      {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
+      {deliveries.length > 0 && (
+        <Table
+          label={words.title}
+          columns={columns}
+          rows={deliveries}
+          keyOf={({ sent_at, type, job_id }) => `${sent_at} ${type} ${job_id}`}
+        />
+      )}
       {calls.answer !== undefined && deliveries.length === 0 && refusal === null && <p>{words.none}</p>}
     </>
   );
 }
 
-function Deliveries({ deliveries }: { readonly deliveries: readonly WebhookDelivery[] }) {
-  return (
-    <Wide label={words.title}>
-      <table>
-        <thead>
-          <tr>
-            {Object.values(words.columns).map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {deliveries.map(({ type, job_id, attempt, sent_at, duration_ms, status, reason }) => (
-            <tr key={sent_at + type + job_id}>
-              <td>
-                <Time time={sent_at} />
-              </td>
-              <td>{type}</td>
-              <td>{job_id === null ? texts.common.none : <Id id={job_id} link={linkTo(['job', job_id])} />}</td>
-              <td class="number">{formatCount(attempt)}</td>
-              <td class="number">{status ?? words.noStatus}</td>
-              <td class="number">{formatCount(duration_ms)} ms</td>
-              <td class="text">
-                <bdi>{reason ?? texts.common.none}</bdi>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
-  );
-}
+const columns: readonly Column<WebhookDelivery>[] = [
+  [words.columns.sent, ({ sent_at }) => <Time time={sent_at} />],
+  [words.columns.type, ({ type }) => type],
+  [
+    words.columns.job,
+    ({ job_id }) => (job_id === null ? texts.common.none : <Id id={job_id} link={linkTo(['job', job_id])} />),
+  ],
+  [words.columns.attempt, ({ attempt }) => formatCount(attempt), 'number'],
+  [words.columns.status, ({ status }) => status ?? words.noStatus, 'number'],
+  [words.columns.duration, ({ duration_ms }) => `${formatCount(duration_ms)} ms`, 'number'],
+  [words.columns.reason, ({ reason }) => <bdi>{reason ?? texts.common.none}</bdi>, 'text'],
+];

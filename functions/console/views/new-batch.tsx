@@ -64,7 +64,7 @@ export function NewBatchView() {
   );
 }
 
-/** Checks and sends. A draft that is sent again creates no second batch, however an answer was lost. */
+/** Checks and sends. A draft that is sent again creates no second batch. */
 function useSending(draft: Draft, program: Program | undefined, clear: () => void) {
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [verdict, setVerdict] = useState<Verdict>();

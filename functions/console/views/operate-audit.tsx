@@ -46,9 +46,7 @@ export function AuditPart() {
           )
         }
       </Shown>
-      {list.answer?.pagination !== undefined && (
-        <Pager pagination={list.answer.pagination} limit={pageSize} linkTo={link} />
-      )}
+      <Pager pagination={list.answer?.pagination} limit={pageSize} linkTo={link} />
     </>
   );
 }

@@ -49,9 +49,7 @@ function LimitsList({ offset }: { readonly offset: number }) {
           )
         }
       </Shown>
-      {list.answer?.pagination !== undefined && (
-        <Pager pagination={list.answer.pagination} limit={pageSize} linkTo={link} />
-      )}
+      <Pager pagination={list.answer?.pagination} limit={pageSize} linkTo={link} />
       <NameForm label={words.subject} button={words.edit} submit={(subject) => go(linkToLimits({ subject }))} />
       {removed !== undefined && (
         <RemoveQuestion subject={removed} close={() => setRemoved(undefined)} done={list.reload} />

@@ -49,9 +49,7 @@ export function QueuePart({ deviceType }: { readonly deviceType: string }) {
           )
         }
       </Shown>
-      {list.answer?.pagination !== undefined && (
-        <Pager pagination={list.answer.pagination} limit={pageSize} linkTo={link} />
-      )}
+      <Pager pagination={list.answer?.pagination} limit={pageSize} linkTo={link} />
       {asked !== undefined && <ActQuestion {...asked} close={() => setAsked(undefined)} done={list.reload} />}
     </>
   );
