@@ -8,7 +8,7 @@ const maxWidth = 100;
 /** Directives must stay on one line. */
 const directive = /^\/\/ (biome-ignore|Stryker)/;
 
-const files = execFileSync('git', ['ls-files', '*.ts', '*.js', '*.mjs', '*.css', '*.py'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.js', '*.mjs', '*.css', '*.py'], { encoding: 'utf8' })
   .trim()
   .split('\n');
 const tooWide = files.flatMap((file) =>

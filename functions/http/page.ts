@@ -26,6 +26,8 @@ export interface PageContent {
   readonly body: string;
   /** Origins that the page may call beside its own. */
   readonly origins?: readonly string[];
+  /** Where its forms may lead. Without it they lead nowhere. */
+  readonly formTargets?: readonly string[];
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -69,9 +71,11 @@ export function pageFunction(content: PageContent, paths: readonly string[]): Ha
  * `origins`; nothing inline runs or styles.
  */
 export function htmlReply(
-  { title, head = '', body, origins = [] }: PageContent,
-  files: readonly PageFile[],
+  { title, head = '', body, origins = [], formTargets = ["'none'"] }: PageContent,
+  files: readonly PageFile[] = [],
 ): HttpReply {
+  // A page without files runs nothing.
+  const loads = ["script-src 'self'", "style-src 'self'", ["connect-src 'self'", ...origins].join(' ')];
   const links = files.map(({ name, hash, mediaType }) => {
     const address = `?file=${name}&amp;hash=${hash}`;
     if (mediaType.startsWith('text/css')) return `<link rel="stylesheet" href="${address}">`;
@@ -96,27 +100,21 @@ ${body}
     status: 200,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy(origins),
+      'Content-Security-Policy': [
+        "default-src 'none'",
+        ...(files.length > 0 ? loads : []),
+        // Images of stylesheets may be `data:`, such as Swagger UI's icons.
+        "img-src 'self' data:",
+        "base-uri 'none'",
+        ['form-action', ...formTargets].join(' '),
+        "frame-ancestors 'none'",
+      ].join('; '),
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': 'no-cache',
       ETag: `"${hashOf(text)}"`,
     },
     body: text,
   };
-}
-
-/** Images of stylesheets may be `data:`, such as Swagger UI's icons. */
-function contentSecurityPolicy(origins: readonly string[]): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    ["connect-src 'self'", ...origins].join(' '),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }
 
 function readPageFiles(paths: readonly string[]): ReadonlyMap<string, PageFile> {

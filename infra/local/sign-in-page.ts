@@ -4,17 +4,12 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto';
-import { escapeHtml } from '../../functions/http/page.ts';
+import { escapeHtml, htmlReply } from '../../functions/http/page.ts';
+import type { HttpReply } from '../../functions/http/reply.ts';
 import type { Account } from './demo/accounts.ts';
 import { Refusal } from './refusal.ts';
 
 type Parameters = Readonly<Record<string, string>>;
-
-interface HtmlAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 const codeMilliseconds = 60_000;
 
@@ -38,11 +33,11 @@ export function createSignInPage(findAccount: (username: string, password: strin
      * The page for a request to sign in, or what follows its form: a way back with a code. `form`
      * is what was entered. Throws Refusal where nobody may be sent back.
      */
-    answer(query: Parameters, form?: Parameters): HtmlAnswer {
+    answer(query: Parameters, form?: Parameters): HttpReply {
       const { redirect_uri: redirectUri = '', client_id: clientId = '', state, code_challenge: challenge } = query;
       if (clientId === '') throw new Refusal('invalid_request', 'client_id is missing.');
       if (!isLoopback(redirectUri)) throw new Refusal('invalid_request', 'redirect_uri is no address of this machine.');
-      const goBack = (parameters: Parameters): HtmlAnswer => {
+      const goBack = (parameters: Parameters): HttpReply => {
         const location = new URL(redirectUri);
         for (const [name, value] of Object.entries({ ...parameters, ...(state !== undefined && { state }) })) {
           location.searchParams.set(name, value);
@@ -104,18 +99,8 @@ function isLoopback(text: string): boolean {
   return protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
 }
 
-function page(redirectUri: string, problem?: string): HtmlAnswer {
-  const body = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Sign in</title>
-<link rel="icon" href="data:,">
-</head>
-<body>
-<main>
+function page(redirectUri: string, problem?: string): HttpReply {
+  const body = `<main>
 <h1>Sign in</h1>
 <p>The accounts of this local stack: demo, guest and operator. Each has its name as its password.</p>
 ${problem === undefined ? '' : `<p role="alert"><strong>${escapeHtml(problem)}</strong></p>`}
@@ -124,19 +109,9 @@ ${problem === undefined ? '' : `<p role="alert"><strong>${escapeHtml(problem)}</
 <p><label>Password<br><input name="password" type="password" autocomplete="current-password" required></label></p>
 <p><button>Sign in</button></p>
 </form>
-</main>
-</body>
-</html>
-`;
-  const policy = `default-src 'none'; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self' ${new URL(redirectUri).origin}`;
-  return {
-    status: problem === undefined ? 200 : 401,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': policy,
-      'Cache-Control': 'no-store',
-      'Referrer-Policy': 'no-referrer',
-    },
-    body,
-  };
+</main>`;
+  // Chromium also asks whether the form may lead where its answer leads.
+  const reply = htmlReply({ title: 'Sign in', body, formTargets: ["'self'", new URL(redirectUri).origin] });
+  const status = problem === undefined ? 200 : 401;
+  return { ...reply, status, headers: { ...reply.headers, 'Cache-Control': 'no-store' } };
 }

@@ -195,9 +195,9 @@ export function Pre({ text }: { readonly text: string }) {
 
 /** Text that is long: its beginning, and all of it on demand. */
 export function Long({ text, max = 300 }: { readonly text: string; readonly max?: number }) {
-  if (text.length <= max) return <span class="long">{text}</span>;
+  if (text.length <= max) return <>{text}</>;
   return (
-    <details class="long">
+    <details>
       <summary>{text.slice(0, max)}…</summary>
       <Pre text={text} />
     </details>

@@ -34,5 +34,5 @@ function firstPage(base: string) {
     ([path, name, what]) => `<li><p><a href="${escapeHtml(base + path)}">${name}</a><br>${what}</p></li>`,
   );
   const title = 'Quantum Batch API';
-  return htmlReply({ title, body: `<main>\n<h1>${title}</h1>\n<ul>\n${items.join('\n')}\n</ul>\n</main>` }, []);
+  return htmlReply({ title, body: `<main>\n<h1>${title}</h1>\n<ul>\n${items.join('\n')}\n</ul>\n</main>` });
 }
