@@ -106,7 +106,7 @@ export function claimBatch(
     noted.set(name, now());
     if (noted.size > maxNoted) noted.delete(noted.keys().next().value as string);
     try {
-      await queue.noteIdle(deviceType, worker);
+      await queue.noteWorker(deviceType, worker);
     } catch (error) {
       addToRequestLog({ activity_error: describeError(error) });
     }

@@ -150,7 +150,7 @@ export function reportJob(
     const { job_id, job_since, job_shots: shots } = item;
     if (job_id !== jobId || job_since === undefined) return;
     try {
-      await queue.countJob(item, { seconds: (context.now() - job_since) / 1_000, shots });
+      await queue.noteWorker(item.device_type, item.worker, { seconds: (context.now() - job_since) / 1_000, shots });
     } catch (error) {
       addToRequestLog({ job_time_error: describeError(error) });
     }

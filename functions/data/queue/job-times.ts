@@ -49,26 +49,16 @@ export function workerSlot(worker: string | undefined): number {
   return [...(worker ?? '')].reduce((sum, each) => sum + each.charCodeAt(0), 0) % workerSlots;
 }
 
-/** The update that counts a report. */
-export function countJobTime(
-  { seconds, shots }: JobTime,
-  { worker, now }: { readonly worker: string | undefined; readonly now: number },
-) {
+/**
+ * The attributes that say that a worker was there, and how long a job took that it reported.
+ */
+export function workerNote(worker: string | undefined, now: number, job?: JobTime): Record<string, number> {
+  const note = { [workerName(workerSlot(worker))]: Math.round(now / 1_000) };
+  if (job === undefined) return note;
+  const { seconds, shots } = job;
   const code = (value: number) => Math.min(steps - 2, Math.round(Math.log(value) * stepsPerE));
   const time = code(1 + Math.max(0, seconds) * 1_000) * steps + (shots ? 1 + code(shots) : 0);
-  const slot = slotName(Math.floor(Math.random() * slots));
-  return {
-    UpdateExpression: `SET ${slot} = :time, ${workerName(workerSlot(worker))} = :seen`,
-    ExpressionAttributeValues: { ':time': time, ':seen': Math.round(now / 1_000) },
-  };
-}
-
-/** The update that says that a worker was there. */
-export function seeWorker(worker: string, now: number) {
-  return {
-    UpdateExpression: `SET ${workerName(workerSlot(worker))} = :seen`,
-    ExpressionAttributeValues: { ':seen': Math.round(now / 1_000) },
-  };
+  return { ...note, [slotName(Math.floor(Math.random() * slots))]: time };
 }
 
 /** What the item says. Values that no report writes count as none: a status needs no estimate. */

@@ -20,13 +20,12 @@ import { retry } from '../dynamodb/retry.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey } from './device-rules.ts';
 import {
-  countJobTime,
   type DeviceTimes,
   deviceTimes,
   deviceTimesKey,
   type JobTime,
   namesOfJobTimes,
-  seeWorker,
+  workerNote,
 } from './job-times.ts';
 import {
   clockTag,
@@ -250,14 +249,16 @@ export function workQueue(
       await update(clock, { UpdateExpression: expression, ExpressionAttributeValues: counting.values });
     },
 
-    /** Counts how long a job occupied its worker. 1 write unit. */
-    async countJob({ device_type, worker }: QueueItem, time: JobTime): Promise<void> {
-      await update({ device_type, key: deviceTimesKey }, countJobTime(time, { worker, now: now() }));
-    },
-
-    /** Notes that a worker asked for a batch and got none. 1 write unit. */
-    async noteIdle(device_type: string, worker: string): Promise<void> {
-      await update({ device_type, key: deviceTimesKey }, seeWorker(worker, now()));
+    /**
+     * Notes that a worker was heard of, and how long a job occupied it that it reported. 1 write
+     * unit.
+     */
+    async noteWorker(device_type: string, worker: string | undefined, job?: JobTime): Promise<void> {
+      const { assignments, values } = assign(workerNote(worker, now(), job));
+      await update(
+        { device_type, key: deviceTimesKey },
+        { UpdateExpression: `SET ${assignments}`, ExpressionAttributeValues: values },
+      );
     },
 
     /**
