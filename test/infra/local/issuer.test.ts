@@ -166,6 +166,7 @@ describe('the page to sign in at', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const policy = page.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/script-src|style-src|connect-src/);
     expect(policy).toContain("form-action 'self' http://127.0.0.1:3000");
     expect(await page.text()).toMatch(/<input name="password" type="password"/);
   });
