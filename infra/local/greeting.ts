@@ -50,6 +50,7 @@ export function greeting(
 ): string {
   const names = [...users, device, operator].map(({ username }) => username).join(', ');
   return `  API       ${baseUrl}
+  Console   ${baseUrl}/console
   Page      ${baseUrl}/docs
   Accounts  ${names}: passwords are the names; tokens and addresses in ${files.description}
   Log       ${files.log}

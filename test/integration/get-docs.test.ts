@@ -91,7 +91,10 @@ describe('GET /', () => {
     const event = gatewayEvent('getDocs');
     event.requestContext.path = path;
     const { statusCode, headers, body } = await methodNotAllowed({ ...event, resource: '/' }, lambdaContext());
-    expect([statusCode, headers?.['Content-Security-Policy']]).toEqual([200, expect.not.stringMatching(/unsafe|http|script-src/)]);
+    expect([statusCode, headers?.['Content-Security-Policy']]).toEqual([
+      200,
+      expect.not.stringMatching(/unsafe|http|script-src/),
+    ]);
     const found = [...body.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => address);
     expect(found).toEqual(['/console', '/docs', '/openapi.json'].map((each) => base + each));
   });
