@@ -486,8 +486,6 @@ export const texts = {
     facts: { batch: 'Batch', order: 'Order', runs: 'Runs', origin: 'Origin', parent: 'Repeats' },
   },
   results: {
-    readAll: 'Read the results of all',
-    jobs: 'jobs of the batch',
     none: 'There are no results.',
     askLink: 'Ask for a link to the file',
     link: 'Download the file',

@@ -18,34 +18,42 @@ const JobWithResults = z.pick(JobRow, { id: true, status: true, results_key: tru
 
 /**
  * The function that finds the keys of the results of a batch's jobs, by job, in creation order;
- * jobs without results are left out; undefined when the user has no such batch. The jobs are read
- * from an index, and again by their ids, strongly consistent, where the index lags behind the
- * batch's own counts: so the results of every job that was seen to be DONE are found.
+ * jobs without results are left out; undefined when the user has no such batch. With `jobIds` it
+ * finds those of these jobs alone, as far as they are the batch's. Jobs that are named are read by
+ * their ids, strongly consistent. Otherwise they are read from an index, and again by their ids
+ * where that lags behind the batch's own counts. So the results of every job that was seen to be
+ * DONE are found.
  *
- * Read units: 1 for the batch, 0.1 for each KB of its jobs; where the index lags, one for each job
- * besides.
+ * Read units: 1 for the batch, and one for each job that is named; otherwise 0.1 for each KB of its
+ * jobs and, where the index lags, one for each job besides.
  */
 export function listResultsKeys(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'Columns'>,
-): (userId: string, batchId: string) => Promise<ReadonlyMap<string, string> | undefined> {
+): (userId: string, batchId: string, jobIds?: string[]) => Promise<ReadonlyMap<string, string> | undefined> {
   const batchOf = getBatch(client, tables);
   const jobsOf = selectJobs(client, tables);
-  return async (userId, batchId) => {
-    const [batch, items] = await Promise.all([
+  const indexed = async (userId: string, batchId: string) => {
+    const items = await queryAll(client, {
+      table: tables.Jobs,
+      index: 'by_batch',
+      partition: { user_id: userId, batch_id: batchId },
+      sortKey: 'creation_order',
+      range: 'all',
+      consistent: false,
+    });
+    return items.map((item) => storedRow(JobWithResults, item, jobRowDefaults));
+  };
+  return async (userId, batchId, jobIds) => {
+    const [batch, found] = await Promise.all([
       batchOf(userId, batchId),
-      queryAll(client, {
-        table: tables.Jobs,
-        index: 'by_batch',
-        partition: { user_id: userId, batch_id: batchId },
-        sortKey: 'creation_order',
-        range: 'all',
-        consistent: false,
-      }),
+      jobIds === undefined
+        ? indexed(userId, batchId)
+        : jobsOf(userId, batchId, { id: jobIds }).then(({ jobs }) => jobs),
     ]);
     if (batch === undefined) return undefined;
-    const indexed = items.map((item) => storedRow(JobWithResults, item, jobRowDefaults));
-    const jobs = countsAgree(batch, indexed) ? indexed : (await jobsOf(userId, batchId, {})).jobs;
+    const isCurrent = jobIds !== undefined || countsAgree(batch, found);
+    const jobs = isCurrent ? found : (await jobsOf(userId, batchId, {})).jobs;
     return new Map(jobs.flatMap(({ id, results_key }) => (results_key === null ? [] : [[id, results_key]])));
   };
 }

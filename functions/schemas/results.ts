@@ -1,10 +1,16 @@
 import * as z from 'zod/mini';
+import { IdsFilter, idSpelling } from './query-parameters.ts';
 import { Uuid } from './values.ts';
 
 /** What devices upload for a job. The service hands it on as it is, whatever it holds besides. */
 const ResultsDocument = z
   .record(z.string(), z.unknown())
   .register(z.globalRegistry, { id: 'ResultsDocument', examples: [{ counter: { '000': 8, '001': 3 } }] });
+
+/** Which jobs of a batch have their results read. */
+export const ResultsQuery = z.object({ job_id: IdsFilter }).register(z.globalRegistry, {
+  fields: { job_id: `Ids of jobs: their results alone. Others than the batch’s jobs are left out. ${idSpelling}` },
+});
 
 /** Documents by the ids of their jobs. */
 export const ResultsOfJobs = z.record(Uuid, ResultsDocument).register(z.globalRegistry, {

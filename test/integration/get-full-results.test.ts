@@ -68,8 +68,11 @@ const found = (text: string) => ({
   body: Buffer.from(text),
 });
 
-const ask = (user = userId, batch_id = batchId, by = handler) =>
-  by(gatewayEvent('getFullResults', { userId: user, path: { batch_id } }), lambdaContext());
+const ask = (user = userId, batch_id = batchId, by = handler, query = '') =>
+  by(gatewayEvent('getFullResults', { userId: user, path: { batch_id }, query }), lambdaContext());
+
+const askOf = (...jobIds: string[]) =>
+  ask(userId, batchId, handler, String(new URLSearchParams(jobIds.map((id): [string, string] => ['job_id', id]))));
 
 async function dataOf(answer: ReturnType<typeof ask> | Awaited<ReturnType<typeof ask>>) {
   const { statusCode, body } = await answer;
@@ -125,10 +128,35 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
     expect(store.requests).toEqual([]);
   });
 
-  it('refuses what is no id', async () => {
-    const { statusCode, body } = await ask(userId, 'x');
-    expect(statusCode).toBe(422);
-    expect(JSON.parse(body).detail).toMatchObject([{ loc: ['path', 'batch_id'], type: 'uuid_parsing' }]);
+  it('refuses what is no id, and no filter', async () => {
+    const place = async (answer: ReturnType<typeof ask>) => {
+      const { statusCode, body } = await answer;
+      return [statusCode, JSON.parse(body).detail[0].loc];
+    };
+    expect(await place(ask(userId, 'x'))).toEqual([422, ['path', 'batch_id']]);
+    expect(await place(askOf(jobId(0), 'x'))).toEqual([422, ['query', 'job_id', 1]]);
+    expect(await place(askOf(''))).toEqual([422, ['query', 'job_id', 0]]);
+    expect(await place(askOf(...Array(101).fill(jobId(0))))).toEqual([422, ['query', 'job_id']]);
+  });
+
+  it('answers with the results of the jobs that are named, in creation order', async () => {
+    const other = { id: jobId(9), key: keyOf(jobId(9)) };
+    await createBatchOf([{ counter }, null, { counter: { 1: 2 } }, { counter: { 1: 3 } }]);
+    await createBatch(userId, newBatch(500_000 + batchNumber, { jobs: [newJob(9)] }));
+    const data = { job_id: other.id, status: 'DONE' as const, results_key: other.key };
+    const time = fromMicroseconds(Date.now() * 1000);
+    await applyEvents([{ id: 'done elsewhere', type: 'job.updated', time, user_id: userId, data }]);
+    await store.put(other.key, { counter });
+    store.requests.length = 0;
+    const named = [jobId(2), jobId(0).toUpperCase(), jobId(0), jobId(1), other.id, jobId(8)];
+    const answer = await dataOf(askOf(...named));
+    expect(Object.entries(answer)).toEqual([
+      [jobId(0), { counter }],
+      [jobId(2), { counter: { 1: 2 } }],
+    ]);
+    expect(store.requests.toSorted()).toEqual([0, 2].map((at) => `GET ${keyOf(jobId(at))}`));
+    expect(await dataOf(askOf(other.id, jobId(8)))).toEqual({});
+    expect((await ask('auth0|mallory', batchId, handler, `job_id=${jobId(0)}`)).statusCode).toBe(404);
   });
 
   it.each([
@@ -172,7 +200,7 @@ describe('results that exceed one answer', () => {
     expect(JSON.parse(body).detail).toEqual([
       {
         loc: ['path', 'batch_id'],
-        msg: expect.stringContaining('/api/v1/jobs/{job_id}/results_link'),
+        msg: expect.stringMatching(/fewer jobs by job_id, .*\/api\/v1\/jobs\/\{job_id\}\/results_link/),
         type: 'results_too_large',
       },
     ]);
@@ -250,6 +278,16 @@ describe('a batch of many jobs', () => {
     expect(Object.keys(data)).toEqual(jobs.map(({ id }) => id));
     expect(store.requests).toHaveLength(jobs.length);
     expect(most).toBe(32);
+
+    // Of one job: the batch, its row and its document.
+    store.requests.length = 0;
+    expect(await dataOf(askOf(jobId(400)))).toEqual({ [jobId(400)]: { counter } });
+    expect(store.requests).toEqual([`GET ${keyOf(jobId(400))}`]);
+    const measured = testClient(String(process.env.AWS_ENDPOINT_URL_DYNAMODB));
+    const { cost } = await measuredClient(measured)(() =>
+      listResultsKeys(measured, names)(userId, batchId, [jobId(400)]),
+    );
+    expect([cost.readUnits, cost.calls, cost.depth]).toEqual([2, 2, 1]);
   });
 });
 

@@ -267,6 +267,15 @@ describe('getFullResults', () => {
     expectNothingOf(answer);
     expect(results.requests).toEqual([]);
   });
+
+  it('finds no results of another user’s job in a batch of the caller', async () => {
+    const path = { batch_id: own.jobs[0]!.batch_id };
+    const of = (job_id: string) => ask('getFullResults', { path, query: { job_id } });
+    const answer = await of(theirs.jobs[0]!.id);
+    expectNothingOf(answer);
+    expect(answer).toEqual(await of(unknownId));
+    expect(JSON.parse(answer.body).data).toEqual({});
+  });
 });
 
 describe('getOwnLimits', () => {

@@ -14,6 +14,7 @@ import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selection.ts';
 import { type LeaseReference, leaseText } from '../../functions/schemas/lease.ts';
+import { ResultsQuery } from '../../functions/schemas/results.ts';
 import { UsageQuery } from '../../functions/schemas/usage.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import type { GatewayRequest } from './gateway-event.ts';
@@ -201,12 +202,15 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     anything: anyBatch,
   },
   getFullResults: {
-    ways: ({ batches: [batch] }) => ({ 'the results of a batch': { path: { batch_id: batch!.id } } }),
+    ways: ({ batches: [batch], jobs: [job] }) => ({
+      'the results of a batch': { path: { batch_id: batch!.id } },
+      'the results of a job': { path: { batch_id: batch!.id }, query: `job_id=${job!.id}` },
+    }),
     // Of the third batch's few jobs, and of the fifth's, far apart, the statuses are not those that
     // it counts: they are read again by their ids.
     moreCalls: ({ batches }) => batches.slice(2, 5).map(({ id }) => ({ path: { batch_id: id } })),
     foreign: foreignBatch,
-    anything: anyBatch,
+    anything: anySelection(ResultsQuery),
   },
   getBatchStatus: {
     ways: ({ batches: [batch] }) => ({ 'the status of a batch': { path: { batch_id: batch!.id } } }),
@@ -436,10 +440,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     moreCalls: ({ batches }) => batches.slice(1, 4).map(({ id }) => ({ path: { batch_id: id } })),
     callsOfNewcomers: (batch_id) => [{ path: { batch_id } }],
     foreign: foreignBatch,
-    anything: (own) =>
-      fc
-        .tuple(anyBatch(own), anyQuery(Object.keys(CancelJobsQuery.shape), own.jobs[0]!.id))
-        .map(([{ path }, { query }]) => ({ path: path!, query: query! })),
+    anything: anySelection(CancelJobsQuery),
   },
   eraseBatch: {
     ways: (own) => ({ 'a batch that is erased': { path: { batch_id: endedBatch(own) } } }),
@@ -645,6 +646,14 @@ function anyJob({ jobs }: Belongings): fc.Arbitrary<UserRequest> {
 
 function anyBatch({ batches }: Belongings): fc.Arbitrary<UserRequest> {
   return anyId(batches).map((batch_id) => ({ path: { batch_id } }));
+}
+
+/** Any batch, with any query that chooses from its jobs. */
+function anySelection({ shape }: { readonly shape: object }): RouteCase['anything'] {
+  return (own) =>
+    fc
+      .tuple(anyBatch(own), anyQuery(Object.keys(shape), own.jobs[0]!.id))
+      .map(([{ path }, { query }]) => ({ path: path!, query: query! }));
 }
 
 /** With times that nothing can be waited for. */

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../api.ts';
-import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
 import { useAction, useCall } from '../use-call.ts';
 import { download, Failure, Pre } from './basics.tsx';
@@ -12,48 +11,34 @@ const { results: words } = texts;
 /** A longer document is shown in part: the browser would be busy with it. */
 const maxShown = 100_000;
 
-/** The results of more jobs are read when they are asked for: they come in one answer. */
-const maxJobsUnasked = 100;
-
 interface Props {
   readonly jobId: string;
   readonly batchId: string;
-  /** In the batch. */
-  readonly jobsCount: number;
   /** The device says that there are some. */
   readonly areExpected: boolean;
 }
 
 /**
- * The results of a job. The page may call no host but the API, so it reads the results of the whole
- * batch. Where they exceed one answer, people download the job's own by its link, and may open that
- * file here.
+ * The results of a job. The page may call no host but the API. Where a document exceeds one answer,
+ * people download it by its link, and may open that file here.
  */
-export function Results({ jobId, batchId, jobsCount, areExpected }: Props) {
-  const [isAsked, setAsked] = useState(jobsCount <= maxJobsUnasked);
+export function Results({ jobId, batchId, areExpected }: Props) {
   const [opened, setOpened] = useState<string>();
   const path = `/api/v1/batches/${batchId}/full_results`;
-  const all = useCall<Record<string, unknown>>(isAsked && opened === undefined ? path : null);
+  const results = useCall<Record<string, unknown>>(opened === undefined ? path : null, { query: { job_id: jobId } });
   if (opened !== undefined) return <ResultsText text={opened} name={jobId} />;
-  const document = all.answer?.data[jobId];
+  const document = results.answer?.data[jobId];
   return (
     <>
-      {!isAsked && (
-        <p>
-          <button type="button" onClick={() => setAsked(true)}>
-            {words.readAll} {formatCount(jobsCount)} {words.jobs}
-          </button>
-        </p>
-      )}
-      {all.isLoading && all.answer === undefined && (
+      {results.isLoading && results.answer === undefined && (
         <p class="loading" role="status">
           {texts.common.loading}
         </p>
       )}
-      <Failure failure={all.failure} retry={all.reload} />
+      <Failure failure={results.failure} retry={results.reload} />
       {document !== undefined && <ResultsDocument document={document} name={jobId} />}
-      {all.answer !== undefined && document === undefined && <p>{words.none}</p>}
-      {document === undefined && (areExpected || all.failure !== undefined) && !all.isLoading && (
+      {results.answer !== undefined && document === undefined && <p>{words.none}</p>}
+      {document === undefined && (areExpected || results.failure !== undefined) && !results.isLoading && (
         <ResultsFile jobId={jobId} open={setOpened} />
       )}
     </>

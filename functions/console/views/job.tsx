@@ -50,17 +50,7 @@ export function JobView() {
           {isMoving ? (
             <p>{words.notEnded}</p>
           ) : (
-            <Shown loaded={batch}>
-              {({ jobs_count }) => (
-                <Results
-                  key={shown.id}
-                  jobId={shown.id}
-                  batchId={shown.batch_id}
-                  jobsCount={jobs_count}
-                  areExpected={shown.status === 'DONE'}
-                />
-              )}
-            </Shown>
+            <Results key={shown.id} jobId={shown.id} batchId={shown.batch_id} areExpected={shown.status === 'DONE'} />
           )}
           {shown.variables !== null && Object.keys(shown.variables).length > 0 && (
             <Variables variables={shown.variables} />

@@ -1,14 +1,16 @@
 import type { Operation } from '../../http/operation.ts';
 import { BatchPath } from '../../schemas/batch.ts';
-import { ResultsOfJobs } from '../../schemas/results.ts';
+import { ResultsOfJobs, ResultsQuery } from '../../schemas/results.ts';
 
 export const operation = {
   tag: 'Batches',
   summary: 'Get the results of a batch',
   description: `The results documents of the batch’s jobs by the ids of the jobs, each as it was uploaded. Left out are jobs without results,
 results that were never uploaded, and documents that are not JSON objects: \`results_link\` still downloads those. If the documents exceed
-one answer (6 MB with every quotation mark escaped), the call is refused (422): use the links.`,
+one answer (6 MB with every quotation mark escaped), the call is refused (422): name fewer jobs by \`job_id\`, or use the links. Repeat
+\`job_id\` to give it several values.`,
   path: BatchPath,
+  query: ResultsQuery,
   success: { status: 200, data: () => ResultsOfJobs },
   errors: ['not_found'],
 } satisfies Operation;

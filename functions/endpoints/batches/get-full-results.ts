@@ -14,8 +14,8 @@ const read = readResults(requiredEnv('RESULTS_BUCKET'));
 /** Jobs that the log names, of those whose results cannot be read. */
 const maxJobsNamed = 20;
 
-export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path }) => {
-  const keys = requireFound(await keysOf(userId, path.batch_id), 'batch');
+export const handler = endpoint(routes.getFullResults, operation, async ({ userId, path, query }) => {
+  const keys = requireFound(await keysOf(userId, path.batch_id, query.job_id), 'batch');
   const { documents, missing, unreadable } = (await read(userId, keys, maxBodyBytes)) ?? refuseSize();
   if (missing.length > 0) addToRequestLog({ missing_results: missing.length });
   if (unreadable.length > 0) {
@@ -30,6 +30,7 @@ function objectOf(documents: ReadonlyMap<string, string>): Reply {
 }
 
 function refuseSize(): never {
-  const msg = 'The results of this batch exceed one answer: get each job’s by /api/v1/jobs/{job_id}/results_link';
+  const msg =
+    'These results exceed one answer: name fewer jobs by job_id, or get each job’s by /api/v1/jobs/{job_id}/results_link';
   throw new InvalidInput([{ loc: ['path', 'batch_id'], msg, type: 'results_too_large' }]);
 }

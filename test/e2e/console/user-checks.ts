@@ -202,8 +202,9 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
         await visit.rest();
         if (place === 1) await see('<script>');
         else {
-          await page.choose('Read the results of all 1,500 jobs of the batch');
           await page.waitFor(`document.querySelector('svg.histogram')`);
+          const [path] = page.requested.filter((address) => address.includes(`${odd.id}/full_results`));
+          assert.match(path!, /\?job_id=[-0-9a-f]{36}$/);
         }
         await expectFits(visit, `job ${place}`);
       }
