@@ -2,7 +2,6 @@
 
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { useAssembly } from './assemblies.ts';
 import { accounts, deviceAccount, operatorAccount } from './demo/accounts.ts';
@@ -59,8 +58,6 @@ export interface LocalStack {
   readonly objects: ObjectFiles;
   /** The way in for lifecycle events. */
   readonly events: EventIntake;
-  /** Fulfilled when every function has loaded its bundle once. Rejects when one does not load. */
-  readonly loaded: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -98,9 +95,6 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const { account, deployment, queueService, objects, store } = services;
   const log = await openLog(options.logFile, parts);
   const functions = createFunctions(services, log, parts);
-  const loaded = loadAll(functions);
-  // It is reported where it is awaited.
-  loaded.catch(() => undefined);
   for (const { arn, rotationFunctionArn } of deployment.secrets) {
     services.secretStore.create(arn);
     // As the clock calls it: public keys are there from the start.
@@ -134,7 +128,6 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
     deployment,
     objects,
     events,
-    loaded,
     stop: () => parts.disposeAsync(),
   };
 
@@ -192,7 +185,7 @@ async function startServices(
   return { account, deployment, principals, queueService, store, objects, secretStore, environment };
 }
 
-/** Every function in its role. */
+/** Every function in its role. Each loads its bundle at its first call, as in Lambda. */
 function createFunctions(
   { deployment, principals, environment }: Services,
   log: (line: string) => void,
@@ -212,18 +205,6 @@ function createFunctions(
   });
   parts.defer(async () => void (await Promise.all(functions.map((each) => each.stop()))));
   return functions;
-}
-
-/**
- * As many at once as there are processors: all at once, on a busy machine, each would take longer
- * than Lambda lets a bundle load.
- */
-async function loadAll(functions: readonly LambdaFunction[]): Promise<void> {
-  const waiting = functions.values();
-  const loadWaiting = async () => {
-    for (const each of waiting) await each.warm();
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, loadWaiting));
 }
 
 /** Does both at the same time, since each takes seconds. Waits for both, even when one fails. */

@@ -70,8 +70,6 @@ async function start(settings: Settings) {
   if (ending) return;
   await announceDevices(stack);
   await loadDemoData(stack, folder, { size: settings, onProgress: showProgress });
-  showProgress('Waiting until every function is loaded …');
-  await stack.loaded;
   const { issuer } = stack;
   const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
   const users = await Promise.all(accounts.map(withToken));

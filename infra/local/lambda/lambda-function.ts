@@ -11,11 +11,6 @@ export interface LambdaFunction {
    * are busy. Waits in line where there are as many as allowed. Throws FunctionError.
    */
   invoke(event: unknown): Promise<unknown>;
-  /**
-   * Starts one execution environment, so that the first call finds it. Throws FunctionError when it
-   * does not load.
-   */
-  warm(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,7 +46,6 @@ export function lambdaFunction(
       }
       return JSON.parse(payload);
     },
-    warm: () => inEnvironment((environment) => environment.loaded),
     async stop() {
       await Promise.all([...environments].map((environment) => environment.end()));
     },

@@ -122,7 +122,7 @@ describe('lambdaFunction', () => {
     ['has no such export', 'export const other = 1', 'handler is undefined or not exported'],
   ])('says why a bundle %s, at every call', async (_, source, message) => {
     const broken = bundle(source);
-    await expect(broken.warm()).rejects.toThrow(message);
+    await expect(broken.invoke({})).rejects.toThrow(message);
     await expect(broken.invoke({})).rejects.toThrow(message);
   });
 
