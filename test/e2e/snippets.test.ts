@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleAddress } from '../../infra/openapi/sample-request.ts';
 import document from '../../openapi.json' with { type: 'json' };
+import { oneOrAll } from '../support/depth.ts';
 import { call, jobUpdated, newUser, sendEvents, stack } from '../support/local-stack.ts';
 import { sequenceWith } from '../support/sequence-text.ts';
 
@@ -70,11 +71,16 @@ async function makeBatch(operationId: string) {
   return { token, ids: { batch_id: batch.id, job_id: waiting.id } as Record<string, string> };
 }
 
-describe.each(Object.keys(runs))('the snippets in %s', (lang) => {
+const languages = Object.keys(runs);
+
+describe.each(languages)('the snippets in %s', (lang) => {
   const sourceOf = (operation: Operation) =>
     operation['x-codeSamples'].find((sample) => sample.lang === lang)!.source.replace(sampleAddress, stack.baseUrl);
 
-  it.each(ofUsers)('$operationId works', async (operation) => {
+  // In a quick run each operation is tried in one of the languages, in the other with another seed.
+  const tried = ofUsers.filter((_, at) => oneOrAll(languages, at).includes(lang));
+
+  it.each(tried)('$operationId works', async (operation) => {
     const { token, ids } = await makeBatch(operation.operationId);
     const id = operation.parameters.map(({ name }) => ids[name]).find((own) => own !== undefined);
     const { stdout } = await runs[lang]!(sourceOf(operation).replace(exampleId, id ?? exampleId), token);

@@ -30,7 +30,6 @@ const proxy = (functionArn: string, authorizerId?: string): MethodDefinition => 
 const fakeFunction = (arn: string, handler: (event: never) => unknown): LambdaFunction => ({
   definition: { arn } as LambdaFunction['definition'],
   invoke: async (event) => handler(event as never),
-  warm: async () => {},
   stop: async () => {},
 });
 

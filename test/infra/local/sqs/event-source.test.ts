@@ -36,7 +36,6 @@ function consumedQueue(
         (event as SQSEvent).Records.map(({ body }) => body),
         event as SQSEvent,
       ),
-    warm: async () => {},
     stop: async () => {},
   };
   const source = { queueArn: '', functionArn: '', batchSize: 10, reportsItemFailures: true, ...rest };
