@@ -14,7 +14,7 @@ import { interceptedClient } from '../support/intercepted-client.ts';
 import { type SunkMessage, startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { batchesAndJobs, ownerRows, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, ownerRows, recountOf, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { writeApi } from '../support/write-api.ts';
 
@@ -558,8 +558,7 @@ describe('applyEvents', () => {
     };
     const outcome = async (owner: string, bodies: readonly unknown[]) => {
       await deliverAll(bodies);
-      expect(await recountOf(client, tables, owner)).toEqual([]);
-      const { batches, jobs } = await batchesAndJobs(client, tables, owner);
+      const { batches, jobs } = await soundRows(client, tables, owner);
       // How often a row was written depends on the order; what it says does not.
       return JSON.parse(
         JSON.stringify([...batches, ...jobs], (name, value) => (name === 'rev' ? undefined : value)).replaceAll(

@@ -22,7 +22,7 @@ import { loadDevices } from '../support/load-devices.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { uuid } from '../support/new-batch.ts';
-import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
+import { soundRows } from '../support/owner-rows.ts';
 import { deviceContent, sequenceText, sequenceWith } from '../support/sequence-text.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
@@ -74,9 +74,8 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 /** Everything that the user has, sound. */
 async function sound(userId: string) {
-  expect(await recountOf(client, names, userId)).toEqual([]);
-  const { batches, jobs } = await batchesAndJobs(client, names, userId);
-  return { batches, jobs, sequences: await itemsOfOwner(client, names.Sequences, userId) };
+  const rows = await soundRows(client, names, userId);
+  return { ...rows, sequences: await itemsOfOwner(client, names.Sequences, userId) };
 }
 
 describe('POST /api/v1/batches', () => {

@@ -9,7 +9,7 @@ import type { Claim } from '../../functions/schemas/lease.ts';
 import type { InterruptedCall, RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
+import { soundRows } from '../support/owner-rows.ts';
 import { keysInQueue, misplacedBatches } from '../support/user-clocks.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
@@ -51,8 +51,7 @@ async function claimed(device: string): Promise<Claim> {
 
 /** The batch's jobs in their order. Rows, columns and queue agree. */
 async function jobsOf({ device, user }: ReturnType<typeof newNames>) {
-  expect(await recountOf(client, names, user)).toEqual([]);
-  const { batches, jobs } = await batchesAndJobs(client, names, user);
+  const { batches, jobs } = await soundRows(client, names, user);
   const inQueue = batches.flatMap(({ queue_key }) => (typeof queue_key === 'string' ? [queue_key] : []));
   expect((await keysInQueue(client, names, device, user)).sort()).toEqual(inQueue.sort());
   expect(await misplacedBatches(client, names, { device, user })).toEqual([]);

@@ -8,6 +8,7 @@ import { deviceTimes, deviceTimesKey } from '../../functions/data/queue/job-time
 import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
 import { fromMilliseconds } from '../../functions/timestamp.ts';
 import { deep } from '../support/depth.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -22,6 +23,7 @@ import {
   traceOfLog,
 } from '../support/replay.ts';
 import { seed } from '../support/seed.ts';
+import { testClient } from '../support/test-client.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, tables } = await ownTables();
@@ -127,7 +129,10 @@ describe('a log in the Standard Workload Format', () => {
 describe('what is known of a device', () => {
   const clock = { now: Date.parse('2026-11-22T12:00:00Z') };
   const stack = workerStack(client, tables, clock);
-  const measure = measuredClient(client);
+  // A client of its own: one that measures sends the items of a transaction one by one.
+  const measuring = testClient(dynamodbEndpoint);
+  const measure = measuredClient(measuring);
+  const measured = workerStack(measuring, tables, clock);
   const itemsOf = async (device: string) => {
     const KeyConditionExpression = 'device_type = :device';
     const ExpressionAttributeValues = { ':device': device };
@@ -183,7 +188,7 @@ describe('what is known of a device', () => {
     await stack.announce(device, {});
     const writes: number[] = [];
     for (let asked = 0; asked < 8; asked++) {
-      const { cost } = await measure(() => stack.claim(device, 'worker'));
+      const { cost } = await measure(() => measured.claim(device, 'worker'));
       writes.push(cost.writeUnits);
       clock.now += 10_000;
     }
@@ -198,7 +203,7 @@ describe('what is known of a device', () => {
     await stack.announce(device, {});
     for (let each = 0; each < 2; each++) await stack.create(user, { device_type: device });
     const claim = (await stack.claim(device, 'worker'))!;
-    const { calls } = await measure(() => stack.report(leaseFrom(claim), claim.job.id));
+    const { calls } = await measure(() => measured.report(leaseFrom(claim), claim.job.id));
     expect(calls.filter(({ name }) => name === 'UpdateItem')).toMatchObject([{ writeUnits: 1 }]);
     const read: unknown[] = [];
     const watched = interceptedClient(client, async ({ name, send }) => {
@@ -210,7 +215,7 @@ describe('what is known of a device', () => {
     expect(read).toContain('!clock');
     expect(read).not.toContain(deviceTimesKey);
     const { id } = await stack.create(user, { device_type: device });
-    const status = await measure(() => stack.queued(user, id));
+    const status = await measure(() => measured.queued(user, id));
     expect(status.value?.estimated_start).not.toBeNull();
     expect(status.calls.map(({ name, readUnits }) => [name, readUnits])).toEqual([
       ['GetItem', 1],

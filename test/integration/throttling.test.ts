@@ -17,7 +17,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { newBatch, newBatchRequest, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
+import { batchesAndJobs, soundRows } from '../support/owner-rows.ts';
 import { smallLists } from '../support/small-lists.ts';
 import { testClient } from '../support/test-client.ts';
 import { startThrottlingProxy, type Throughput } from '../support/throttling-proxy.ts';
@@ -55,8 +55,7 @@ const callsOf = (through: typeof client, pace: ConstructorParameters<typeof Writ
 const newUser = () => `auth0|${randomUUID()}`;
 
 async function sound(userId: string) {
-  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-  const { batches, jobs } = await batchesAndJobs(client, tables, userId);
+  const { batches, jobs } = await soundRows(client, tables, userId, rowsPerBlock);
   for (const { creating, canceling, pending_calls } of batches) {
     expect([creating, canceling, pending_calls]).toEqual([undefined, undefined, undefined]);
   }

@@ -13,7 +13,7 @@ import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { modelOf, modelWriter } from '../support/lifecycle-model.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
+import { recountOf, soundRows } from '../support/owner-rows.ts';
 import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
 import { smallLists } from '../support/small-lists.ts';
@@ -74,8 +74,7 @@ async function newUsers(name: string): Promise<() => Promise<string>> {
 
 /** What the user has, sound; ids that follow from the user's by their order. */
 async function rowsOf(userId: string) {
-  expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
-  const rows = await batchesAndJobs(client, tables, userId);
+  const rows = await soundRows(client, tables, userId, rowsPerBlock);
   for (const { creating, canceling, pending_calls } of rows.batches) {
     expect([creating, canceling, pending_calls]).toEqual([undefined, undefined, undefined]);
   }

@@ -5,7 +5,7 @@ import { writerLock } from '../../functions/data/lifecycle/writer-lock.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob, uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { batchesAndJobs, recountOf } from '../support/owner-rows.ts';
+import { soundRows } from '../support/owner-rows.ts';
 
 const { client, tables } = await ownTables();
 let userId: string;
@@ -144,8 +144,7 @@ describe('creations of one user by many senders at once', () => {
         }),
       ),
     );
-    expect(await recountOf(client, tables, userId)).toEqual([]);
-    const { batches, jobs } = await batchesAndJobs(client, tables, userId);
+    const { batches, jobs } = await soundRows(client, tables, userId);
     expect(batches.map(({ seq }) => seq)).toEqual(batches.map((_, at) => at));
     expect(jobs.map(({ seq }) => seq)).toEqual(jobs.map((_, at) => at));
     expect(batches.map(({ jobs_count }) => jobs_count)).toEqual(Array(senders).fill(jobsEach));

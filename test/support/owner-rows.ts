@@ -1,10 +1,12 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { expect } from 'vitest';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { type Difference, recount } from '../../infra/repair/recount.ts';
 import { readSnapshot, type Snapshot } from '../../infra/repair/snapshot.ts';
+import { interceptedClient } from './intercepted-client.ts';
 import { itemsOfOwner } from './items-of-owner.ts';
 import { smallLists } from './small-lists.ts';
 
@@ -38,9 +40,29 @@ export async function batchesAndJobs(
   userId: string,
 ): Promise<BatchesAndJobs> {
   const all = (table: string) => itemsOfOwner(client, table, userId);
-  const [batches, jobs] = await Promise.all([all(tables.Batches), all(tables.Jobs)]);
+  return inOrder(await Promise.all([all(tables.Batches), all(tables.Jobs)]));
+}
+
+function inOrder([batches, jobs]: readonly [readonly unknown[], readonly unknown[]]): BatchesAndJobs {
   const bySeq = (a: { seq: number }, b: { seq: number }) => a.seq - b.seq;
-  return { batches: (batches as BatchRow[]).sort(bySeq), jobs: (jobs as JobRow[]).sort(bySeq) };
+  return { batches: (batches as BatchRow[]).toSorted(bySeq), jobs: (jobs as JobRow[]).toSorted(bySeq) };
+}
+
+/** As `batchesAndJobs`, of an owner in whom a recount finds nothing wrong, at the recount's cost. */
+export async function soundRows(
+  client: DynamoDBDocumentClient,
+  tables: TableNames,
+  userId: string,
+  rowsPerBlock?: number,
+): Promise<BatchesAndJobs> {
+  const read: Record<string, unknown[]> = { [tables.Batches]: [], [tables.Jobs]: [] };
+  const noting = interceptedClient(client, async ({ input, send }) => {
+    const answer = await send();
+    read[String(input.TableName)]?.push(...(answer.Items as unknown[]));
+    return answer;
+  });
+  expect(await recountOf(noting, tables, userId, rowsPerBlock)).toEqual([]);
+  return inOrder([read[tables.Batches]!, read[tables.Jobs]!]);
 }
 
 /**
