@@ -9,7 +9,7 @@ import type { Handler } from '../../functions/http/endpoint.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { ErrorBody } from '../../functions/schemas/error-body.ts';
 import { useOwnTimeouts } from '../support/client-timeouts.ts';
-import { oneOrAll, rotate } from '../support/depth.ts';
+import { deep, oneOrAll, rotate } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import {
   failures,
@@ -54,13 +54,17 @@ function endpoints(): Promise<Handlers> {
 type Handlers = Readonly<Record<RouteWithToken, Handler>>;
 
 const rowsOf = (userId: string) => world(userId, { batches: 20, jobs: 20, seed: 11 });
-/** Each way of each route, by a user of its own. */
+/**
+ * Each way of each route, by a user of its own. Of each route one way, another one with every seed,
+ * has all its calls struck, the others one. In a deep run: all.
+ */
 const cases = routesWithToken
   .filter((route) => !routeCases[route].readsNoUser)
   .flatMap((route) =>
-    Object.keys(routeCases[route].ways(rowsOf(''))).map((name) => {
+    Object.keys(routeCases[route].ways(rowsOf(''))).map((name, at, { length }) => {
       const userId = `fault-user-of-${name.replaceAll(' ', '-')}`;
-      return { name, route, request: routeCases[route].ways(rowsOf(userId))[name]!, userId };
+      const strikesAll = deep || at === seed % length;
+      return { name, route, request: routeCases[route].ways(rowsOf(userId))[name]!, userId, strikesAll };
     }),
   );
 type Case = (typeof cases)[number];
@@ -145,7 +149,8 @@ describe('an endpoint', () => {
     const ends = [...new Set([1, calls])];
 
     // One call fails once.
-    for (const { place: from, fault } of rotate(callNumbers(calls), () => everyFault, at)) {
+    const places = of.strikesAll ? callNumbers(calls) : oneOrAll(callNumbers(calls), at);
+    for (const { place: from, fault } of rotate(places, () => everyFault, at)) {
       const [name, strike] = fault;
       proxy.plan(of.userId, { strike, from, times: 1 });
       const asked = await ask(ofFaults, of);
@@ -167,14 +172,14 @@ describe('an endpoint', () => {
     }
 
     // No call is answered any more.
-    for (const from of oneOrAll(ends, at)) {
+    for (const from of of.strikesAll ? oneOrAll(ends, at) : []) {
       const asked = await askBySilence(ofLastingSilence, of, { from, ...lasting });
       expect(asked.statusCode, `no answer from call ${from} on, seed ${seed}`).toBe(504);
       expectRightOrRefused(asked, right);
     }
 
     // All calls fail from some call on.
-    for (const { place: from, fault } of rotate(ends, () => everyFault, at)) {
+    for (const { place: from, fault } of rotate(oneOrAll(ends, at + 1), () => everyFault, at)) {
       const [name, strike] = fault;
       proxy.plan(of.userId, { strike, from, ...lasting });
       const asked = await ask(ofLastingFaults, of);
@@ -187,7 +192,8 @@ describe('an endpoint', () => {
     proxy.plan(of.userId, { strike: late(100), from: 1, ...lasting });
     expect(await ask(ofFaults, of)).toMatchObject({ statusCode: 200, text: right });
 
-    expect((await askUndisturbed(ofFaults, of)).right).toBe(right);
+    proxy.plan(of.userId);
+    expect((await ask(ofFaults, of)).text).toBe(right);
   });
 });
 

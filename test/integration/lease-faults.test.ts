@@ -134,14 +134,15 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         const { device, user } = newNames();
         const creation = failing(at, round);
         await creation.stack.create(user, { device_type: device }).catch(() => undefined);
-        await expectSound(user, device);
+        // A call that was not struck is as the one before.
+        if (at <= creation.calls()) await expectSound(user, device);
         const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
         const adding = failing(at, round);
         await adding.stack.add(user, batch.id, 1).catch(() => undefined);
-        await expectSound(user, device);
+        if (at <= adding.calls()) await expectSound(user, device);
         const cancellation = failing(at, round);
         await cancellation.stack.cancel(user, batch.id).catch(() => undefined);
-        await expectSound(user, device);
+        if (at <= cancellation.calls()) await expectSound(user, device);
         await sound.cancel(user, batch.id);
         await expectSound(user, device);
         // What the creation left in the queue stands before the canceled batch.
@@ -363,7 +364,7 @@ describe('calls that meet', () => {
   });
 
   it('end one job once: reports, cancellations and a claim at the same time', async () => {
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < (deep ? 8 : 4); round++) {
       const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, jobs: 2 });
       const claim = await sound.claim(device, 'worker');
@@ -383,7 +384,7 @@ describe('calls that meet', () => {
   });
 
   it('lose no job that is added while its device finds none', async () => {
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < (deep ? 8 : 3); round++) {
       const { device, user } = newNames();
       const batch = await sound.create(user, { device_type: device, open: true });
       const claim = await sound.claim(device, 'worker');
@@ -554,7 +555,7 @@ describe('any calls in any order', () => {
         expect(await keysInQueue(client, names, device)).toEqual([]);
         await expectSound(user, device);
       }),
-      trials(8, 100),
+      trials(4, 100),
     );
   });
 });

@@ -48,7 +48,7 @@ function inOrder([batches, jobs]: readonly [readonly unknown[], readonly unknown
   return { batches: (batches as BatchRow[]).toSorted(bySeq), jobs: (jobs as JobRow[]).toSorted(bySeq) };
 }
 
-/** As `batchesAndJobs`, of an owner in whom a recount finds nothing wrong, at the recount's cost. */
+/** As `batchesAndJobs`, of an owner whom a recount finds sound. It costs no more than that. */
 export async function soundRows(
   client: DynamoDBDocumentClient,
   tables: TableNames,
