@@ -8,6 +8,7 @@ import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-lis
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
 import { cases } from '../support/depth.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
 import { countsOf, listOf } from '../support/list-oracle.ts';
 import { loadList, type Sealed } from '../support/load-list.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -63,7 +64,7 @@ const upToThree = <Filters extends Record<string, fc.Arbitrary<unknown>>>(filter
     .chain((chosen) => fc.record({ ...page, ...Object.fromEntries(chosen) }));
 const page = {
   order_by_direction: fc.constantFrom('ASC' as const, 'DESC' as const),
-  limit: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.constant(100)),
+  limit: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.constantFrom(30, 100)),
   offset: fc.oneof(
     { arbitrary: fc.constant(0), weight: 4 },
     { arbitrary: fc.integer({ min: 0, max: 320 }), weight: 4 },
@@ -135,6 +136,21 @@ const jobQueries = fc
   .map(([query, order_by]) => ({ ...query, order_by }));
 
 /**
+ * DynamoDB, with each answer kept: no row changes here, and most queries read the same blocks.
+ * Pages are short.
+ */
+function frozenClient() {
+  const answers = new Map<string, Promise<Record<string, unknown>>>();
+  const keeping = interceptedClient(client, ({ name, input, send }) => {
+    const call = `${name} ${JSON.stringify(input)}`;
+    const answer = answers.get(call) ?? send();
+    answers.set(call, answer);
+    return answer;
+  });
+  return pagedClient(keeping, pageLimit);
+}
+
+/**
  * Several at once: each query is independent, and DynamoDB Local answers one at a time too slowly.
  */
 async function compareAll<Query>(
@@ -160,8 +176,9 @@ async function compareAll<Query>(
 
 describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 items', () => {
   it(`answers ${randomQueries} random batch queries like an array`, async () => {
-    const list = listBatches(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
-    const count = countBatches(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
+    const frozen = frozenClient();
+    const list = listBatches(frozen, tables, smallLists(rowsPerBlock));
+    const count = countBatches(frozen, tables, smallLists(rowsPerBlock));
     await compareAll(
       batchQueries,
       counted,
@@ -171,8 +188,9 @@ describe('the list engine on blocks of 16 rows, segments of 32 and pages of 7 it
   });
 
   it(`answers ${randomQueries} random job queries like an array`, async () => {
-    const list = listJobs(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
-    const count = countJobs(pagedClient(client, pageLimit), tables, smallLists(rowsPerBlock));
+    const frozen = frozenClient();
+    const list = listJobs(frozen, tables, smallLists(rowsPerBlock));
+    const count = countJobs(frozen, tables, smallLists(rowsPerBlock));
     await compareAll(
       jobQueries,
       jobs,

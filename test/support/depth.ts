@@ -25,6 +25,14 @@ export function oneOrAll<Value>(values: readonly Value[], at = 0): readonly Valu
 }
 
 /**
+ * Every `step`th of the values, beginning elsewhere with every seed and every `at`. All of them in a
+ * deep run.
+ */
+export function share<Value>(values: readonly Value[], step: number, at = 0): readonly Value[] {
+  return deep ? values : values.filter((_, index) => (index + seed + at) % step === 0);
+}
+
+/**
  * Each place with a fault that can strike there. Faults go round from place to place, and begin
  * elsewhere with every seed, so that every pair has its turn. In a deep run: all pairs. Give each
  * group of places its own `at`, so that groups do not begin with the same fault.

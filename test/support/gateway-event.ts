@@ -135,7 +135,6 @@ function queryValues(query: NonNullable<GatewayRequest['query']>): Record<string
         );
   if (pairs.length === 0) return null;
   // As JSON.parse makes an event: every name is a member of its own, `__proto__` too.
-  return Object.fromEntries(
-    pairs.map(([name]) => [name, pairs.filter(([other]) => other === name).map(([, value]) => value)]),
-  );
+  const grouped = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries(Array.from(grouped, ([name, group]) => [name, group.map(([, value]) => value)]));
 }
