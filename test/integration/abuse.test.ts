@@ -71,7 +71,7 @@ describe.each(inOrder)('%s', (route) => {
           if (loc[0] === 'query') expect(parameters).toContain(loc[1]);
         }
       }),
-      { ...trials(60, 1_000), examples: Object.values(routeCases[route].ways(own)).map((way) => [way]) },
+      { ...trials(25, 1_000), examples: Object.values(routeCases[route].ways(own)).map((way) => [way]) },
     );
     expect(successes).toBeGreaterThan(0);
   });
@@ -146,7 +146,7 @@ describe('submitQuizzes', () => {
         const { statusCode } = await ask('submitQuizzes', { body: sent });
         expect([200, 422]).toContain(statusCode);
       }),
-      trials(60, 1_000),
+      trials(30, 1_000),
     );
   });
 

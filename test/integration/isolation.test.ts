@@ -10,6 +10,7 @@ import { changeLimits } from '../../functions/data/limits.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
+import { oneOrAll, share } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -125,6 +126,7 @@ const cells = places.flatMap(({ route, place: filter, foreign, nobodys }) => {
   const value = ({ query }: UserRequest) => (query as Record<string, string>)[filter]!;
   return [{ route, filter, of: value(foreign), unknown: value(nobodys) }];
 });
+const directions = ['ASC', 'DESC'] as const;
 
 const lists = [
   { route: 'listBatches', schema: BatchListQuery, orderings: batchOrderings, rows: own.batches },
@@ -137,8 +139,9 @@ describe.each(cells)('$route by $filter', ({ route, filter, of, unknown }) => {
 
   it('answers for what another user has byte for byte as for what nobody has, at the same cost, in every order', async () => {
     expect(JSON.parse((await ask(route, { query: { [filter]: of } }, owner)).body).pagination.total).toBeGreaterThan(0);
-    for (const order_by of orderings) {
-      for (const order_by_direction of ['ASC', 'DESC']) {
+    const at = cells.findIndex((cell) => cell.route === route && cell.filter === filter);
+    for (const order_by of share<string>(orderings, 3, at)) {
+      for (const order_by_direction of oneOrAll(directions, orderings.indexOf(order_by as never))) {
         const order = { order_by, order_by_direction };
         const answer = await ask(route, { query: { ...order, [filter]: of } });
         expectNothingOf(answer);
@@ -169,8 +172,8 @@ describe.each(cells)('$route by $filter', ({ route, filter, of, unknown }) => {
 
 describe.each(lists)('$route', ({ route, schema, orderings, rows }) => {
   it('shows the caller’s own rows and their number, in every order, whoever else there is', async () => {
-    for (const order_by of orderings) {
-      for (const order_by_direction of ['ASC', 'DESC']) {
+    for (const [at, order_by] of orderings.entries()) {
+      for (const order_by_direction of oneOrAll(directions, at)) {
         const answer = await ask(route, { query: { order_by, order_by_direction, limit: '5', offset: '3' } });
         expectNothingOf(answer);
         const { data, pagination } = JSON.parse(answer.body);

@@ -13,9 +13,10 @@ import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { copiesOf } from '../support/copy-owner.ts';
 import { createTables } from '../support/create-tables.ts';
-import { cases } from '../support/depth.ts';
+import { cases, deep, share } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
+import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
@@ -28,9 +29,14 @@ const rowsPerBlock = 3;
 const lists = smallLists(rowsPerBlock);
 const updatedAt = lists.job.columns.updated_at!;
 const { client, tables } = await ownTables();
-const writer = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock) });
+/** All is written in one month, so that a recount reads the usage of one. */
+let clock = Date.parse('2026-03-01T00:00:00Z');
+const now = () => (clock += 1_000);
+const writer = (through = client) => writeApi(through, tables, { lists: smallLists(rowsPerBlock), now });
 /** Makes an owner of seven batches. */
 let owner: Awaited<ReturnType<typeof copiesOf>>;
+/** The columns of such an owner. */
+let soundColumns: (userId: string) => Awaited<ReturnType<typeof ownerRows>>['columns'];
 
 type Item = Record<string, unknown>;
 
@@ -47,6 +53,9 @@ beforeAll(async () => {
   await recordJobStatus(userId, newJob(9).id, { status: 'DONE', end_timestamp: time });
   await sealSegment({ client, tables, userId }, lists.job, 0);
   owner = await copiesOf(client, tables, userId);
+  const { columns } = await ownerRows(client, tables, userId);
+  soundColumns = (user_id) =>
+    Object.fromEntries(Object.entries(columns).map(([key, item]) => [key, { ...item, user_id }]));
 });
 
 const repairOf = (userId: string, fix = true, through = client) =>
@@ -172,6 +181,9 @@ const renumbering = [
   'a lost end',
 ];
 
+/** Other damages are mended by the first repair that meets them. */
+const reportedFirst = new Set(share(Object.keys(damages), 4));
+
 describe('repairUser', () => {
   it('finds nothing wrong after the write side, and writes nothing then', async () => {
     const userId = await owner('sound');
@@ -186,16 +198,16 @@ describe('repairUser', () => {
 
   it.each(Object.keys(damages))('reports %s, mends it, and leaves the rows readable and writable', async (damage) => {
     const userId = await owner(damage);
-    const sound = await ownerRows(client, tables, userId);
     await damages[damage]!(userId);
-    const reported = await repairOf(userId, false);
-    expect(reported.differences.length).toBeGreaterThan(0);
-    expect(reported.remaining).toEqual(reported.differences);
+    const reported = reportedFirst.has(damage) ? await repairOf(userId, false) : undefined;
+    if (reported) expect(reported.remaining).toEqual(reported.differences);
     const mended = await repairOf(userId);
-    expect(mended.differences).toEqual(reported.differences);
+    expect(mended.differences.length).toBeGreaterThan(0);
+    if (reported) expect(mended.differences).toEqual(reported.differences);
     expect(mended.remaining).toEqual([]);
     if (!renumbering.includes(damage)) {
-      expect((await ownerRows(client, tables, userId)).columns).toEqual(sound.columns);
+      const columns = await itemsOfOwner(client, tables.Columns, userId);
+      expect(Object.fromEntries(columns.map((item) => [item.key, item]))).toEqual(soundColumns(userId));
     }
     await expectSound(userId);
   });
@@ -214,7 +226,7 @@ describe('repairUser', () => {
 
   it('mends several kinds of damage at once', async () => {
     const subsets = fc.shuffledSubarray(Object.keys(damages), { minLength: 2, maxLength: 6 });
-    for (const [at, mixture] of fc.sample(subsets, { numRuns: cases(6, 60), seed }).entries()) {
+    for (const [at, mixture] of fc.sample(subsets, { numRuns: cases(3, 60), seed }).entries()) {
       const message = `seed ${seed}: ${mixture.join(', ')}`;
       const userId = await owner(`mixture ${at}`);
       // Some find nothing left to damage.
@@ -225,7 +237,8 @@ describe('repairUser', () => {
   });
 
   async function expectSound(userId: string, message?: string) {
-    expect(await recountOf(client, tables, userId, rowsPerBlock), message).toEqual([]);
+    // What is wrong now is wrong after one batch more, too.
+    if (deep) expect(await recountOf(client, tables, userId, rowsPerBlock), message).toEqual([]);
     const { batches, jobs } = await batchesAndJobs(client, tables, userId);
     for (const rows of [batches, jobs]) {
       const numbers = rows.map(({ seq }) => seq);
@@ -335,6 +348,9 @@ describe('repairUser', () => {
   });
 });
 
+/** Places are struck this far apart, others with every seed. */
+const stride = deep ? 1 : 3;
+
 describe('repairUser, interrupted at any write,', () => {
   const refusals = ['CorruptData', 'OutdatedColumns'];
   /** Lists that go by these are wrong, or refused, until they are mended. */
@@ -343,7 +359,7 @@ describe('repairUser, interrupted at any write,', () => {
   it.each(lasting)('lets nobody read or write columns that are not right yet: %s', async (damage) => {
     const query = (project_id: string) => BatchListQuery.parse({ project_id: [project_id] });
     const outcomes: string[] = [];
-    for (let writes = 1; ; writes++) {
+    for (let writes = deep ? 1 : 1 + (seed % stride); ; writes += stride) {
       const userId = await owner(`interrupted ${damage} ${writes}`);
       const { batches } = await batchesAndJobs(client, tables, userId);
       await damages[damage]!(userId);
@@ -364,7 +380,7 @@ describe('repairUser, interrupted at any write,', () => {
       expect((await repairOf(userId)).remaining).toEqual([]);
       expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
     }
-    expect(outcomes.filter((each) => refusals.includes(each)).length).toBeGreaterThan(9);
+    expect(outcomes.filter((each) => refusals.includes(each)).length).toBeGreaterThan(deep ? 9 : 2);
   });
 });
 
@@ -384,7 +400,7 @@ describe('repairUser beside writers', () => {
     'spoils nothing when %s is committed between any two calls of its rebuild',
     async (name) => {
       let committed = 0;
-      for (let calls = 0; ; calls++) {
+      for (let calls = deep ? 0 : seed % stride; ; calls += stride) {
         const userId = await owner(`${name} ${calls}`);
         await spoil('b#u#0000001', () => ({ v: packColumn(updatedAt, [1, 2, 3]) }))(userId);
         await damages['a lost block of facets']!(userId);
@@ -405,7 +421,7 @@ describe('repairUser beside writers', () => {
         expect(await recountOf(client, tables, userId, rowsPerBlock), `${calls} calls`).toEqual([]);
         if (isOver) break;
       }
-      expect(committed).toBeGreaterThan(1);
+      expect(committed).toBeGreaterThan(deep ? 1 : 0);
     },
   );
 
@@ -438,7 +454,7 @@ describe('repairUser beside writers', () => {
       ['a version that is a text', 'Batches', { id: newBatch(2).id }, { jobs_count: 9, rev: 50 }],
       ['rows without numbers', 'Batches', { id: newBatch(2).id }, { seq: 2, rev: 50 }],
     ];
-    for (const [damage, table, id, meanwhile] of competing) {
+    for (const [damage, table, id, meanwhile] of share(competing, 2)) {
       const userId = await owner(`competing ${damage}`);
       await damages[damage]!(userId);
       const key = { user_id: userId, ...id };
