@@ -15,6 +15,7 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMilliseconds } from '../../functions/timestamp.ts';
+import { deep } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -109,8 +110,12 @@ const deliveryWith = (reason: string) =>
     reason,
   }) as const;
 
+/** More jobs than a part of an erasure, and than a transaction, takes; and fewer. */
+const many = 110;
+const few = deep ? many : 4;
+
 /** A batch by calls of a user, and reports and attempts, with the text wherever one can be. */
-async function plant(text: string): Promise<{ batch: string; jobs: string[] }> {
+async function plant(text: string, added = few): Promise<{ batch: string; jobs: string[] }> {
   const content = {
     project_id: uuid('c', 1),
     device_type: 'FRESNEL',
@@ -124,17 +129,17 @@ async function plant(text: string): Promise<{ batch: string; jobs: string[] }> {
   };
   const key = (name: string) => ({ 'Idempotency-Key': `${name} ${text}` });
   const { data } = await call('createBatch', { headers: key('create'), body: content });
-  const more = Array.from({ length: 110 }, () => ({ variables: { [text]: 2 } }));
+  const more = Array.from({ length: added }, () => ({ variables: { [text]: 2 } }));
   expect(await call('addJobs', { ...of(data.id), headers: key('add'), body: more })).toMatchObject({ status: 200 });
   const { jobs } = await ownerRows(client, names, user);
   const ids = jobs.filter(({ batch_id }) => batch_id === data.id).map(({ id }) => id);
-  for (const [at, id] of ids.slice(0, 12).entries()) {
+  for (const [at, id] of ids.slice(0, added === many ? 12 : 4).entries()) {
     const results_key = at % 2 === 0 ? `results/${user}/${id}/0/${text}.json` : `results/${user}/${text}${at}.json`;
     for (const version of [1, 2]) await results.put(results_key, { [text]: version });
     await writer.recordJobStatus(user, id, { status: 'ERROR', errors: [text], results_key });
   }
   // Uploaded under a lease that was lost: no row names it.
-  await results.put(`results/${user}/${ids[20]}/3/lost.json`, { [text]: 1 });
+  await results.put(`results/${user}/${ids.at(-1)}/3/lost.json`, { [text]: 1 });
   await writer.recordBatchStatus(user, data.id, { status: 'TIMED_OUT', device_status: text });
   const attempt = { outcome: 'RETRYING', reason: text, type: null, job_id: null, attempts: 1 } as const;
   const delivery = deliveryWith(text);
@@ -164,8 +169,8 @@ describe('DELETE /api/v1/batches/{batch_id}', () => {
     const other = await plant(anotherMarker);
     const owner = user;
     user = `auth0|${randomUUID()}`;
-    const [foreign, second] = [await plant(anotherMarker), await plant(`${anotherMarker}2`)];
-    const { batch, jobs } = await plant(marker);
+    const [foreign, second] = [await plant(anotherMarker), await plant(`${anotherMarker}2`, many)];
+    const { batch, jobs } = await plant(marker, many);
     const planted = (await placesOf(marker)).map((place) => place.split(/[ /]/, 1)[0]);
     expect(new Set(planted)).toEqual(new Set(['Batches', 'Jobs', 'Sequences', 'WebhookAttempts', 'results-bucket']));
     const others = await placesOf(anotherMarker);
@@ -314,11 +319,11 @@ describe('what comes after an erasure', () => {
 
 describe('an erasure that dies', () => {
   it.each([
-    ['after its first transaction', 1, 'repeats it'],
-    ['after its second transaction', 2, 'the message'],
-    ['before its last transaction', 3, 'repeats it'],
-  ])('%s is completed by whoever comes next', async (_, transactions, next) => {
-    const { batch } = await plant(marker);
+    ['after its first transaction', 1, few, 'repeats it'],
+    ['after its second transaction', 2, many, 'the message'],
+    ['before its last transaction', 3, many, 'repeats it'],
+  ])('%s is completed by whoever comes next', async (_, transactions, added, next) => {
+    const { batch } = await plant(marker, added);
     const before = await ownerRows(client, names, user);
     const dying = dyingClient(client, transactions);
     const erase = (through: DynamoDBDocumentClient) =>

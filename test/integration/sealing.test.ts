@@ -6,7 +6,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
-import { trials } from '../support/depth.ts';
+import { deep, trials } from '../support/depth.ts';
 import { contention, type Fault, failures } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
@@ -105,7 +105,7 @@ describe('a summary', () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(
-        fc.array(together, { minLength: 4, maxLength: 10 }),
+        fc.array(together, { minLength: 4, maxLength: deep ? 10 : 6 }),
         fc.scheduler(),
         async (steps, scheduler) => {
           const userId = await newUser(`model ${seed} ${runs++}`);
@@ -148,11 +148,13 @@ describe('a summary', () => {
             });
             await scheduler.waitFor(Promise.all(performed));
             expect(wrong).toEqual([]);
-            expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
+            if (deep) expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
           }
+          // What is wrong after a step is wrong at the end, too.
+          expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
         },
       ),
-      trials(5, 60),
+      trials(3, 60),
     );
     expect(sealed).toBeGreaterThan(2 * runs);
     expect(opened).toBeGreaterThan(runs / 3);

@@ -20,6 +20,7 @@ import { BatchStatus } from '../../functions/schemas/values.ts';
 import { recount } from '../../infra/repair/recount.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { readSnapshot } from '../../infra/repair/snapshot.ts';
+import { deep, oneOrAll } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { interruptedClient } from '../support/interrupted-client.ts';
 import { loadList } from '../support/load-list.ts';
@@ -44,10 +45,12 @@ function storedBatches(userId: string): Row[] {
   const [rows] = fc.sample(batchRows(userId, rowCount), { numRuns: 1, seed: 11 });
   return (rows ?? []).map((row, at) => ({
     ...row,
+    // All of one month, so that a repair reads the usage of one.
+    created_at: row.created_at.replace('2026-01', '2026-03'),
     // Sound: it has an end when it has ended, after any start.
     end_datetime: ['PENDING', 'RUNNING', 'PAUSED', 'CANCELING'].includes(row.status)
       ? null
-      : '2026-04-01T00:00:00.000000Z',
+      : '2026-03-31T00:00:00.000000Z',
     written_at: {},
     jobs_count: 0,
     jobs_count_per_status: { ...row.jobs_count_per_status, DONE: 0, ERROR: 0 },
@@ -201,8 +204,8 @@ function expected(rows: readonly Row[], { matches = () => true, by }: Question, 
 async function expectRightAnswers(lists: OwnerLists, userId: string, questions: readonly Question[]) {
   const read = listReader({ client, tables, list: lists.batch });
   const { batches } = await batchesAndJobs(client, tables, userId);
-  for (const question of questions) {
-    for (const direction of ['ASC', 'DESC'] as const) {
+  for (const [at, question] of questions.entries()) {
+    for (const direction of oneOrAll(['ASC', 'DESC'] as const, at)) {
       const query = queryOf(question, direction);
       const { items, total } = await read(userId, query);
       const answer = { ids: items.map((row) => row.id), total };
@@ -236,12 +239,14 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
     const userId = await owner(`repair ${change}`);
     const { batches } = await batchesAndJobs(client, tables, userId);
     const read = listReader({ client, tables, list: batch });
+    let checks = 0;
     const expectRefusals = async () => {
-      for (const question of questions) {
-        await expect(read(userId, queryOf(question))).rejects.toThrow(OutdatedColumns);
-        await expect(read(userId, queryOf(question))).rejects.toThrow(/npm run repair -- --fix/);
+      for (const question of oneOrAll(questions, checks++)) {
+        const refusal = await read(userId, queryOf(question)).catch((error: unknown) => error);
+        expect(refusal).toBeInstanceOf(OutdatedColumns);
+        expect(String(refusal)).toMatch(/npm run repair -- --fix/);
       }
-      for (const direction of ['ASC', 'DESC'] as const) {
+      for (const direction of oneOrAll(['ASC', 'DESC'] as const, checks)) {
         const { items, total } = await read(userId, queryOf({}, direction));
         const answer = { ids: items.map((row) => row.id), total };
         expect(answer).toEqual(expected(batches as unknown as Row[], {}, queryOf({}, direction)));
@@ -283,7 +288,7 @@ describe.each(Object.entries(changes))('%s', (change, { batch, questions }) => {
  * After each either the batches are complete, or `check` is asked. Returns how many there were.
  */
 async function repairPiecewise(userId: string, lists: OwnerLists, check: () => Promise<void>): Promise<number> {
-  const writesOfAttempts = [1, 9, 3, 12];
+  const writesOfAttempts = deep ? [1, 9, 3, 12] : [1, 5, 3, 30];
   for (let interruptions = 0; ; interruptions++) {
     const interrupted = interruptedClient(client, writesOfAttempts[interruptions % writesOfAttempts.length]!);
     const repair = repairUser({ client: interrupted, tables, userId }, { fix: true, lists });
