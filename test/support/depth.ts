@@ -25,8 +25,8 @@ export function oneOrAll<Value>(values: readonly Value[], at = 0): readonly Valu
 }
 
 /**
- * Every `step`th of the values, beginning elsewhere with every seed and every `at`. All of them in a
- * deep run.
+ * Every `step`th of the values, beginning elsewhere with every seed and every `at`. All of them in
+ * a deep run.
  */
 export function share<Value>(values: readonly Value[], step: number, at = 0): readonly Value[] {
   return deep ? values : values.filter((_, index) => (index + seed + at) % step === 0);
