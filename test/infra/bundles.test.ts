@@ -5,7 +5,7 @@ import { type QueueDescription, queues } from '../../functions/queues.ts';
 import { type FunctionDescription, otherFunctions, routes } from '../../functions/routes.ts';
 import project from '../../package.json' with { type: 'json' };
 import { bundleLimits } from '../support/bundle-limits.ts';
-import { runBundle, withBundles } from '../support/bundles.ts';
+import { readBundles, runBundle } from '../support/bundles.ts';
 
 const functions: Readonly<Record<string, FunctionDescription>> = { ...routes, ...otherFunctions };
 const names = Object.keys(functions);
@@ -32,28 +32,26 @@ const environmentValues: Record<string, string> = {
 /** A request without the authorizer's answer. */
 const request = { requestContext: { requestId: 'r' }, httpMethod: 'GET', resource: '/api/v1/batches' };
 
-const bundles = await withBundles(async (built) => {
-  const looks = Array.from(built, async ([name, { directory, file, variables }]) => {
-    const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
-    return [
-      name,
-      {
-        files: filesIn(directory),
-        bytes: statSync(file).size,
-        code: readFileSync(file, 'utf8'),
-        loaded: await runBundle(file, '(bundle) => console.log(Object.keys(bundle).join())', environment),
-        log:
-          name === 'ListBatches' &&
-          (await runBundle(
-            file,
-            `({ handler }) => handler(${JSON.stringify(request)}, { getRemainingTimeInMillis: () => 1000 })`,
-            environment,
-          )),
-      },
-    ] as const;
-  });
-  return new Map(await Promise.all(looks));
+const looks = Array.from(await readBundles(), async ([name, { directory, file, variables }]) => {
+  const environment = Object.fromEntries(variables.map((name) => [name, environmentValues[name] ?? 'x']));
+  return [
+    name,
+    {
+      files: filesIn(directory),
+      bytes: statSync(file).size,
+      code: readFileSync(file, 'utf8'),
+      loaded: await runBundle(file, '(bundle) => console.log(Object.keys(bundle).join())', environment),
+      log:
+        name === 'ListBatches' &&
+        (await runBundle(
+          file,
+          `({ handler }) => handler(${JSON.stringify(request)}, { getRemainingTimeInMillis: () => 1000 })`,
+          environment,
+        )),
+    },
+  ] as const;
 });
+const bundles = new Map(await Promise.all(looks));
 
 describe('the bundles', () => {
   it('are one module each with its source map and the files that it reads, and load with their environment alone', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { type TableName, tables } from '../../functions/tables.ts';
-import { runBundle, withBundles } from '../support/bundles.ts';
+import { readBundles, runBundle } from '../support/bundles.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { gatewayEvent } from '../support/gateway-event.ts';
@@ -44,6 +44,7 @@ const messages = {
 
 it('what is deployed works: the bundles serve a batch from its events on', async () => {
   const sink = await startMessageSink();
+  onTestFinished(sink.stop);
   const endpoint = dynamodbEndpoint;
   const names = await createTables(testClient(endpoint), `${randomUUID()}-`);
   const environment = {
@@ -61,28 +62,26 @@ it('what is deployed works: the bundles serve a batch from its events on', async
       Object.entries(tables).map(([name, { environmentVariable }]) => [environmentVariable, names[name as TableName]]),
     ),
   };
-  const served = withBundles(async (bundles) => {
-    const answer = async (name: string, event: unknown) => {
-      const work = `async ({ handler }) => {
-        const answer = await handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 15_000 });
-        console.log(JSON.stringify(answer));
-      }`;
-      return JSON.parse(await runBundle(bundles.get(name)!.file, work, environment));
-    };
-    const dataOf = ({ body }: { body: string }) => JSON.parse(body).data;
+  const bundles = await readBundles();
+  const answer = async (name: string, event: unknown) => {
+    const work = `async ({ handler }) => {
+      const answer = await handler(${JSON.stringify(event)}, { getRemainingTimeInMillis: () => 15_000 });
+      console.log(JSON.stringify(answer));
+    }`;
+    return JSON.parse(await runBundle(bundles.get(name)!.file, work, environment));
+  };
+  const dataOf = ({ body }: { body: string }) => JSON.parse(body).data;
 
-    expect(await answer('ApplyEvents', messages)).toEqual({ batchItemFailures: [] });
-    expect(sink.messages).toMatchObject([{ body: 'no event' }]);
-    const [listed, jobs, link, stored] = await Promise.all([
-      answer('ListBatches', gatewayEvent('listBatches', { userId, query: 'status=PENDING' })),
-      answer('ListJobs', gatewayEvent('listJobs', { userId, query: 'order_by=runs' })),
-      answer('GetResultsLink', gatewayEvent('getResultsLink', { userId, path: { job_id: jobId } })),
-      answer('SubmitQuizzes', gatewayEvent('submitQuizzes', { userId, body: { data: { quiz: { answer: 1 } } } })),
-    ]);
-    expect(dataOf(listed)).toMatchObject([{ id: batchId, jobs_count: 1 }]);
-    expect(dataOf(jobs)).toMatchObject([{ id: jobId, runs: 100 }]);
-    expect(dataOf(link).results_link).toContain('X-Amz-Signature=');
-    expect(dataOf(stored)).toMatchObject([{ cms_quiz_id: 'quiz', data: { answer: 1 } }]);
-  });
-  await served.finally(sink.stop);
+  expect(await answer('ApplyEvents', messages)).toEqual({ batchItemFailures: [] });
+  expect(sink.messages).toMatchObject([{ body: 'no event' }]);
+  const [listed, jobs, link, stored] = await Promise.all([
+    answer('ListBatches', gatewayEvent('listBatches', { userId, query: 'status=PENDING' })),
+    answer('ListJobs', gatewayEvent('listJobs', { userId, query: 'order_by=runs' })),
+    answer('GetResultsLink', gatewayEvent('getResultsLink', { userId, path: { job_id: jobId } })),
+    answer('SubmitQuizzes', gatewayEvent('submitQuizzes', { userId, body: { data: { quiz: { answer: 1 } } } })),
+  ]);
+  expect(dataOf(listed)).toMatchObject([{ id: batchId, jobs_count: 1 }]);
+  expect(dataOf(jobs)).toMatchObject([{ id: jobId, runs: 100 }]);
+  expect(dataOf(link).results_link).toContain('X-Amz-Signature=');
+  expect(dataOf(stored)).toMatchObject([{ cms_quiz_id: 'quiz', data: { answer: 1 } }]);
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { withAssembly } from './synthesize.ts';
+import { synthesizeWithBundles } from './synthesize.ts';
 
 /** What is deployed of one function. */
 export interface Bundle {
@@ -13,17 +13,16 @@ export interface Bundle {
 }
 
 /** The bundles of all functions as `cdk deploy` makes them; by name (`ListJobs`). */
-export function withBundles<Result>(work: (bundles: ReadonlyMap<string, Bundle>) => Promise<Result>): Promise<Result> {
-  return withAssembly((synthesis, assembly) => {
-    const manifest = readdirSync(assembly).find((name) => name.endsWith('.assets.json'))!;
-    const { files } = JSON.parse(readFileSync(join(assembly, manifest), 'utf8'));
-    const bundles = synthesis.ofType('AWS::Lambda::Function').map(({ path, properties }) => {
-      const directory = join(assembly, files[properties.Code.S3Key.replace(/\.zip$/, '')].source.path);
-      const variables = Object.keys(properties.Environment?.Variables ?? {});
-      return [path.split('/')[1]!, { directory, file: join(directory, 'index.mjs'), variables }] as const;
-    });
-    return work(new Map(bundles));
+export async function readBundles(): Promise<ReadonlyMap<string, Bundle>> {
+  const { synthesis, directory: assembly } = await synthesizeWithBundles();
+  const manifest = readdirSync(assembly).find((name) => name.endsWith('.assets.json'))!;
+  const { files } = JSON.parse(readFileSync(join(assembly, manifest), 'utf8'));
+  const bundles = synthesis.ofType('AWS::Lambda::Function').map(({ path, properties }) => {
+    const directory = join(assembly, files[properties.Code.S3Key.replace(/\.zip$/, '')].source.path);
+    const variables = Object.keys(properties.Environment?.Variables ?? {});
+    return [path.split('/')[1]!, { directory, file: join(directory, 'index.mjs'), variables }] as const;
   });
+  return new Map(bundles);
 }
 
 /**

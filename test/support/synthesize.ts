@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { assemblyKey, findAssembly, keepAssembly, newAssembly } from '../../infra/local/assemblies.ts';
 import { compileCache } from '../../infra/local/compile-cache.ts';
+import { assemblyOf as localAssemblyOf, placeholders } from '../../infra/local/template/synthesize.ts';
 
 /**
  * A resource of the template. `path` is that of its construct, without the stack and a final
@@ -77,13 +78,15 @@ export function synthesize(context: Record<string, string> = {}, { withCheck = f
   return synthesis;
 }
 
-/** As `synthesize`, with bundles. `work` gets the directory of the assembly, to read only. */
-export function withAssembly<Result>(
-  work: (synthesis: Synthesis, directory: string) => Result,
-  context: Record<string, string> = {},
-): Result {
-  const directory = assemblyOf(context, false);
-  return work(readSynthesis(directory), directory);
+/**
+ * As `synthesize`, with bundles, and in a directory to read only. Without a context it is what the
+ * local stack of the end-to-end tests runs.
+ */
+export async function synthesizeWithBundles(
+  context: Record<string, string> = { stage: 'dev', ...placeholders },
+): Promise<{ readonly synthesis: Synthesis; readonly directory: string }> {
+  const directory = await localAssemblyOf(context);
+  return { synthesis: readSynthesis(directory), directory };
 }
 
 function assemblyOf(added: object, withCheck: boolean): string {

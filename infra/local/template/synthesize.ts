@@ -20,7 +20,7 @@ const projectDirectory = join(import.meta.dirname, '../../..');
 export type TokenIssuerContext = Readonly<Record<'issuer' | 'audience' | 'jwksUri' | 'consoleClientId', string>>;
 
 /** Placeholders for them in assemblies that are kept: an issuer's port changes at each start. */
-const placeholders: TokenIssuerContext = {
+export const placeholders: TokenIssuerContext = {
   issuer: 'http://issuer.invalid',
   audience: 'http://audience.invalid',
   jwksUri: 'http://keys.invalid',
@@ -37,18 +37,27 @@ export async function synthesize(
   tokenIssuer: TokenIssuerContext,
   onStart: () => void,
 ): Promise<Synthesis> {
+  return readSynthesis(await assemblyOf({ ...context, ...placeholders }, onStart), tokenIssuer);
+}
+
+/**
+ * The folder of the app's assembly with `context` in addition to that of cdk.json, bundles
+ * included. The same promises.
+ */
+export async function assemblyOf(context: Readonly<Record<string, string>>, onStart?: () => void): Promise<string> {
   const cdk = readJson(join(projectDirectory, 'cdk.json')) as { app: string; context: Record<string, unknown> };
-  const values = { ...cdk.context, ...context, ...placeholders };
+  // The CDK's command line adds it too.
+  const values = { ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...context };
   for (;;) {
     const key = assemblyKey(values);
     const known = findAssembly(key);
-    if (known !== undefined) return readSynthesis(known, tokenIssuer);
-    onStart();
+    if (known !== undefined) return known;
+    onStart?.();
     const directory = newAssembly();
     try {
       await runApp(cdk.app, directory, values);
       // Otherwise somebody changed the sources while they were read.
-      if (assemblyKey(values) === key) return readSynthesis(keepAssembly(key, directory), tokenIssuer);
+      if (assemblyKey(values) === key) return keepAssembly(key, directory);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

@@ -9,10 +9,10 @@
 import { equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { assemblyOf } from '../../../infra/local/template/synthesize.ts';
 import { call } from '../../../infra/smoke/api-client.ts';
 import { clientToken } from '../../../infra/smoke/client-token.ts';
 import { startPassingServer } from '../../support/passing-server.ts';
-import { withAssembly } from '../../support/synthesize.ts';
 import { bootstrap, deploy, expectRefusals, outputsOf, stackName } from './deploy.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
 import { rehearseRestore } from './rehearse-restore.ts';
@@ -38,7 +38,7 @@ try {
 }
 
 async function checkDeployment() {
-  const assembly = assemblyOf({});
+  const assembly = await assemblyOf({});
   await bootstrap(aws, assembly);
   await expectRefusals(aws);
   await using api = await startFront();
@@ -66,10 +66,6 @@ async function checkDeployment() {
   api.serve((await outputsOf(aws)).RestApiId!);
   await runBatch(user, await machine(outputs));
   report('all tables restored, and a batch from its creation to its webhook on these');
-}
-
-function assemblyOf(context: Record<string, string>): string {
-  return withAssembly((_, directory) => directory, context);
 }
 
 function report(what: string) {

@@ -16,7 +16,7 @@ interface Rehearsal {
   /** Where the commands run, and keep what they note. */
   readonly folder: string;
   /** The assembly whose tables are the restored ones of that name. */
-  readonly assemblyOf: (restored: string) => string;
+  readonly assemblyOf: (restored: string) => Promise<string>;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function rehearseRestore({ aws, user, folder, assemblyOf }: Rehears
   const [, restored] = /"tables-dev": "(\w+)"/.exec(stdout)!;
   await expectComplete(aws, restored!);
   await loseRows(outputs.BatchesTable!);
-  await deploy(aws, assemblyOf(restored!), { action: 'update', apiUrl: user.apiUrl });
+  await deploy(aws, await assemblyOf(restored!), { action: 'update', apiUrl: user.apiUrl });
   const repair = await run('repair', '--fix', '--stack', stackName, '--tables', restored!);
   match(repair.stdout, / 0 with differences left/);
   await run('restore', '--stack', stackName, '--start');

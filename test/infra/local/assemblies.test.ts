@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { sources } from '../../../infra/local/assemblies.ts';
-import { withAssembly } from '../../support/synthesize.ts';
+import { synthesizeWithBundles } from '../../support/synthesize.ts';
 
 // A project of its own, so that its sources and its assemblies can be changed.
 const project = mkdtempSync(join(tmpdir(), 'assemblies-'));
@@ -67,14 +67,13 @@ it('has another key for other sources and values, and the same key for the same'
 });
 
 // Synthesizing takes long where it has not been done yet: longer than a test may.
-const read = withAssembly((_, directory) =>
-  readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('index.mjs.map'))
-    .flatMap((name) => {
-      const { sources: named } = JSON.parse(readFileSync(join(directory, name), 'utf8')) as { sources: string[] };
-      return named.map((source) => relative(root, resolve(directory, dirname(name), source)));
-    }),
-);
+const { directory } = await synthesizeWithBundles();
+const read = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('index.mjs.map'))
+  .flatMap((name) => {
+    const { sources: named } = JSON.parse(readFileSync(join(directory, name), 'utf8')) as { sources: string[] };
+    return named.map((source) => relative(root, resolve(directory, dirname(name), source)));
+  });
 
 it('covers every file that a bundle is made from', () => {
   expect(read).toContain('functions/endpoints/batches/list-batches.ts');
