@@ -27,6 +27,8 @@ export const texts = {
     none: '—',
     more: 'Next page',
     less: 'Previous page',
+    first: 'First page',
+    last: 'Last page',
     copy: 'Copy',
     copied: 'Copied',
     requestId: 'Request',

@@ -57,12 +57,9 @@ const finalStatuses = new Set<string>([...finalBatchStatuses, ...finalJobStatuse
  */
 export function benchRows(userId: string, size: number): BenchRows {
   const random = randomNumbers(size);
-  const largeBatch = Math.floor(size / 2);
+  const batches = benchBatches(userId, size, random);
+  const largeBatchId = batches[Math.floor(size / 2)]?.id ?? '';
   const jobsOfLargeBatch = Math.min(size, maxJobsOfOneBatch);
-  const batches = Array.from({ length: size }, (_, seq) =>
-    batchRow(userId, seq, random, seq === largeBatch ? jobsOfLargeBatch : Math.floor(300 * random() ** 4)),
-  );
-  const largeBatchId = batches[largeBatch]?.id ?? '';
   const jobCount = size + jobsOfLargeBatch;
   const orders = new Map<string, number>();
   const jobs = Array.from({ length: jobCount }, (_, seq) => {
@@ -75,6 +72,19 @@ export function benchRows(userId: string, size: number): BenchRows {
     return jobRow(userId, seq, random, batchId, creationOrder);
   });
   return { batches, jobs, largeBatchId };
+}
+
+/** The batches alone. */
+export function benchBatches(userId: string, size: number, random = randomNumbers(size)): BatchRow[] {
+  const largeBatch = Math.floor(size / 2);
+  return Array.from({ length: size }, (_, seq) =>
+    batchRow(
+      userId,
+      seq,
+      random,
+      seq === largeBatch ? Math.min(size, maxJobsOfOneBatch) : Math.floor(300 * random() ** 4),
+    ),
+  );
 }
 
 function batchRow(userId: string, seq: number, random: () => number, jobsCount: number): BatchRow {

@@ -2,7 +2,7 @@ import type { Pagination } from '../api.ts';
 import { formatCount } from '../format.ts';
 import { texts } from '../texts.ts';
 
-/** Where a page is in its list, and the links to its neighbors. */
+/** Where a page is in its list, and the links to its neighbors and to both ends. */
 export function Pager({
   pagination,
   limit,
@@ -17,11 +17,17 @@ export function Pager({
   const { total, start, end } = pagination;
   return (
     <nav class="pager" aria-label="Pages">
-      {start > 0 ? <a href={linkTo(Math.max(0, start - limit))}>{texts.common.less}</a> : <span />}
+      <span>
+        {start > limit && <a href={linkTo(0)}>{texts.common.first}</a>}
+        {start > 0 && <a href={linkTo(Math.max(0, start - limit))}>{texts.common.less}</a>}
+      </span>
       <span>
         {formatCount(Math.min(start + 1, end))} to {formatCount(end)} of <strong>{formatCount(total)}</strong>
       </span>
-      {end < total ? <a href={linkTo(end)}>{texts.common.more}</a> : <span />}
+      <span>
+        {end < total && <a href={linkTo(end)}>{texts.common.more}</a>}
+        {end + limit < total && <a href={linkTo(total - (total % limit || limit))}>{texts.common.last}</a>}
+      </span>
     </nav>
   );
 }

@@ -4,6 +4,7 @@ import { startFrontServer } from '../../../infra/local/front-server.ts';
 import { startLocalStack } from '../../../infra/local/local-stack.ts';
 import type { Check } from '../page/run-checks.ts';
 import { foreignAudience, foreignClient, startForeignIssuer } from './foreign-issuer.ts';
+import { largeListChecks } from './large-list-checks.ts';
 import { type Visit, visit } from './world.ts';
 
 /**
@@ -12,6 +13,7 @@ import { type Visit, visit } from './world.ts';
  */
 export async function startForeignStack(folder: string) {
   const issuer = await startForeignIssuer(folder);
+  const logFile = join(folder, 'functions.log');
   const stack = await startLocalStack({
     front: await startFrontServer(0),
     tokenIssuer: {
@@ -20,13 +22,14 @@ export async function startForeignStack(folder: string) {
       jwksUri: `${issuer.url}/jwks`,
       consoleClientId: foreignClient,
     },
-    logFile: join(folder, 'functions.log'),
+    logFile,
     onStep: () => undefined,
   });
   issuer.admit(`${stack.baseUrl}/console`);
   return {
     issuer,
     stack,
+    logFile,
     async stop() {
       await stack.stop();
       await issuer.stop();
@@ -36,7 +39,7 @@ export async function startForeignStack(folder: string) {
 
 export function foreignChecks(
   { page, expected }: Visit,
-  { issuer, stack }: Awaited<ReturnType<typeof startForeignStack>>,
+  { issuer, stack, logFile }: Awaited<ReturnType<typeof startForeignStack>>,
 ) {
   const own = visit(page, stack.baseUrl, expected);
   const { tokens } = issuer;
@@ -102,6 +105,9 @@ export function foreignChecks(
       assert.equal(await page.evaluate('location.hash'), '#/usage');
       return undefined;
     },
+
+    // Last: until here the user has no batches.
+    ...largeListChecks(own, stack, { userId: 'ada', signIn: () => signIn('#/usage'), logFile }),
   };
   return checks;
 }
