@@ -13,6 +13,14 @@ if ! command -v apt-get >/dev/null; then
   echo 'The pages are looked at in Chromium: name it in CHROMIUM.' >&2
   exit 1
 fi
+# One run at a time, where the machine has flock: the second one finds what the first has unpacked.
+mkdir -p "$1"
+exec 9>"$1/lock"
+if command -v flock >/dev/null; then flock 9; fi
+if [[ -x $1/chromium ]]; then
+  realpath "$1/chromium"
+  exit
+fi
 mkdir -p "$1/lists/partial" "$1/packages/partial" "$1/root"
 folder=$(realpath "$1")
 options=(-qq -o Debug::NoLocking=1 -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder" -o Dir::Cache::Archives="$folder/packages")

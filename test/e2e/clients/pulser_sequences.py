@@ -25,9 +25,9 @@ def plain(device, register=None, duration=400, amplitude=2.0):
     return sequence
 
 
-def parametrized(device):
+def parametrized(device, register=None):
     """Takes values for `omega`, `duration` and two `detunings`."""
-    sequence = plain(device)
+    sequence = plain(device, register)
     omega = sequence.declare_variable("omega")
     duration = sequence.declare_variable("duration", dtype=int)
     detunings = sequence.declare_variable("detunings", size=2)

@@ -1,0 +1,91 @@
+/**
+ * Submits a program that Pulser has written, in Chromium, and has it run by the project's emulator,
+ * on a running local stack. Prints each check; the exit code is 1 when one fails.
+ *
+ * usage: check-emulator.ts STACK_JSON CHROMIUM PYTHON; this Python has Pulser and pasqal-cloud
+ */
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { StackDescription } from '../../../infra/local/greeting.ts';
+import { withPage } from '../page/browser.ts';
+import { type Check, runChecks } from '../page/run-checks.ts';
+import { visit } from './world.ts';
+
+const [description = '', chromium = '', python = ''] = process.argv.slice(2);
+const stack = JSON.parse(readFileSync(description, 'utf8')) as StackDescription;
+const root = resolve(import.meta.dirname, '../../..');
+const shots = 700;
+
+async function pulser(...args: readonly string[]): Promise<string> {
+  const program = join(import.meta.dirname, 'pulser_client.py');
+  return (await promisify(execFile)(python, ['-W', 'ignore', program, description, ...args])).stdout;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'program-'));
+const emulator = spawn(
+  process.execPath,
+  ['infra/local/emulator/start.ts', `--stack=${resolve(description)}`, '--device-type=EMU_FREE'],
+  { cwd: root, stdio: 'inherit' },
+);
+const ended = once(emulator, 'exit');
+try {
+  await withPage(chromium, async (page) => {
+    const own = visit(page, stack.baseUrl);
+    const checks: Record<string, Check> = {
+      async 'a program that Pulser has written to a file is followed to DONE, as the emulator runs it'() {
+        const file = join(folder, 'program.json');
+        await pulser('write', file);
+        await page.resize(1400, 900);
+        await own.openAs('guest', '#/new');
+        await page.evaluate('globalThis.isSamePage = true');
+        await page.attach('File', file);
+        await page.fill('omega', '6');
+        await page.fill('duration', '300');
+        await page.fill('detunings', '0, 1.5');
+        await page.fill('Runs', String(shots));
+        await page.waitFor(`[...document.querySelectorAll('option')].some(({ text }) => text === 'EMU_FREE')`);
+        await page.fill('Device', 'EMU_FREE');
+        await page.fill('Project', randomUUID());
+        await page.choose('Send');
+        await page.waitFor(`location.hash.startsWith('#/batch/')`);
+        await page.waitFor(`document.querySelector('h1')?.innerText.includes('DONE')`);
+        assert.equal(await page.evaluate('globalThis.isSamePage'), true);
+        return undefined;
+      },
+
+      async 'its counts are those of Pulser’s own results of the job'() {
+        const batchId = await page.evaluate<string>(`location.hash.slice('#/batch/'.length)`);
+        await page.waitFor(`document.querySelector('td .id a[href^="#/job/"]')`);
+        await page.click('td .id a[href^="#/job/"]');
+        await page.waitFor(`document.querySelector('svg.histogram')`);
+        await page.choose('All counts as a table');
+        const rows = (await own.rows()).map(([bits, count]) => [bits, Number(count)] as const);
+        const expected: Record<string, number> = JSON.parse(await pulser('counts', batchId));
+        assert.deepEqual(Object.fromEntries(rows), expected);
+        assert.equal(
+          rows.reduce((sum, [, count]) => sum + count, 0),
+          shots,
+        );
+        assert(rows.length > 3, `${rows.length} bitstrings show little.`);
+        return `${rows.length} bitstrings`;
+      },
+
+      async 'nothing went wrong in the browser'() {
+        assert.deepEqual(own.unexpectedErrors(), []);
+        return undefined;
+      },
+    };
+    await runChecks(checks, { stopAtFailure: true });
+  });
+} finally {
+  emulator.kill();
+  await ended;
+  rmSync(folder, { recursive: true });
+}
