@@ -80,7 +80,7 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         for (const { id } of batch.jobs!) await sound.report(leaseFrom(again!), id);
         expect((await sound.batch(user, batch.id))!.status).toBe('DONE');
         await expectSound(user, device);
-        if (at >= calls()) break;
+        if (at > calls()) break;
       }
     });
 
@@ -95,13 +95,14 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         const answer = await sound.report(lease, first);
         if (interrupted !== undefined) expect(interrupted).toEqual(answer);
         expect(answer.job?.id).toBe(second);
-        await expectSound(user, device);
+        // A call that was not struck is as the one before.
+        if (at <= calls()) await expectSound(user, device);
         const last = failing(at, round);
         await last.stack.report(lease, second).catch(() => undefined);
         expect(await sound.report(lease, second)).toEqual({ job: null, done: true, retry_after: null });
         expect((await sound.batch(user, batch.id))!.jobs_count_per_status.DONE).toBe(2);
-        await expectSound(user, device);
-        if (at >= Math.max(calls(), last.calls())) break;
+        if (at <= last.calls()) await expectSound(user, device);
+        if (at > Math.max(calls(), last.calls())) break;
       }
     });
 
@@ -125,7 +126,7 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         await expect(sound.report(lease, jobs![1]!.id)).rejects.toThrow(LeaseLost);
         expect((await sound.claim(device, 'another'))?.job.id).toBe(jobs![1]!.id);
         await expectSound(user, device);
-        if (at >= Math.max(heart.calls(), next.calls(), release.calls())) break;
+        if (at > Math.max(heart.calls(), next.calls(), release.calls())) break;
       }
     });
 
@@ -134,7 +135,6 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         const { device, user } = newNames();
         const creation = failing(at, round);
         await creation.stack.create(user, { device_type: device }).catch(() => undefined);
-        // A call that was not struck is as the one before.
         if (at <= creation.calls()) await expectSound(user, device);
         const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
         const adding = failing(at, round);
@@ -148,7 +148,7 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         // What the creation left in the queue stands before the canceled batch.
         const left = (await keysInQueue(client, names, device)).length;
         expect((await clocksOf(client, names, { user, device })).get('MEDIUM')?.end ?? 0).toBe(left * tagSteps.MEDIUM);
-        if (at >= Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
+        if (at > Math.max(creation.calls(), adding.calls(), cancellation.calls())) break;
       }
     });
   },
