@@ -158,6 +158,8 @@ function Shell({ session, signOut }: { readonly session: Session; readonly signO
   const { path } = useAddress();
   const name = path[0] ?? 'batches';
   const { View } = views[name] ?? views.batches!;
+  /** The list that leads to the view. */
+  const parent = name === 'batch' || name === 'job' ? 'batches' : undefined;
   const content = useRef<HTMLElement>(null);
   useEffect(() => {
     const title = views[name]?.title;
@@ -179,7 +181,11 @@ function Shell({ session, signOut }: { readonly session: Session; readonly signO
         </a>
         <nav aria-label={texts.common.menu}>
           {links.map(([each, { title }]) => (
-            <a key={each} href={linkTo([each])} aria-current={each === name ? 'page' : undefined}>
+            <a
+              key={each}
+              href={linkTo([each])}
+              aria-current={each === name ? 'page' : each === parent ? 'true' : undefined}
+            >
               {title}
             </a>
           ))}

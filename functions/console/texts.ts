@@ -63,6 +63,8 @@ export const texts = {
       max_jobs: 'At most … jobs',
       created_after: 'Created after',
       created_before: 'Created before',
+      start_date: 'Started after',
+      end_date: 'Ended before',
     },
     columns: {
       id: 'Batch',

@@ -28,7 +28,13 @@ const filters = [
   { name: 'max_jobs', type: 'number' },
   { name: 'created_after', type: 'datetime-local' },
   { name: 'created_before', type: 'datetime-local' },
+  { name: 'start_date', type: 'datetime-local' },
+  { name: 'end_date', type: 'datetime-local' },
 ] as const satisfies readonly { name: keyof typeof words.filters; options?: readonly string[]; type?: string }[];
+
+const times = new Set<string>(
+  filters.filter((each) => 'type' in each && each.type !== 'number').map(({ name }) => name),
+);
 
 function columnsFor(linkToTag: (tag: string) => string): readonly Column<Batch>[] {
   const { columns } = words;
@@ -121,7 +127,7 @@ function Filters({ query, isFiltered, apply }: FiltersProps) {
     Object.fromEntries(
       Array.from(new FormData(form), ([name, value]) => [
         name,
-        /^created_/.test(name) ? fromField(String(value)) : String(value).trim(),
+        times.has(name) ? fromField(String(value)) : String(value).trim(),
       ]),
     );
   return (

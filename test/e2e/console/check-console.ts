@@ -84,7 +84,7 @@ try {
     const views = async () => {
       const { job } = await createDone();
       for (let batches = 0; batches < 7; batches++) await create();
-      return { batches: '#/batches', job, queue: ofDevice('queue'), 'job-dark': job };
+      return { batches: '#/batches', job, new: '#/new', queue: ofDevice('queue'), 'job-dark': job };
     };
     await runChecks({ 'pictures for the documents': pictures(own, screenshots, views) });
   });

@@ -83,7 +83,8 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
         Object.values(counter).toSorted((a, b) => b - a),
       );
       await see(`${Object.values(counter).reduce((sum, count) => sum + count)} shots, 18 different bitstrings.`);
-      assert(await page.evaluate(`document.querySelectorAll('svg.chart').length >= 3`), 'register and pulses');
+      // The register and the pulses, which come with the batch.
+      await page.waitFor(`document.querySelectorAll('svg.chart').length >= 3`);
       return undefined;
     },
 

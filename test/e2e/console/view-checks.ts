@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectAccessible } from '../page/accessible.ts';
 import type { Check } from '../page/run-checks.ts';
+import { sweep } from './program.ts';
 import { smallPng } from './small-png.ts';
 import { expectFits } from './user-checks.ts';
 import type { Visit } from './world.ts';
@@ -82,10 +83,15 @@ export function pictures(
   const { page } = visit;
   return async () => {
     for (const [name, address] of Object.entries(await views())) {
-      await page.resize(1200, name.startsWith('job') ? 1_500 : 800);
+      await page.resize(1200, name.startsWith('job') ? 1_500 : name === 'new' ? 1_310 : 800);
       await page.prefer(name.endsWith('dark') ? 'dark' : 'light');
       await visit.openAs(name.startsWith('queue') ? 'operator' : 'demo', address);
       await page.waitFor(`document.querySelector('main td, svg.histogram, main form')`);
+      if (name === 'new') {
+        await page.fill('Or its text', sweep('FRESNEL', 'adiabatic sweep'));
+        await page.fill('omega', '12.5');
+        await page.waitFor(`document.querySelector('#projects option')`);
+      }
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))');
       await page.evaluate('document.activeElement.blur()');
       writeFileSync(join(directory, `console-${name}.png`), smallPng(await page.screenshot()));
