@@ -493,15 +493,16 @@ describe('POST /api/v2/batches/{batch_id}/jobs', () => {
   });
 
   it('loses no job and leaves no gap when many add at once', async () => {
+    const many = deep ? 8 : 4;
     const user = newUser();
     const batch = await openBatch(user);
     const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, runs) => add(user, batch.id, [{ runs: runs + 1 }])),
+      Array.from({ length: many }, (_, runs) => add(user, batch.id, [{ runs: runs + 1 }])),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const { jobs } = await sound(user);
     expect(jobs.map(({ creation_order }) => creation_order)).toEqual(jobs.map((_, place) => place));
-    expect(jobs).toHaveLength(9);
+    expect(jobs).toHaveLength(many + 1);
   });
 });
 

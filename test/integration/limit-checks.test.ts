@@ -142,7 +142,7 @@ describe('a limit of what waits', () => {
   );
 
   /** Senders who meet read and write anew: their calls grow with the square. */
-  const [senders, room] = deep ? [32, 20] : [10, 8];
+  const [senders, room] = deep ? [32, 20] : [6, 5];
   it.each(['user', 'project'] as const)(
     `of a %s lets ${senders} senders create as many, never one more`,
     async (kind) => {
@@ -180,9 +180,9 @@ describe('a limit of what waits', () => {
     },
   );
 
-  const many = deep ? 10_000 : 16;
+  const many = deep ? 10_000 : 10;
   it(`lets exactly as many of ${many} creations through as it says`, async () => {
-    const [user, max] = [newUser(), deep ? 300 : 8];
+    const [user, max] = [newUser(), deep ? 300 : 5];
     await limitUser(user, { max_waiting_batches: max });
     let [made, refused] = [0, 0];
     await sideBySide(Array.from({ length: many }), deep ? 8 : 5, async () => {
@@ -296,7 +296,7 @@ describe('other limits', () => {
     await limit(kind === 'user' ? `user:${userId}` : `project:${project_id}`, { creations_per_minute: 3 });
     const body = request(1, { project_id, open: true });
     const outcomes = await Promise.all(
-      Array.from({ length: deep ? 10 : 6 }, (_, at) => ask(userId, body, `key ${at}`)),
+      Array.from({ length: deep ? 10 : 4 }, (_, at) => ask(userId, body, `key ${at}`)),
     );
     const made = outcomes.flatMap((each, at) => (each.id === undefined ? [] : [at]));
     expect(made).toHaveLength(3);
