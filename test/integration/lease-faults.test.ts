@@ -70,7 +70,7 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
     it('leaves a claim to be repeated: no batch is lost, none is at two workers', async () => {
       for (let at = 1; ; at++) {
         const { device, user } = newNames();
-        const batch = await sound.create(user, { device_type: device, jobs: 2 });
+        const batch = await sound.create(user, { device_type: device });
         const { stack, calls } = failing(at, round);
         const claim = await stack.claim(device, 'worker').catch(() => undefined);
         if (claim === undefined) clock.now += 61_000;
@@ -135,7 +135,8 @@ describe.each(rounds.map((round) => ({ round, names: round.map(({ name, when }) 
         const { device, user } = newNames();
         const creation = failing(at, round);
         await creation.stack.create(user, { device_type: device }).catch(() => undefined);
-        if (at <= creation.calls()) await expectSound(user, device);
+        // Nothing below touches what the creation left: the last check finds it, too.
+        if (deep && at <= creation.calls()) await expectSound(user, device);
         const batch = await sound.create(user, { device_type: device, open: true, jobs: 0 });
         const adding = failing(at, round);
         await adding.stack.add(user, batch.id, 1).catch(() => undefined);

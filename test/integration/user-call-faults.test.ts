@@ -18,7 +18,7 @@ import { seed } from '../support/seed.ts';
 import { sideBySide } from '../support/side-by-side.ts';
 import { smallLists } from '../support/small-lists.ts';
 
-/** So few that 14 new jobs, or 30 that end, take several transactions. */
+/** So few that 14 new jobs, or 26 that end, take several transactions. */
 const rowsPerBlock = 1;
 const { client, tables } = await ownTables();
 const jobs = (from: number, count = 14) => Array.from({ length: count }, (_, at) => newJob(from + at));
@@ -54,9 +54,9 @@ let users = 0;
  */
 const jobsOfClosed: Readonly<Record<string, number>> = {
   rebatch: 14,
-  'cancel a batch': 30,
-  'cancel jobs': 30,
-  'time a batch out': 30,
+  'cancel a batch': 26,
+  'cancel jobs': 26,
+  'time a batch out': 20,
 };
 
 /** Makes users with an open batch and a closed one, one of whose jobs has ended. */
