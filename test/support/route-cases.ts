@@ -16,6 +16,7 @@ import { CancelJobsQuery, RebatchQuery } from '../../functions/schemas/job-selec
 import { type LeaseReference, leaseText } from '../../functions/schemas/lease.ts';
 import { ResultsQuery } from '../../functions/schemas/results.ts';
 import { UsageQuery } from '../../functions/schemas/usage.ts';
+import { isFinalBatchStatus } from '../../functions/statuses.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import type { GatewayRequest } from './gateway-event.ts';
 import { hostileText } from './hostile-text.ts';
@@ -27,10 +28,11 @@ import { deviceContent, sequenceText } from './sequence-text.ts';
  * first is open and running, and the second, which has jobs, closed.
  */
 export interface Belongings {
-  readonly batches: readonly Pick<
+  readonly batches: readonly (Pick<
     BatchRow,
     'id' | 'project_id' | 'user_id' | 'device_type' | 'tags' | 'status' | 'jobs_count'
-  >[];
+  > &
+    Partial<Pick<BatchRow, 'end_datetime'>>)[];
   readonly jobs: readonly (Pick<JobRow, 'id' | 'project_id' | 'user_id' | 'status'> &
     Partial<Pick<JobRow, 'batch_id'>>)[];
 }
@@ -381,7 +383,10 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     // Batches that ended long ago without an end get one, and are counted.
     moreCalls: ({ batches: [batch, ...others] }) => [
       { path: { batch_id: batch!.id }, body: [] },
-      ...others.slice(0, 20).map(({ id }) => ({ path: { batch_id: id }, body: ['a'] })),
+      ...others
+        .filter(({ status, end_datetime }) => isFinalBatchStatus(status) && end_datetime === null)
+        .slice(0, 2)
+        .map(({ id }) => ({ path: { batch_id: id }, body: ['a'] })),
     ],
     callsWithoutHeads: ({ batches: [batch] }) => [{ path: { batch_id: batch!.id }, body: ['another'] }],
     foreign: (theirs) => withBody(foreignBatch(theirs), ['a']),
