@@ -48,7 +48,20 @@ export const texts = {
     chooseAll: 'Choose all on this page',
     chosen: 'chosen',
     clearChosen: 'Choose none',
-    cancel: 'Cancel them',
+    acts: {
+      close: 'Close them',
+      rebatch: 'Run them again',
+      tags: 'Add tags',
+      cancel: 'Cancel them',
+      erase: 'Erase them',
+      questions: {
+        close: 'Closed batches take no further jobs. They cannot be opened again.',
+        rebatch: 'For each of them a new batch runs the same jobs.',
+        tags: 'Each of them keeps its own tags, and gets these as well.',
+        erase:
+          'Their sequences, variables, errors, results and tags are erased for good. Times, statuses and counts stay in the lists.',
+      },
+    },
     ended: 'Jobs that have ended',
     filters: {
       status: 'Status',
@@ -462,9 +475,10 @@ export const texts = {
     none: 'This batch has no jobs yet. Clients add them while it is open.',
     noMatch: 'No job matches these filters.',
     choose: 'Choose',
-    chooseAll: 'Choose all on this page that have not ended',
+    chooseAll: 'Choose all on this page',
     chosen: 'jobs chosen',
     cancel: 'Cancel them',
+    rebatch: 'Run them again',
     clearChosen: 'Choose none',
     columns: {
       id: 'Job',

@@ -211,3 +211,29 @@ export function download(name: string, type: string, text: string): void {
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
+
+/** The buttons of a dialog. */
+export function Answers({
+  label,
+  isDanger = false,
+  isRunning,
+  run,
+  close,
+}: {
+  readonly label: string;
+  readonly isDanger?: boolean;
+  readonly isRunning: boolean;
+  readonly run: () => void;
+  readonly close: () => void;
+}) {
+  return (
+    <div class="actions">
+      <button type="button" class={isDanger ? 'danger' : 'main'} disabled={isRunning} onClick={() => run()}>
+        {label}
+      </button>
+      <button type="button" onClick={close}>
+        {texts.common.cancel}
+      </button>
+    </div>
+  );
+}

@@ -3,7 +3,7 @@ import type { BatchDetails } from '../../schemas/batch.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
 import { go, linkTo } from '../address.ts';
 import type { Api } from '../api.ts';
-import { Dialog, Failure } from '../parts/basics.tsx';
+import { Answers, Dialog, Failure } from '../parts/basics.tsx';
 import { texts } from '../texts.ts';
 import { useAction } from '../use-call.ts';
 
@@ -63,7 +63,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-const changes = {
+export const changes = {
   close: { method: 'PATCH', path: (id: string) => `/api/v2/batches/${id}/complete` },
   cancel: { method: 'PATCH', path: (id: string) => `/api/v2/batches/${id}/cancel` },
   erase: { method: 'DELETE', path: (id: string) => `/api/v1/batches/${id}` },
@@ -93,31 +93,6 @@ function Confirm({
         close={close}
       />
     </Dialog>
-  );
-}
-
-function Answers({
-  label,
-  isDanger = false,
-  isRunning,
-  run,
-  close,
-}: {
-  readonly label: string;
-  readonly isDanger?: boolean;
-  readonly isRunning: boolean;
-  readonly run: () => void;
-  readonly close: () => void;
-}) {
-  return (
-    <div class="actions">
-      <button type="button" class={isDanger ? 'danger' : 'main'} disabled={isRunning} onClick={() => run()}>
-        {label}
-      </button>
-      <button type="button" onClick={close}>
-        {texts.common.cancel}
-      </button>
-    </div>
   );
 }
 

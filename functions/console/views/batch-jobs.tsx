@@ -1,12 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
-import { isFinalJob } from '../../statuses.ts';
-import { linkTo, useListAddress } from '../address.ts';
+import { go, linkTo, useListAddress } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatCount, formatSeconds } from '../format.ts';
 import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
-import { CancelableTable } from '../parts/cancelable-table.tsx';
+import { ChoiceTable } from '../parts/choice-table.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { StatusBar } from '../parts/status-bar.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -66,6 +65,12 @@ export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
     return (await api.call<{ errors: Record<string, string> }>(path, { method: 'PATCH', query: { id: ids } })).data
       .errors;
   };
+  const rebatch = async (api: Api, ids: readonly string[]) => {
+    const call = { method: 'POST', query: { id: ids }, idempotencyKey: crypto.randomUUID() } as const;
+    const { data } = await api.call<{ id: string }>(`/api/v1/batches/${id}/rebatch`, call);
+    go(linkTo(['batch', data.id]));
+    return {};
+  };
   return (
     <>
       <h2>{words.title}</h2>
@@ -80,14 +85,16 @@ export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
           jobs.length === 0 ? (
             <Empty>{isFiltered ? words.noMatch : words.none}</Empty>
           ) : (
-            <CancelableTable
+            <ChoiceTable
               label={words.title}
               words={words}
               columns={columns}
               rows={jobs}
               sorting={sorting}
-              isCancelable={(job) => !isFinalJob(job)}
-              cancel={cancel}
+              acts={[
+                { label: words.rebatch, question: texts.batch.questions.rebatch, run: rebatch },
+                { label: words.cancel, isDanger: true, run: cancel },
+              ]}
               reload={() => {
                 list.reload();
                 reload();

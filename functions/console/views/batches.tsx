@@ -5,12 +5,13 @@ import { go, linkTo, useListAddress } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatCount, fromField, toField } from '../format.ts';
 import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
-import { CancelableTable } from '../parts/cancelable-table.tsx';
+import { type Act, ChoiceTable, callForEach } from '../parts/choice-table.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { StatusBar } from '../parts/status-bar.tsx';
 import type { Column } from '../parts/table.tsx';
 import { texts } from '../texts.ts';
 import { useCall } from '../use-call.ts';
+import { changes } from './batch-actions.tsx';
 
 const { batches: words } = texts;
 
@@ -93,13 +94,13 @@ export function BatchesView() {
               )}
             </Empty>
           ) : (
-            <CancelableTable
+            <ChoiceTable
               label={texts.views.batches}
               words={words}
               columns={columnsFor((tag) => link({ tag }))}
               rows={batches}
               sorting={sorting}
-              cancel={cancelBatches}
+              acts={actsFor(batches)}
               reload={list.reload}
             />
           )
@@ -108,6 +109,32 @@ export function BatchesView() {
       <Pager pagination={list.answer?.pagination} {...pages} />
     </>
   );
+}
+
+/** What the view of one batch offers, for many. */
+function actsFor(batches: readonly Batch[]): readonly Act[] {
+  const { acts } = words;
+  const change = (name: 'close' | 'erase'): Act['run'] => {
+    const { method, path } = changes[name];
+    return (api, ids) => callForEach(ids, (id) => api.call(path(id), { method }));
+  };
+  const rebatch: Act['run'] = (api, ids) =>
+    callForEach(ids, (id) => {
+      const idempotencyKey = crypto.randomUUID();
+      return api.call(`/api/v1/batches/${id}/rebatch`, { method: 'POST', idempotencyKey });
+    });
+  const addTags: Act['run'] = (api, ids, lines) =>
+    callForEach(ids, (id) => {
+      const body = [...new Set([...(batches.find((each) => each.id === id)?.tags ?? []), ...lines])];
+      return api.call(`/api/v1/batches/${id}/tags`, { method: 'PATCH', body });
+    });
+  return [
+    { label: acts.close, question: acts.questions.close, run: change('close') },
+    { label: acts.rebatch, question: acts.questions.rebatch, run: rebatch },
+    { label: acts.tags, question: acts.questions.tags, lines: texts.batch.tagLines, run: addTags },
+    { label: acts.cancel, isDanger: true, run: cancelBatches },
+    { label: acts.erase, isDanger: true, question: acts.questions.erase, run: change('erase') },
+  ];
 }
 
 async function cancelBatches(api: Api, batch_ids: readonly string[]) {

@@ -117,6 +117,8 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
         const page = await call<{ id: string }[]>(`/api/v1/batches?order_by_direction=DESC&limit=100&offset=${offset}`);
         expected.push(...page.map(({ id }) => id));
       }
+      // The list of the check before stays until this one has come.
+      await show('#/devices');
       await show('#/batches');
       const seen = await visit.listed();
       while (seen.length < expected.length) {
@@ -142,6 +144,47 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
           `document.querySelector('td .id a[title="${id}"]').closest('tr').innerText.includes('CANCELED')`,
         );
       }
+      return undefined;
+    },
+
+    async 'many are closed, run again, given tags and erased at once, and what failed is listed'() {
+      const open = await create({ jobs, open: true });
+      const canceled = await create({ jobs });
+      await call(`/api/v2/batches/${canceled.id}/cancel`, { method: 'PATCH' });
+      const actOn = async (ids: readonly string[], act: string, failed: readonly string[], lines?: string) => {
+        await show('#/devices');
+        await show(`#/batches?${new URLSearchParams({ tag })}`);
+        for (const id of ids) await page.choose(`Choose ${id}`);
+        await page.choose(act);
+        if (lines !== undefined) await page.fill('One tag a line', lines);
+        await page.waitFor(`document.querySelector('dialog[open]')`);
+        await page.choose(act);
+        const listed = `[...document.querySelectorAll('ul.failure code')].map((each) => each.innerText)`;
+        const isOver = failed.length > 0 ? `${listed}.length > 0` : `!document.querySelector('section.chosen')`;
+        await page.waitFor(isOver);
+        assert.deepEqual(await page.evaluate(listed), failed);
+      };
+      const both = [open.id, canceled.id];
+      await actOn(both, 'Add tags', [], 'shared');
+      await actOn(both, 'Close them', []);
+      await actOn(both, 'Run them again', []);
+      await visit.expectRefused(409, () => actOn(both, 'Erase them', [open.id]));
+      const own = `/api/v1/batches?device_type=${device}`;
+      const seen = await call<{ id: string; parent_id: string; tags: string[]; open: boolean }[]>(own);
+      assert.deepEqual(seen.find(({ id }) => id === open.id)!.tags, [tag, 'shared']);
+      assert.equal(seen.find(({ id }) => id === open.id)!.open, false);
+      assert.deepEqual(seen.find(({ id }) => id === canceled.id)!.tags, []);
+      const copies = seen.filter(({ parent_id }) => both.includes(parent_id));
+      assert.equal(copies.length, 2);
+
+      await show(`#/batch/${copies[0]!.id}`);
+      await page.choose('Choose all on this page');
+      await page.choose('Run them again');
+      await page.waitFor(`document.querySelector('dialog[open]')`);
+      await page.choose('Run them again');
+      await page.waitFor(`location.hash.startsWith('#/batch/') && !location.hash.endsWith('${copies[0]!.id}')`);
+      const ofJobs = { id: await page.evaluate<string>(`location.hash.slice('#/batch/'.length)`) };
+      for (const { id } of [open, ...copies, ofJobs]) await call(`/api/v2/batches/${id}/cancel`, { method: 'PATCH' });
       return undefined;
     },
 
