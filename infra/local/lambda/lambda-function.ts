@@ -20,6 +20,26 @@ const maxPayloadBytes = 6_291_556;
 const maxEnvironments = Math.max(4, 2 * availableParallelism());
 
 /**
+ * Bundles that load at this time, of all functions, and who waits for their turn. As many load at
+ * once as there are processors: more, on a busy machine, would each take longer than Lambda lets a
+ * bundle load.
+ */
+const loading = { free: availableParallelism(), waiting: [] as (() => void)[] };
+
+async function startInTurn(start: () => ExecutionEnvironment): Promise<ExecutionEnvironment> {
+  if (loading.free > 0) loading.free -= 1;
+  else await new Promise<void>((resolve) => loading.waiting.push(resolve));
+  const environment = start();
+  const passOn = () => {
+    const next = loading.waiting.shift();
+    if (next === undefined) loading.free += 1;
+    else next();
+  };
+  environment.loaded.then(passOn, passOn);
+  return environment;
+}
+
+/**
  * Runs a function from its bundle in worker threads. Each has its own modules and sees `variables`,
  * not this process's environment; what it prints goes to `log`, line by line.
  */
@@ -30,8 +50,9 @@ export function lambdaFunction(
 ): LambdaFunction {
   const limit = Math.min(maxEnvironments, definition.reservedConcurrency ?? maxEnvironments);
   const environments = new Set<ExecutionEnvironment>();
+  let starting = 0;
   const idle: ExecutionEnvironment[] = [];
-  const waiting: ((environment: ExecutionEnvironment) => void)[] = [];
+  const waiting: ((environment: ExecutionEnvironment | Promise<ExecutionEnvironment>) => void)[] = [];
 
   return {
     definition,
@@ -66,7 +87,7 @@ export function lambdaFunction(
       if (free.isAlive()) return free;
       environments.delete(free);
     }
-    if (environments.size < limit) return start();
+    if (environments.size + starting < limit) return start();
     return new Promise((resolve) => waiting.push(resolve));
   }
 
@@ -77,9 +98,13 @@ export function lambdaFunction(
     else if (environment.isAlive()) idle.push(environment);
   }
 
-  function start(): ExecutionEnvironment {
-    const environment = startExecutionEnvironment(definition, variables, log);
-    environments.add(environment);
-    return environment;
+  function start(): Promise<ExecutionEnvironment> {
+    starting += 1;
+    return startInTurn(() => {
+      const environment = startExecutionEnvironment(definition, variables, log);
+      starting -= 1;
+      environments.add(environment);
+      return environment;
+    });
   }
 }

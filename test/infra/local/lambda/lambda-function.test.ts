@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type LambdaFunction, lambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
@@ -124,6 +124,22 @@ describe('lambdaFunction', () => {
     const broken = bundle(source);
     await expect(broken.invoke({})).rejects.toThrow(message);
     await expect(broken.invoke({})).rejects.toThrow(message);
+  });
+
+  it('loads as many bundles at once as there are processors, and all of them in the end', async () => {
+    const journal = join(directory, 'loads');
+    const source = `import { appendFileSync } from 'node:fs';
+      appendFileSync(${JSON.stringify(journal)}, '+');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      appendFileSync(${JSON.stringify(journal)}, '-');
+      export const handler = () => 'loaded'`;
+    const count = 3 * availableParallelism();
+    const answers = await Promise.all(Array.from({ length: count }, () => bundle(source).invoke({})));
+    expect(answers).toEqual(answers.map(() => 'loaded'));
+    let loading = 0;
+    const atOnce = Array.from(readFileSync(journal, 'utf8'), (sign) => (loading += sign === '+' ? 1 : -1));
+    expect(atOnce).toHaveLength(2 * count);
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(availableParallelism());
   });
 
   it("applies Lambda's limits of 6 MB", async () => {
