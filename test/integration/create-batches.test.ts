@@ -284,7 +284,7 @@ describe('POST /api/v1/batches with an idempotency key', () => {
 
   it('creates it once, however many send it at the same time', async () => {
     const user = newUser();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => post(user, bodyOf(), key('k'))));
+    const answers = await Promise.all(Array.from({ length: deep ? 6 : 4 }, () => post(user, bodyOf(), key('k'))));
     expect(new Set(answers.map(({ body }) => body.data?.id)).size).toBe(1);
     expect((await sound(user)).batches).toHaveLength(1);
   });
@@ -640,7 +640,8 @@ describe('what a creation costs', () => {
     const costOf = async (content: Record<string, unknown>) => {
       const user = newUser();
       const body = CreateBatchRequest.parse(bodyOf(content));
-      await create({ userId: user }, body, Claims.parse({}));
+      // One that measures sends the items of a transaction one by one.
+      await createBatch(client, names)({ userId: user }, body, Claims.parse({}));
       const { cost } = await measure(() => create({ userId: user }, body, Claims.parse({})));
       return cost;
     };

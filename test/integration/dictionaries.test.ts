@@ -51,12 +51,15 @@ async function createBatches(userId: string, count: number) {
 async function expectSound(userId: string) {
   expect(await recountOf(client, tables, userId, rowsPerBlock)).toEqual([]);
   const { batches, jobs } = await batchesAndJobs(client, tables, userId);
-  for (const { project_id, device_type } of batches) {
-    for (const parameters of [{ project_id: [project_id] }, { device_type: [device_type] }]) {
-      const query = BatchListQuery.parse(parameters);
-      const { items, total } = await listBatches(client, tables, smallLists(rowsPerBlock))(userId, query);
-      expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
-    }
+  const projects = new Set(batches.map(({ project_id }) => project_id));
+  const types = new Set(batches.map(({ device_type }) => device_type));
+  const ofProjects = [...projects].map((each) => ({ project_id: [each] }));
+  for (const parameters of [...ofProjects, ...[...types].map((each) => ({ device_type: [each] }))]) {
+    const query = BatchListQuery.parse(parameters);
+    const { items, total } = await listBatches(client, tables, smallLists(rowsPerBlock))(userId, query);
+    expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(batches, query as never));
+  }
+  for (const project_id of projects) {
     const query = JobListQuery.parse({ project_id: [project_id] });
     const { items, total } = await listJobs(client, tables, smallLists(rowsPerBlock))(userId, query);
     expect({ ids: items.map(({ id }) => id), total }).toEqual(listOf(jobs, query as never));
