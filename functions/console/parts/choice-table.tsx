@@ -15,6 +15,16 @@ interface Words {
 /** Why something was not done, by the ids of what it was to be done to. */
 type Refusals = Readonly<Record<string, string>>;
 
+/** What an act is given besides the rows. */
+interface Given {
+  readonly lines: readonly string[];
+  /**
+   * Names this attempt, for idempotency keys. It is the same when people try again because an
+   * answer never came.
+   */
+  readonly attempt: string;
+}
+
 /** What can be done to many at once. */
 export interface Act {
   readonly label: string;
@@ -23,7 +33,7 @@ export interface Act {
   readonly question?: string;
   /** Names a text that it needs, of lines. */
   readonly lines?: string;
-  readonly run: (api: Api, ids: readonly string[], lines: readonly string[]) => Promise<Refusals>;
+  readonly run: (api: Api, ids: readonly string[], given: Given) => Promise<Refusals>;
 }
 
 /** Calls for each, one after the other. Throws CallFailed where no other could succeed either. */
@@ -50,20 +60,25 @@ interface Props<Row> {
   readonly reload: () => void;
 }
 
+function newChoice(ids: Iterable<string> = []): { readonly chosen: ReadonlySet<string>; readonly attempt: string } {
+  return { chosen: new Set(ids), attempt: crypto.randomUUID() };
+}
+
 /** A table whose rows can be chosen, for acts on all of them; what failed is listed. */
 export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Row>) {
   const { label, words, columns, rows, sorting, acts, reload } = props;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [{ chosen, attempt }, setChoice] = useState(newChoice);
   const [errors, setErrors] = useState<Refusals>({});
   const [asked, setAsked] = useState<Act>();
+  const choose = (ids: Iterable<string>) => setChoice(newChoice(ids));
   const all = rows.map(({ id }) => id);
   const present = all.filter((id) => chosen.has(id));
   const areAllChosen = all.length > 0 && present.length === all.length;
   const doing = useAction(async (api: Api, act: Act, lines: readonly string[]) => {
     setAsked(undefined);
-    const refused = await act.run(api, present, lines);
+    const refused = await act.run(api, present, { lines, attempt });
     setErrors(refused);
-    if (Object.keys(refused).length === 0) setChosen(new Set());
+    choose(Object.keys(refused).length === 0 ? [] : chosen);
     reload();
   });
   const head = (
@@ -72,7 +87,7 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
       aria-label={words.chooseAll}
       checked={areAllChosen}
       disabled={all.length === 0}
-      onChange={() => setChosen(new Set(areAllChosen ? [] : all))}
+      onChange={() => choose(areAllChosen ? [] : all)}
     />
   );
   const cell = (row: Row) => (
@@ -80,7 +95,7 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
       type="checkbox"
       aria-label={`${words.choose} ${row.id}`}
       checked={chosen.has(row.id)}
-      onChange={() => setChosen(new Set([row.id]).symmetricDifference(chosen))}
+      onChange={() => choose(new Set([row.id]).symmetricDifference(chosen))}
     />
   );
   return (
@@ -102,7 +117,7 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
                 {act.label}
               </button>
             ))}
-            <button type="button" onClick={() => setChosen(new Set())}>
+            <button type="button" onClick={() => choose([])}>
               {words.clearChosen}
             </button>
           </div>

@@ -5,7 +5,7 @@ import { go, linkTo, useListAddress } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatCount, formatSeconds } from '../format.ts';
 import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
-import { ChoiceTable } from '../parts/choice-table.tsx';
+import { type Act, ChoiceTable } from '../parts/choice-table.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { StatusBar } from '../parts/status-bar.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -65,8 +65,8 @@ export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
     return (await api.call<{ errors: Record<string, string> }>(path, { method: 'PATCH', query: { id: ids } })).data
       .errors;
   };
-  const rebatch = async (api: Api, ids: readonly string[]) => {
-    const call = { method: 'POST', query: { id: ids }, idempotencyKey: crypto.randomUUID() } as const;
+  const rebatch: Act['run'] = async (api, ids, { attempt }) => {
+    const call = { method: 'POST', query: { id: ids }, idempotencyKey: attempt } as const;
     const { data } = await api.call<{ id: string }>(`/api/v1/batches/${id}/rebatch`, call);
     go(linkTo(['batch', data.id]));
     return {};

@@ -100,7 +100,7 @@ export function BatchesView() {
               columns={columnsFor((tag) => link({ tag }))}
               rows={batches}
               sorting={sorting}
-              acts={actsFor(batches)}
+              acts={acts}
               reload={list.reload}
             />
           )
@@ -112,28 +112,33 @@ export function BatchesView() {
 }
 
 /** What the view of one batch offers, for many. */
-function actsFor(batches: readonly Batch[]): readonly Act[] {
-  const { acts } = words;
+const acts = describeActs();
+
+function describeActs(): readonly Act[] {
+  const names = words.acts;
   const change = (name: 'close' | 'erase'): Act['run'] => {
     const { method, path } = changes[name];
     return (api, ids) => callForEach(ids, (id) => api.call(path(id), { method }));
   };
-  const rebatch: Act['run'] = (api, ids) =>
-    callForEach(ids, (id) => {
-      const idempotencyKey = crypto.randomUUID();
-      return api.call(`/api/v1/batches/${id}/rebatch`, { method: 'POST', idempotencyKey });
-    });
-  const addTags: Act['run'] = (api, ids, lines) =>
-    callForEach(ids, (id) => {
-      const body = [...new Set([...(batches.find((each) => each.id === id)?.tags ?? []), ...lines])];
+  const rebatch: Act['run'] = (api, ids, { attempt }) =>
+    callForEach(ids, (id) =>
+      api.call(`/api/v1/batches/${id}/rebatch`, { method: 'POST', idempotencyKey: `${attempt} ${id}` }),
+    );
+  const addTags: Act['run'] = async (api, ids, { lines }) => {
+    // The list on the page may be some seconds old.
+    const { data } = await api.call<Batch[]>('/api/v1/batches', { query: { id: ids, limit: ids.length } });
+    const tagsOf = new Map(data.map(({ id, tags }) => [id, tags]));
+    return callForEach(ids, (id) => {
+      const body = [...new Set([...(tagsOf.get(id) ?? []), ...lines])];
       return api.call(`/api/v1/batches/${id}/tags`, { method: 'PATCH', body });
     });
+  };
   return [
-    { label: acts.close, question: acts.questions.close, run: change('close') },
-    { label: acts.rebatch, question: acts.questions.rebatch, run: rebatch },
-    { label: acts.tags, question: acts.questions.tags, lines: texts.batch.tagLines, run: addTags },
-    { label: acts.cancel, isDanger: true, run: cancelBatches },
-    { label: acts.erase, isDanger: true, question: acts.questions.erase, run: change('erase') },
+    { label: names.close, question: names.questions.close, run: change('close') },
+    { label: names.rebatch, question: names.questions.rebatch, run: rebatch },
+    { label: names.tags, question: names.questions.tags, lines: texts.batch.tagLines, run: addTags },
+    { label: names.cancel, isDanger: true, run: cancelBatches },
+    { label: names.erase, isDanger: true, question: names.questions.erase, run: change('erase') },
   ];
 }
 
