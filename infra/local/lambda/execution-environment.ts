@@ -5,8 +5,11 @@ import type { FunctionDefinition } from '../template/deployment.ts';
 import { FunctionError } from './function-error.ts';
 import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.ts';
 
-/** Lambda's limit for loading a bundle. */
-const maxLoadSeconds = 10;
+/**
+ * Lambda allows 10 s. A machine that is busy with other things takes longer: this bounds only what
+ * hangs.
+ */
+const maxLoadSeconds = 60;
 
 /**
  * A worker thread that has loaded, or is loading, a function's bundle. It answers one event at a

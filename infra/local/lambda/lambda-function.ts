@@ -21,8 +21,7 @@ const maxEnvironments = Math.max(4, 2 * availableParallelism());
 
 /**
  * Bundles that load at this time, of all functions, and who waits for their turn. As many load at
- * once as there are processors: more, on a busy machine, would each take longer than Lambda lets a
- * bundle load.
+ * once as there are processors, so that the first is soon there.
  */
 const loading = { free: availableParallelism(), waiting: [] as (() => void)[] };
 
