@@ -175,6 +175,26 @@ describe('applyEvents', () => {
     expect(new Set(reads)).toEqual(new Set([true]));
   });
 
+  it('refuses no event that it meets in another delivery, whose batch alone it has read', async () => {
+    const data = newBatch(0, { jobs: [newJob(0)] });
+    const user_id = 'met';
+    const event = LifecycleEvent.parse({ id: '1', type: 'batch.created', time: '2026-03-01T11:00:00Z', user_id, data });
+    let meetings = 0;
+    const torn = interceptedClient(client, async (call: Call) => {
+      if (call.name !== 'BatchGetCommand' || !(tables.Batches in (call.input.RequestItems as object)))
+        return call.send();
+      const before = await call.send();
+      if (meetings++ > 0) return before;
+      expect(await writer().applyEvents([event])).toEqual([undefined]);
+      const after = await call.send();
+      const batches = { [tables.Batches]: (after.Responses as Record<string, unknown>)[tables.Batches] };
+      return { ...before, Responses: { ...(before.Responses as object), ...batches } };
+    });
+    expect(await writeApi(torn, tables, { now }).applyEvents([event])).toEqual([undefined]);
+    expect(meetings).toBeGreaterThan(1);
+    expect((await sound(user_id)).batches).toMatchObject([{ jobs_count: 1 }]);
+  });
+
   it('spreads no event over two transactions that one of them holds', async () => {
     const counts: number[] = [];
     const counting = interceptedClient(client, async (call: Call) => {

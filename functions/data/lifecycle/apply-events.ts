@@ -95,7 +95,7 @@ export function applyEvents(
       }
     });
     const { errors } = await commitTasks(
-      { ...context, userId },
+      { ...context, userId, areEvents: true },
       tasks.map((task) => (task instanceof Error ? { changes: [] } : task)),
     );
     return tasks.map((task, at) => (task instanceof Error ? task : errors[at]));

@@ -87,6 +87,8 @@ export interface CommitContext extends Owner {
   readonly hasTime?: (() => boolean) | undefined;
   /** Of a user's creation: what bounds it. */
   readonly bounds?: LazyValue<readonly Bounds[]> | undefined;
+  /** Events: one may be delivered twice at the same time. */
+  readonly areEvents?: true;
   /** Everything is checked as ever, and nothing is sent. */
   readonly isTrial?: true;
 }
@@ -233,6 +235,8 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, bounds: known });
   let done = 0;
   let start = { task: -1, done, draft };
+  // Refused for the first time, by rows that were read side by side with lease and memory.
+  const unsure: Change[] = [];
   for (const { change, task } of steps) {
     if (task !== start.task) start = { task, done, draft };
     if (!refusals.has(task)) {
@@ -241,18 +245,19 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
         readAgain.add(change);
         throw new Contention('The same call may be under way.');
       }
-      // Rows and lease are read side by side: what is refused may be torn.
-      if (change.lease !== undefined && !readAgain.has(change) && decided instanceof Error) {
-        readAgain.add(change);
-        throw new Contention('The lease may have changed while it was read.');
-      }
-      if (decided instanceof Error) refusals.set(task, decided);
-      else if (fits(decided)) draft = decided;
-      else if (changesNothing(draft)) {
+      if (decided instanceof Error) {
+        refusals.set(task, decided);
+        if ((change.lease !== undefined || context.areEvents) && !readAgain.has(change)) unsure.push(change);
+      } else if (fits(decided)) draft = decided;
+      else if (changesNothing(draft) && unsure.length === 0) {
         return { result: { done: done + 1, replacedBy: split({ change, task }), refusals, draft } };
       } else break;
     }
     done += 1;
+  }
+  if (unsure.length > 0) {
+    for (const change of unsure) readAgain.add(change);
+    throw new Contention('The same event, or a change of the lease, may be under way.');
   }
   const isSplit = done > start.done && (steps[done] ?? next)?.task === start.task && !refusals.has(start.task);
   // A task that a transaction of its own may hold is not begun at the end of another.
