@@ -120,6 +120,9 @@ const projectOf = (seq: number) => uuid('c', seq % 30);
 const uncounted = sample(batchRows(owner, rowCount)).map((row, seq) => ({
   ...row,
   ...(seq === 0 && { open: true, status: 'RUNNING' as const, webhook: 'https://receiver.example.org/' }),
+  // Both wait for a device, so that canceling them changes its queue: one has many jobs, one none.
+  ...(seq === 1 && { status: 'PENDING' as const }),
+  ...(seq === 14 && { open: true, status: 'PENDING' as const }),
   project_id: projectOf(seq),
   device_type: isRare(seq) ? 'RARE' : 'FRESNEL',
 }));
