@@ -47,6 +47,12 @@ const calls: Readonly<Record<string, (through: Through, userId: string) => Promi
   },
 };
 
+/**
+ * How many cases of one kind of call run at once. The more there are, the longer each waits for
+ * DynamoDB Local, and calls try again for two seconds only.
+ */
+const atOnce = 2;
+
 let users = 0;
 /**
  * How many jobs the closed batch has: as many as the call needs to take several transactions, 3
@@ -145,7 +151,7 @@ describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
       const rows = await rowsOf(userId);
       expect({ fault, place, error, rows }, `seed ${seed}`).toEqual({ fault, place, error: undefined, rows: right });
     };
-    await sideBySide(strikes(faults), 8, check);
+    await sideBySide(strikes(faults), atOnce, check);
   });
 
   it('is completed by its repetition wherever it failed', async () => {
@@ -172,6 +178,6 @@ describe.each(Object.keys(calls))('%s', { concurrent: true }, (name) => {
       const rows = await rowsOf(userId);
       expect({ fault, place, error, rows }, `seed ${seed}`).toEqual({ fault, place, error: undefined, rows: right });
     };
-    await sideBySide(strikes(lasting), 8, check);
+    await sideBySide(strikes(lasting), atOnce, check);
   });
 });
