@@ -87,7 +87,7 @@ export interface CommitContext extends Owner {
   readonly hasTime?: (() => boolean) | undefined;
   /** Of a user's creation: what bounds it. */
   readonly bounds?: LazyValue<readonly Bounds[]> | undefined;
-  /** Events: one may be delivered twice at the same time. */
+  /** The tasks are events, each of which may be delivered twice at the same time. */
   readonly areEvents?: true;
   /** Everything is checked as ever, and nothing is sent. */
   readonly isTrial?: true;
@@ -235,20 +235,14 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, bounds: known });
   let done = 0;
   let start = { task: -1, done, draft };
-  // Refused for the first time, by rows that were read side by side with lease and memory.
   const unsure: Change[] = [];
   for (const { change, task } of steps) {
     if (task !== start.task) start = { task, done, draft };
     if (!refusals.has(task)) {
       const decided = decide(draft, change);
-      if (change.idempotencyRecord !== undefined && !readAgain.has(change) && mayBeTorn(draft, change, decided)) {
-        readAgain.add(change);
-        throw new Contention('The same call may be under way.');
-      }
-      if (decided instanceof Error) {
-        refusals.set(task, decided);
-        if ((change.lease !== undefined || context.areEvents) && !readAgain.has(change)) unsure.push(change);
-      } else if (fits(decided)) draft = decided;
+      if (!readAgain.has(change) && mayBeTorn(context, { draft, change, decided })) unsure.push(change);
+      if (decided instanceof Error) refusals.set(task, decided);
+      else if (fits(decided)) draft = decided;
       else if (changesNothing(draft) && unsure.length === 0) {
         return { result: { done: done + 1, replacedBy: split({ change, task }), refusals, draft } };
       } else break;
@@ -257,7 +251,7 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   }
   if (unsure.length > 0) {
     for (const change of unsure) readAgain.add(change);
-    throw new Contention('The same event, or a change of the lease, may be under way.');
+    throw new Contention('The same call or event, or a change of the lease, may be under way.');
   }
   const isSplit = done > start.done && (steps[done] ?? next)?.task === start.task && !refusals.has(start.task);
   // A task that a transaction of its own may hold is not begun at the end of another.
@@ -334,13 +328,22 @@ function decide(draft: Draft, { event, idempotencyRecord: record, apply }: Chang
   }
 }
 
+interface Decided {
+  readonly draft: Draft;
+  readonly change: Change;
+  readonly decided: Draft | Error;
+}
+
 /**
- * Whether what was read may be torn: rows and memory are read side by side, and the same call may
- * have written them in between. Then rows are there that no call seems to have made, or the other
- * way round. No transaction finds that out, for none is made.
+ * Whether what was read may be torn: rows, lease and memory are read side by side, and the same
+ * call, another delivery of the event, or who takes the lease may have written them in between.
+ * Then rows are there that no call seems to have made, or the other way round. No transaction finds
+ * that out, for none is made.
  */
-function mayBeTorn(draft: Draft, { batchIds, jobIds }: Change, next: Draft | Error): boolean {
-  if (next !== draft) return next instanceof Error;
+function mayBeTorn({ areEvents }: CommitContext, { draft, change, decided }: Decided): boolean {
+  const { lease, idempotencyRecord, batchIds, jobIds } = change;
+  if (decided instanceof Error) return areEvents === true || lease !== undefined || idempotencyRecord !== undefined;
+  if (idempotencyRecord === undefined || decided !== draft) return false;
   return batchIds.some((id) => !visibleBatch(draft, id)) || jobIds.some((id) => !reportedJob(draft, id));
 }
 
