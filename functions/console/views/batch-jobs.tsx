@@ -2,7 +2,6 @@ import { useEffect } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
 import { go, linkTo, useListAddress } from '../address.ts';
-import type { Api } from '../api.ts';
 import { formatCount, formatSeconds } from '../format.ts';
 import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
 import { type Act, ChoiceTable } from '../parts/choice-table.tsx';
@@ -60,10 +59,9 @@ export function BatchJobs({ batch: { id, erased_at }, counts, reload }: Props) {
   useEffect(() => {
     if (list.answer !== undefined) list.reload();
   }, [seen]);
-  const cancel = async (api: Api, ids: readonly string[]) => {
-    const path = `/api/v2/batches/${id}/cancel/jobs`;
-    return (await api.call<{ errors: Record<string, string> }>(path, { method: 'PATCH', query: { id: ids } })).data
-      .errors;
+  const cancel: Act['run'] = async (api, ids) => {
+    const call = { method: 'PATCH', query: { id: ids } } as const;
+    return (await api.call<{ errors: Record<string, string> }>(`/api/v2/batches/${id}/cancel/jobs`, call)).data.errors;
   };
   const rebatch: Act['run'] = async (api, ids, { attempt }) => {
     const call = { method: 'POST', query: { id: ids }, idempotencyKey: attempt } as const;

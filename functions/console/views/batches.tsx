@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact';
 import type { Batch } from '../../schemas/batch.ts';
 import { batchStatusNames, countUnfinished } from '../../statuses.ts';
 import { go, linkTo, useListAddress } from '../address.ts';
-import type { Api } from '../api.ts';
 import { formatCount, fromField, toField } from '../format.ts';
 import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
 import { type Act, ChoiceTable, callForEach } from '../parts/choice-table.tsx';
@@ -111,42 +110,41 @@ export function BatchesView() {
   );
 }
 
+const change =
+  (name: 'close' | 'erase'): Act['run'] =>
+  (api, ids) =>
+    callForEach(ids, (id) => api.call(changes[name].path(id), { method: changes[name].method }));
+
+const rebatch: Act['run'] = (api, ids, { attempt }) =>
+  callForEach(ids, (id) =>
+    api.call(`/api/v1/batches/${id}/rebatch`, { method: 'POST', idempotencyKey: `${attempt} ${id}` }),
+  );
+
+const addTags: Act['run'] = async (api, ids, { lines }) => {
+  // The list on the page may be some seconds old.
+  const { data } = await api.call<Batch[]>('/api/v1/batches', { query: { id: ids, limit: ids.length } });
+  const tagsOf = new Map(data.map(({ id, tags }) => [id, tags]));
+  return callForEach(ids, (id) => {
+    const body = [...new Set([...(tagsOf.get(id) ?? []), ...lines])];
+    return api.call(`/api/v1/batches/${id}/tags`, { method: 'PATCH', body });
+  });
+};
+
+const cancel: Act['run'] = async (api, batch_ids) => {
+  const call = { method: 'PATCH', body: { batch_ids } } as const;
+  return (await api.call<{ errors: Record<string, string> }>('/api/v1/batches/cancel', call)).data.errors;
+};
+
+const { questions, ...labels } = words.acts;
+
 /** What the view of one batch offers, for many. */
-const acts = describeActs();
-
-function describeActs(): readonly Act[] {
-  const names = words.acts;
-  const change = (name: 'close' | 'erase'): Act['run'] => {
-    const { method, path } = changes[name];
-    return (api, ids) => callForEach(ids, (id) => api.call(path(id), { method }));
-  };
-  const rebatch: Act['run'] = (api, ids, { attempt }) =>
-    callForEach(ids, (id) =>
-      api.call(`/api/v1/batches/${id}/rebatch`, { method: 'POST', idempotencyKey: `${attempt} ${id}` }),
-    );
-  const addTags: Act['run'] = async (api, ids, { lines }) => {
-    // The list on the page may be some seconds old.
-    const { data } = await api.call<Batch[]>('/api/v1/batches', { query: { id: ids, limit: ids.length } });
-    const tagsOf = new Map(data.map(({ id, tags }) => [id, tags]));
-    return callForEach(ids, (id) => {
-      const body = [...new Set([...(tagsOf.get(id) ?? []), ...lines])];
-      return api.call(`/api/v1/batches/${id}/tags`, { method: 'PATCH', body });
-    });
-  };
-  return [
-    { label: names.close, question: names.questions.close, run: change('close') },
-    { label: names.rebatch, question: names.questions.rebatch, run: rebatch },
-    { label: names.tags, question: names.questions.tags, lines: texts.batch.tagLines, run: addTags },
-    { label: names.cancel, isDanger: true, run: cancelBatches },
-    { label: names.erase, isDanger: true, question: names.questions.erase, run: change('erase') },
-  ];
-}
-
-async function cancelBatches(api: Api, batch_ids: readonly string[]) {
-  const path = '/api/v1/batches/cancel';
-  return (await api.call<{ errors: Record<string, string> }>(path, { method: 'PATCH', body: { batch_ids } })).data
-    .errors;
-}
+const acts: readonly Act[] = [
+  { label: labels.close, question: questions.close, run: change('close') },
+  { label: labels.rebatch, question: questions.rebatch, run: rebatch },
+  { label: labels.tags, question: questions.tags, lines: texts.batch.tagLines, run: addTags },
+  { label: labels.cancel, isDanger: true, run: cancel },
+  { label: labels.erase, isDanger: true, question: questions.erase, run: change('erase') },
+];
 
 interface FiltersProps {
   readonly query: Readonly<Record<string, readonly string[]>>;
