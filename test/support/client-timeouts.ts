@@ -1,5 +1,3 @@
-import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import type { SQSClientConfig } from '@aws-sdk/client-sqs';
 import { vi } from 'vitest';
 
 const client = '../../functions/data/dynamodb/client.ts';
@@ -11,24 +9,21 @@ export function usePatientClients() {
     const { documentClient } = await original<typeof import('../../functions/data/dynamodb/client.ts')>();
     return { documentClient: () => documentClient(patience) };
   });
-  const requestHandler = { requestTimeout: patience, socketTimeout: patience };
   vi.doMock('@aws-sdk/client-s3', async (original) => {
     const sdk = await original<typeof import('@aws-sdk/client-s3')>();
-    class S3Client extends sdk.S3Client {
-      constructor(config: S3ClientConfig) {
-        super({ ...config, requestHandler });
-      }
-    }
-    return { ...sdk, S3Client };
+    return { ...sdk, S3Client: patient(sdk.S3Client) };
   });
   vi.doMock('@aws-sdk/client-sqs', async (original) => {
     const sdk = await original<typeof import('@aws-sdk/client-sqs')>();
-    class SQSClient extends sdk.SQSClient {
-      constructor(config: SQSClientConfig) {
-        super({ ...config, requestHandler });
-      }
-    }
-    return { ...sdk, SQSClient };
+    return { ...sdk, SQSClient: patient(sdk.SQSClient) };
+  });
+}
+
+/** The SDK's client, with this patience whatever it is configured with. */
+function patient<Client extends new (config: never) => object>(client: Client): Client {
+  const requestHandler = { requestTimeout: patience, socketTimeout: patience };
+  return new Proxy(client, {
+    construct: (target, [config]) => Reflect.construct(target, [{ ...config, requestHandler }]),
   });
 }
 
