@@ -362,6 +362,29 @@ describe('POST /api/v1/batches with an idempotency key', () => {
     }
   });
 
+  it('answers with it though it is made while an attempt reads again, whose reads have the batch alone', async () => {
+    const call = { userId: newUser(), idempotencyKey: 'k' };
+    const body = CreateBatchRequest.parse(bodyOf());
+    let hasFailed = false;
+    let made: { id: string } | undefined;
+    const disturbed = interceptedClient(client, async ({ name, input, send }) => {
+      if (name === 'TransactWriteCommand' && !hasFailed) {
+        // New rows are not read before that.
+        hasFailed = true;
+        const CancellationReasons = [{ Code: 'TransactionConflict' }];
+        throw Object.assign(new Error('Conflict'), { name: 'TransactionCanceledException', CancellationReasons });
+      }
+      const { RequestItems = {} } = input as { RequestItems?: object };
+      if (!hasFailed || made !== undefined || !Object.hasOwn(RequestItems, names.Batches)) return send();
+      const before = await send();
+      made = await createBatch(client, names)(call, body, Claims.parse({}));
+      const { [names.Batches]: batches } = (await send()).Responses as Record<string, unknown>;
+      return { ...before, Responses: { ...(before.Responses as object), [names.Batches]: batches } };
+    });
+    const { id } = await createBatch(disturbed, names)(call, body, Claims.parse({}));
+    expect(made).toMatchObject({ id });
+  });
+
   it('answers with the batch as it is now', async () => {
     const user = newUser();
     const { body } = await post(user, bodyOf({ open: true }), key('k'));
