@@ -1,14 +1,14 @@
 /**
  * The bundles of all functions, each made by esbuild from its entry: a small ES module that
- * contains everything it needs, and its source map. One run of esbuild makes all of them, since it
- * then reads what they share once: a third of the CPU time of a run for each, for the same bytes.
+ * contains everything it needs, and its source map. Two runs of esbuild make all of them, since
+ * each reads what they share once: a third of the CPU time of a run for each, for the same bytes.
  * `npm start`, each end-to-end test and each deployment need all of them.
  */
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
-import { otherFunctions, routes } from '../functions/routes.ts';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { type FunctionDescription, otherFunctions, routes } from '../functions/routes.ts';
 
 /** Entries are paths in it, without `.ts`. */
 export const functionsDirectory = join(import.meta.dirname, '../functions');
@@ -39,62 +39,24 @@ const alias = {
  */
 const eventStreams = ['@smithy/core/event-streams'];
 
-const ofStack: readonly string[] = Object.values({ ...routes, ...otherFunctions }).map(({ entry }) => entry);
-
-/**
- * The entries that are bundled together with this one: all of the stack. Any other, as the
- * benchmark has, is bundled by itself.
- */
-function entriesWith(entry: string): readonly string[] {
-  return ofStack.includes(entry) ? ofStack : [entry];
-}
-
-/** By entry, once that was found out. */
-const loadsS3 = new Map<string, boolean>();
-
-/**
- * Whether the function's code, or anything of functions/ that it imports, imports the client of S3.
- */
-export function importsS3(entry: string): boolean {
-  if (!loadsS3.has(entry)) {
-    const entries = entriesWith(entry);
-    const { metafile } = buildSync({
-      entryPoints: entries.map(sourceOf),
-      bundle: true,
-      packages: 'external',
-      platform: 'node',
-      format: 'esm',
-      outdir: functionsDirectory,
-      write: false,
-      metafile: true,
-      // The metafile names files relative to it.
-      absWorkingDir: functionsDirectory,
-    });
-    for (const each of entries) loadsS3.set(each, reachesS3(metafile.inputs, `${each}.ts`));
-  }
-  return loadsS3.get(entry)!;
-}
-
-function reachesS3(inputs: Metafile['inputs'], file: string): boolean {
-  const reached = new Set([file]);
-  for (const each of reached) {
-    for (const { path, external } of inputs[each]!.imports) {
-      if (path === '@aws-sdk/client-s3') return true;
-      if (external !== true) reached.add(path);
-    }
-  }
-  return false;
-}
+const ofStack: readonly FunctionDescription[] = Object.values({ ...routes, ...otherFunctions });
 
 const fileNames = ['index.mjs', 'index.mjs.map'];
 /** The contents of bundles, by the path that they are for. */
 const built = new Map<string, Uint8Array>();
 
-/** Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. */
-export function writeBundle(entry: string, directory: string) {
+/**
+ * Writes the function's bundle, `index.mjs` and `index.mjs.map`, into the folder. Throws when it
+ * loads the client of S3, but its `uses` do not name Results.
+ */
+export function writeBundle({ entry, uses }: FunctionDescription, directory: string) {
   const beside = dirname(directory);
-  const pathOf = (name: string) => join(beside, entry.replaceAll('/', '-'), name);
-  if (!built.has(pathOf('index.mjs'))) buildBeside(beside, entriesWith(entry));
+  const pathOf = (name: string) => join(beside, folderOf(entry), name);
+  if (!built.has(pathOf('index.mjs'))) {
+    const withS3 = 'Results' in uses;
+    const alike = ofStack.filter((other) => 'Results' in other.uses === withS3).map((other) => other.entry);
+    buildBeside(beside, alike.includes(entry) ? alike : [entry], withS3);
+  }
   for (const name of fileNames) writeFileSync(join(directory, name), built.get(pathOf(name))!);
 }
 
@@ -102,19 +64,21 @@ export function writeBundle(entry: string, directory: string) {
  * Each is built for a folder of its own in `parent`, as deep as the folder that it gets to: its
  * source map names sources relative to it.
  */
-function buildBeside(parent: string, entries: readonly string[]) {
-  for (const withS3 of [true, false]) {
-    const chosen = entries.filter((entry) => importsS3(entry) === withS3);
-    if (chosen.length === 0) continue;
-    const { outputFiles } = buildSync({
-      ...esModule,
-      alias,
-      ...(!withS3 && { external: eventStreams }),
-      entryPoints: chosen.map((entry) => ({ in: sourceOf(entry), out: `${entry.replaceAll('/', '-')}/index` })),
-      outdir: parent,
-      write: false,
-    });
-    for (const { path, contents } of outputFiles) built.set(path, contents);
+function buildBeside(parent: string, entries: readonly string[], withS3: boolean) {
+  const { outputFiles } = buildSync({
+    ...esModule,
+    alias,
+    ...(!withS3 && { external: eventStreams }),
+    entryPoints: entries.map((entry) => ({ in: sourceOf(entry), out: `${folderOf(entry)}/index` })),
+    outdir: parent,
+    write: false,
+  });
+  for (const { path, contents } of outputFiles) {
+    if (!withS3 && path.endsWith('.map') && Buffer.from(contents).includes('/@aws-sdk/client-s3/')) {
+      const entry = entries.find((each) => dirname(path) === join(parent, folderOf(each)));
+      throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
+    }
+    built.set(path, contents);
   }
 }
 
@@ -131,6 +95,10 @@ export function writePage(browserEntry: string, directory: string) {
     entryPoints: [{ in: join(functionsDirectory, browserEntry), out: 'page' }],
     outdir: directory,
   });
+}
+
+function folderOf(entry: string): string {
+  return entry.replaceAll('/', '-');
 }
 
 function sourceOf(entry: string): string {

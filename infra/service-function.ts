@@ -22,7 +22,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionDescription, Uses } from '../functions/routes.ts';
-import { functionsDirectory, importsS3, writeBundle, writePage } from './bundles.ts';
+import { functionsDirectory, writeBundle, writePage } from './bundles.ts';
 import type { StageSettings } from './stages.ts';
 
 /**
@@ -58,11 +58,7 @@ export interface ServiceFunctionProps {
  */
 export class ServiceFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { entry, uses } = props.function;
-    if (importsS3(entry) && !('Results' in uses)) {
-      throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
-    }
-    const used = Object.entries(uses).map(([name, actions]) => ({
+    const used = Object.entries(props.function.uses).map(([name, actions]) => ({
       ...usableResource(props.resources, name as keyof Uses),
       actions: actions as readonly string[],
     }));
@@ -134,7 +130,8 @@ class FunctionRole extends Role {
  * are in `node_modules` beside it. CDK's own NodejsFunction starts npx and esbuild anew for each
  * function, which takes many times as long.
  */
-function codeOf({ entry, files = [], browserEntry }: FunctionDescription): Code {
+function codeOf(description: FunctionDescription): Code {
+  const { entry, files = [], browserEntry } = description;
   const bundling: BundlingOptions = {
     // What CDK would run where esbuild cannot. Esbuild always can, but CDK also distinguishes
     // bundles by the command.
@@ -147,7 +144,7 @@ function codeOf({ entry, files = [], browserEntry }: FunctionDescription): Code 
           const inBundle = file.startsWith('.') ? file : join('node_modules', file);
           cpSync(resolveFile(file, source), join(directory, inBundle));
         }
-        writeBundle(entry, directory);
+        writeBundle(description, directory);
         if (browserEntry !== undefined) writePage(browserEntry, directory);
         return true;
       },

@@ -1,15 +1,20 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import type { Uses } from '../../functions/routes.ts';
+import { writeBundle } from '../../infra/bundles.ts';
 import { ServiceFunction } from '../../infra/service-function.ts';
 import { stages } from '../../infra/stages.ts';
 
+const entry = 'endpoints/jobs/get-results-link';
 const arn = 'arn:aws:s3:::bucket/results/*';
 
 function build(uses: Uses) {
   const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Stack');
   return new ServiceFunction(stack, 'Function', {
-    function: { entry: 'endpoints/jobs/get-results-link', uses },
+    function: { entry, uses },
     settings: stages.dev,
     resources: { Results: { service: 's3', arn, environment: {} } },
   });
@@ -17,10 +22,9 @@ function build(uses: Uses) {
 
 describe('ServiceFunction', () => {
   it('refuses a function that signs results links but does not say so', () => {
-    expect(() => build({})).toThrow(
-      'endpoints/jobs/get-results-link loads the client of S3, but its `uses` do not name Results.',
-    );
-    expect(() => build({ Results: ['GetObject'] })).not.toThrow();
+    const bundle = (uses: Uses) => writeBundle({ entry, uses }, mkdtempSync(join(tmpdir(), 'bundle-')));
+    expect(() => bundle({})).toThrow(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
+    expect(() => bundle({ Results: ['GetObject'] })).not.toThrow();
   });
 
   it('refuses a function that uses what the stack does not have', () => {
