@@ -38,6 +38,8 @@ interface Shard {
 
 const pollMilliseconds = 400;
 const maxPauseMilliseconds = 30_000;
+/** How long the list of a stream's shards is kept: a new one comes when an old one ends. */
+const shardListMilliseconds = 60_000;
 
 export interface StreamSourceOptions {
   /** Of DynamoDB Local. */
@@ -62,6 +64,10 @@ export function startStreamSource(
   let stopped = false;
   let pause = pollMilliseconds;
   let stream: string | undefined;
+  let shards: readonly Shard[] = [];
+  let listAgainAt = 0;
+  /** By shard, where it is read next. */
+  const iterators = new Map<string, string>();
   void run();
   return () => {
     stopped = true;
@@ -75,6 +81,8 @@ export function startStreamSource(
         if (found) continue;
       } catch (error) {
         if (stopped) return;
+        listAgainAt = 0;
+        iterators.clear();
         pause = Math.min(2 * pause, maxPauseMilliseconds);
         log(`${tableName}: its stream is read again in ${pause / 1000} s: ${error}`);
       }
@@ -86,7 +94,11 @@ export function startStreamSource(
   async function readOnce(): Promise<boolean> {
     let found = false;
     stream ??= await findStream(call, tableName);
-    for (const shard of await listShards(call, stream)) {
+    if (Date.now() >= listAgainAt) {
+      shards = await listShards(call, stream);
+      listAgainAt = Date.now() + shardListMilliseconds;
+    }
+    for (const shard of shards) {
       for (let records = await nextRecords(stream, shard); records.length > 0 && !stopped; ) {
         found = true;
         await deliver(shard, records);
@@ -99,7 +111,16 @@ export function startStreamSource(
   async function nextRecords(StreamArn: string, { ShardId, SequenceNumberRange }: Shard): Promise<StreamRecord[]> {
     const SequenceNumber = checkpoints.get(tableName, ShardId);
     if (SequenceNumber !== undefined && SequenceNumber === SequenceNumberRange.EndingSequenceNumber) return [];
-    return readRecords(call, { StreamArn, ShardId, ...(SequenceNumber !== undefined && { SequenceNumber }) });
+    const ShardIterator =
+      iterators.get(ShardId) ??
+      (await findIterator(call, { StreamArn, ShardId, ...(SequenceNumber && { SequenceNumber }) }));
+    const { Records, NextShardIterator } = await call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
+    if (typeof NextShardIterator === 'string') iterators.set(ShardId, NextShardIterator);
+    else {
+      iterators.delete(ShardId);
+      listAgainAt = 0;
+    }
+    return Records as StreamRecord[];
   }
 
   /**
@@ -146,15 +167,14 @@ async function listShards(call: Call, StreamArn: string): Promise<Shard[]> {
   return shards;
 }
 
-/** The next records of a shard: from the one after `SequenceNumber`, or from the oldest. */
-async function readRecords(
+/** Where a shard is read: after `SequenceNumber`, or from the oldest record on. */
+async function findIterator(
   call: Call,
   place: { readonly StreamArn: string; readonly ShardId: string; readonly SequenceNumber?: string },
-): Promise<StreamRecord[]> {
+): Promise<string> {
   const ShardIteratorType = place.SequenceNumber === undefined ? 'TRIM_HORIZON' : 'AFTER_SEQUENCE_NUMBER';
   const { ShardIterator } = await call('DynamoDBStreams_20120810.GetShardIterator', { ...place, ShardIteratorType });
-  const { Records } = await call('DynamoDBStreams_20120810.GetRecords', { ShardIterator });
-  return Records as StreamRecord[];
+  return ShardIterator as string;
 }
 
 /** Calls DynamoDB Local, which asks for a signature, but does not check it. */
