@@ -54,7 +54,8 @@ async function tryOperation(owner: string, operation: string, intercept: (call: 
   return { error, after: modelOf(await soundRows(client, tables, userId, rowsPerBlock)) };
 }
 
-describe.each(Object.keys(operations))('%s', (operation) => {
+/** Their waits for what does not pass run side by side: each has owners of its own. */
+describe.each(Object.keys(operations))('%s', { concurrent: true }, (operation) => {
   const at = Object.keys(operations).indexOf(operation);
 
   it('succeeds despite one fault at any of its calls', async () => {

@@ -23,7 +23,7 @@ function setUp(intercept: (call: Call) => Promise<Record<string, unknown>> = (ca
   });
   const userId = `repository-user-${users++}`;
   const submit = submitQuizzes(watched, names, () => clock.now);
-  return { calls, clock, submit: (data = submissions) => submit(userId, data) };
+  return { userId, calls, clock, submit: (data = submissions) => submit(userId, data) };
 }
 
 function failing(name: string, times: number, error: Error, afterEffect = false) {
@@ -45,7 +45,7 @@ const throttledPart = named('TransactionCanceledException', {
   CancellationReasons: [{ Code: 'ThrottlingError' }, { Code: 'None' }],
 });
 
-describe('submitQuizzes', () => {
+describe('submitQuizzes', { concurrent: true }, () => {
   it('stores and answers with two calls', async () => {
     const { calls, submit } = setUp();
     await submit();
@@ -127,7 +127,7 @@ describe('submitQuizzes', () => {
 
   it('asks again for keys that DynamoDB leaves unprocessed', async () => {
     let reads = 0;
-    const { calls, submit } = setUp(async (call) => {
+    const { userId, calls, submit } = setUp(async (call) => {
       const answer = await call.send();
       if (call.name !== 'BatchGetCommand' || reads++ > 0) return answer;
       const { Responses, UnprocessedKeys } = answer as {
@@ -135,7 +135,7 @@ describe('submitQuizzes', () => {
         UnprocessedKeys: object;
       };
       const [first, ...rest] = Responses[names.Quizzes] ?? [];
-      const Keys = rest.map(({ id }) => ({ user_id: `repository-user-${users - 1}`, id }));
+      const Keys = rest.map(({ id }) => ({ user_id: userId, id }));
       return {
         Responses: { [names.Quizzes]: [first] },
         UnprocessedKeys: { ...UnprocessedKeys, [names.Quizzes]: { Keys } },
