@@ -16,6 +16,13 @@ const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudge
 const prod = synthesize(inProd, { withCheck: true });
 const issuer = 'https://issuer.example.org/realms/lab/';
 const foreign = synthesize({ issuer, audience: 'quantum', consoleClientId: 'lab-console' });
+// Where keys are and which tables there are decide about other resources: one synthesis shows both.
+const jwksUri = 'https://keys.example.org/all.json';
+const restored = '20261122T091500Z';
+const moved = synthesize({
+  ...{ issuer, audience: 'quantum', jwksUri },
+  ...{ 'tables-dev': restored, 'tables-prod': 'of the other stage' },
+});
 const unprotected = { stage: 'prod', deletionProtection: 'false', resultsDays: '30' };
 const devices = synthesize({ ...unprotected, devices: 'FRESNEL,EMU_MPS', concurrency: 'small' });
 
@@ -143,8 +150,7 @@ describe('-c issuer', () => {
   });
 
   it('can have its keys at another place', () => {
-    const jwksUri = 'https://keys.example.org/all.json';
-    expect(authorizerEnvironment(synthesize({ issuer, audience: 'quantum', jwksUri })).JWKS_URI).toBe(jwksUri);
+    expect(authorizerEnvironment(moved).JWKS_URI).toBe(jwksUri);
   });
 });
 
@@ -381,10 +387,8 @@ describe('a context that makes no sense', () => {
 });
 
 describe('-c tables-dev', () => {
-  const restored = '20261122T091500Z';
-
   it('takes over tables that npm run restore made, which CloudFormation keeps', () => {
-    const { ofType, outputs, readable } = synthesize({ 'tables-dev': restored, 'tables-prod': 'of the other stage' });
+    const { ofType, outputs, readable } = moved;
     for (const name of Object.keys(tables)) {
       const [table, ...others] = ofType('AWS::DynamoDB::Table').filter(
         ({ properties }) => properties.TableName === `QuantumBatchApi-dev-Storage${name}-${restored}`,
