@@ -6,8 +6,8 @@ const patience = 600_000;
 /** Functions that are loaded from now on wait for DynamoDB, S3 and SQS until they answer. */
 export function usePatientClients() {
   vi.doMock(client, async (original) => {
-    const own = await original<typeof import('../../functions/data/dynamodb/client.ts')>();
-    return { ...own, documentClient: () => own.documentClient(patience) };
+    const { documentClient } = await original<typeof import('../../functions/data/dynamodb/client.ts')>();
+    return { documentClient: () => documentClient(patience) };
   });
   vi.doMock('@aws-sdk/client-s3', async (original) => {
     const sdk = await original<typeof import('@aws-sdk/client-s3')>();

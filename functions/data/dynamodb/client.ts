@@ -35,7 +35,7 @@ export function documentClient(timeout = 1_000): DynamoDBDocumentClient {
  * The SDK copies every answer for a logger that has `info`, also for the silent one that it has by
  * default.
  */
-export const loggerWithoutInfo = { trace() {}, debug() {}, warn() {}, error() {} } as Logger;
+const loggerWithoutInfo = { trace() {}, debug() {}, warn() {}, error() {} } as Logger;
 type Logger = NonNullable<DynamoDBClientConfig['logger']>;
 
 const reads = new Set(['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand']);
