@@ -52,10 +52,13 @@ const built = new Map<string, Uint8Array>();
 export function writeBundle({ entry, uses }: FunctionDescription, directory: string) {
   const beside = dirname(directory);
   const pathOf = (name: string) => join(beside, folderOf(entry), name);
+  const withS3 = 'Results' in uses;
   if (!built.has(pathOf('index.mjs'))) {
-    const withS3 = 'Results' in uses;
     const alike = ofStack.filter((other) => 'Results' in other.uses === withS3).map((other) => other.entry);
     buildBeside(beside, alike.includes(entry) ? alike : [entry], withS3);
+  }
+  if (!withS3 && Buffer.from(built.get(pathOf('index.mjs.map'))!).includes('/@aws-sdk/client-s3/')) {
+    throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
   }
   for (const name of fileNames) writeFileSync(join(directory, name), built.get(pathOf(name))!);
 }
@@ -73,13 +76,7 @@ function buildBeside(parent: string, entries: readonly string[], withS3: boolean
     outdir: parent,
     write: false,
   });
-  for (const { path, contents } of outputFiles) {
-    if (!withS3 && path.endsWith('.map') && Buffer.from(contents).includes('/@aws-sdk/client-s3/')) {
-      const entry = entries.find((each) => dirname(path) === join(parent, folderOf(each)));
-      throw new Error(`${entry} loads the client of S3, but its \`uses\` do not name Results.`);
-    }
-    built.set(path, contents);
-  }
+  for (const { path, contents } of outputFiles) built.set(path, contents);
 }
 
 /** Writes the code of a page into the folder, `page.js` and `page.css`, for browsers since 2024. */

@@ -20,8 +20,11 @@ const foreign = synthesize({ issuer, audience: 'quantum', consoleClientId: 'lab-
 const jwksUri = 'https://keys.example.org/all.json';
 const restored = '20261122T091500Z';
 const moved = synthesize({
-  ...{ issuer, audience: 'quantum', jwksUri },
-  ...{ 'tables-dev': restored, 'tables-prod': 'of the other stage' },
+  issuer,
+  audience: 'quantum',
+  jwksUri,
+  'tables-dev': restored,
+  'tables-prod': 'of the other stage',
 });
 const unprotected = { stage: 'prod', deletionProtection: 'false', resultsDays: '30' };
 const devices = synthesize({ ...unprotected, devices: 'FRESNEL,EMU_MPS', concurrency: 'small' });
