@@ -92,7 +92,7 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const services = await startServices(synthesis, database.endpoint, options, parts);
   const inUse = setInterval(() => useAssembly(synthesis.assets.directory), 3_600_000).unref();
   parts.defer(() => clearInterval(inUse));
-  const { account, deployment, queueService, objects, store } = services;
+  const { account, deployment, gate, queueService, objects, store } = services;
   const log = await openLog(options.logFile, parts);
   const functions = createFunctions(services, log, parts);
   for (const { arn, rotationFunctionArn } of deployment.secrets) {
@@ -107,7 +107,9 @@ async function start(options: LocalStackOptions, parts: AsyncDisposableStack): P
   const checkpoints = createCheckpoints(dataDirectory && join(dataDirectory, 'streams.json'));
   for (const source of deployment.streamSources) {
     const target = functionOf(functions, source.functionArn);
-    parts.defer(startStreamSource(source, target, { endpoint: database.endpoint, checkpoints, log }));
+    parts.defer(
+      startStreamSource(source, target, { endpoint: database.endpoint, checkpoints, writes: gate.writes, log }),
+    );
   }
   for (const { minutes, functionArn } of deployment.schedules) {
     const target = functionOf(functions, functionArn);
@@ -182,7 +184,7 @@ async function startServices(
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretStore.url,
     WEBHOOK_REACH: deliverWebhooks === true ? 'loopback' : 'off',
   };
-  return { account, deployment, principals, queueService, store, objects, secretStore, environment };
+  return { account, deployment, principals, gate, queueService, store, objects, secretStore, environment };
 }
 
 /** Every function in its role. Each loads its bundle at its first call, as in Lambda. */

@@ -90,7 +90,7 @@ describe('sealSegments', () => {
       batchSize,
       patterns: patterns.map((pattern) => readPattern(JSON.stringify(pattern))),
     };
-    const options = { endpoint: dynamodbEndpoint, checkpoints: createCheckpoints(), log: () => {} };
+    const options = { endpoint: dynamodbEndpoint, checkpoints: createCheckpoints(), writes: () => 0, log: () => {} };
     const stop = startStreamSource(source, target, options);
     try {
       const batches = Array.from({ length: 17 }, (_, at) => newBatch(at));

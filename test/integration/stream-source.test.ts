@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
 import { type Checkpoints, createCheckpoints, startStreamSource } from '../../infra/local/dynamodb/stream-source.ts';
 import type { LambdaFunction } from '../../infra/local/lambda/lambda-function.ts';
@@ -21,6 +21,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const stops: (() => void)[] = [];
 afterEach(() => {
   for (const stop of stops.splice(0)) stop();
+  vi.restoreAllMocks();
 });
 
 async function createTable(): Promise<string> {
@@ -48,6 +49,7 @@ function start(
   tableName: string,
   checkpoints: Checkpoints,
   fails: (ids: readonly string[]) => readonly string[] | Error,
+  writes = () => 0,
 ) {
   const calls: string[][] = [];
   const target = {
@@ -68,7 +70,7 @@ function start(
     batchSize: 3,
     patterns: [readPattern('{"dynamodb":{"NewImage":{"told":{"BOOL":[{"exists":true}]}}}}')],
   };
-  const stop = startStreamSource(source, target, { endpoint, checkpoints, log: () => undefined });
+  const stop = startStreamSource(source, target, { endpoint, checkpoints, writes, log: () => undefined });
   stops.push(stop);
   return { calls, stop, got: () => calls.flat() };
 }
@@ -86,6 +88,23 @@ it('hands over the records that match, in their order and in batches, from befor
   await until(() => got().length === 8);
   expect(got()).toEqual(['0', '1', '2', '3', '5', '6', '7', 'later']);
   for (const ids of calls) expect(ids.length).toBeLessThanOrEqual(3);
+});
+
+it('reads on at once where functions have written, whenever it would read by itself', async () => {
+  const table = await createTable();
+  await put(table, 'first');
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+  let written = 0;
+  const { got } = start(
+    table,
+    createCheckpoints(),
+    () => [],
+    () => written,
+  );
+  await until(() => got().length === 1);
+  await put(table, 'second');
+  written += 1;
+  await until(() => got().length === 2);
 });
 
 it('hands over again what failed, and what came after it', async () => {

@@ -16,6 +16,13 @@ interface DynamoDbRequest {
   readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName: string }>>[];
 }
 
+const reads = new Set(['GetItem', 'BatchGetItem', 'Query']);
+
+export interface DynamoDbGate extends HttpServer {
+  /** How many calls that may write it has passed on so far. */
+  writes(): number;
+}
+
 /**
  * The DynamoDB endpoint that functions are given. It passes on to `endpoint` what the caller's role
  * allows. It answers everything else with AccessDeniedException, as DynamoDB does. DynamoDB Local
@@ -25,7 +32,8 @@ export async function startDynamoDbGate(
   endpoint: string,
   principals: Principals,
   account: AccountContext,
-): Promise<HttpServer> {
+): Promise<DynamoDbGate> {
+  let writes = 0;
   const agent = new Agent({ keepAlive: true });
   const target = new URL(endpoint);
   const server = await startJsonService({
@@ -34,11 +42,13 @@ export async function startDynamoDbGate(
     async perform({ operation, body, requireAccess }, request, response) {
       for (const access of neededAccess(operation, JSON.parse(body.toString()), account)) requireAccess(access);
       await forward(request, body, response);
+      if (!reads.has(operation)) writes++;
       return undefined;
     },
   });
   return {
     url: server.url,
+    writes: () => writes,
     stop: async () => {
       await server.stop();
       agent.destroy();

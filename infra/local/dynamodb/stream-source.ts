@@ -37,6 +37,8 @@ interface Shard {
 }
 
 const pollMilliseconds = 400;
+/** How often a stream is read while nothing is known to have been written. */
+const idlePollMilliseconds = 2_000;
 const maxPauseMilliseconds = 30_000;
 /** How long the list of a stream's shards is kept: a new one comes when an old one ends. */
 const shardListMilliseconds = 60_000;
@@ -45,6 +47,8 @@ export interface StreamSourceOptions {
   /** Of DynamoDB Local. */
   readonly endpoint: string;
   readonly checkpoints: Checkpoints;
+  /** How many writes functions have made so far. What others write is found some seconds later. */
+  readonly writes: () => number;
   /** Takes a line about what went wrong. */
   readonly log: (line: string) => void;
 }
@@ -57,12 +61,14 @@ export interface StreamSourceOptions {
 export function startStreamSource(
   source: StreamSourceDefinition,
   target: LambdaFunction,
-  { endpoint, checkpoints, log }: StreamSourceOptions,
+  { endpoint, checkpoints, writes, log }: StreamSourceOptions,
 ): () => void {
   const { tableName, streamArn, patterns, batchSize } = source;
   const call = callerOf(endpoint, streamArn.split(':')[3] ?? '');
   let stopped = false;
   let pause = pollMilliseconds;
+  let writesBefore = -1;
+  let readAgainAt = 0;
   let stream: string | undefined;
   let shards: readonly Shard[] = [];
   let listAgainAt = 0;
@@ -76,11 +82,19 @@ export function startStreamSource(
   async function run() {
     while (!stopped) {
       try {
-        const found = await readOnce();
-        pause = pollMilliseconds;
-        if (found) continue;
+        if (writes() !== writesBefore || Date.now() >= readAgainAt) {
+          writesBefore = writes();
+          readAgainAt = Date.now() + idlePollMilliseconds;
+          const found = await readOnce();
+          pause = pollMilliseconds;
+          if (found) {
+            readAgainAt = 0;
+            continue;
+          }
+        }
       } catch (error) {
         if (stopped) return;
+        readAgainAt = 0;
         listAgainAt = 0;
         iterators.clear();
         pause = Math.min(2 * pause, maxPauseMilliseconds);

@@ -4,12 +4,12 @@ import {
   BatchGetItemCommand,
   DynamoDBClient,
   GetItemCommand,
+  PutItemCommand,
   QueryCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDynamoDbGate } from '../../../../infra/local/dynamodb/dynamodb-gate.ts';
-import type { HttpServer } from '../../../../infra/local/http-server.ts';
+import { type DynamoDbGate, startDynamoDbGate } from '../../../../infra/local/dynamodb/dynamodb-gate.ts';
 import { isAllowed, type PolicyStatement } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';
 
@@ -26,7 +26,7 @@ describe('startDynamoDbGate', () => {
     if (seen.length > 100) request.socket.destroy();
     else response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.0' }).end('{}');
   });
-  let gate: HttpServer;
+  let gate: DynamoDbGate;
   let client: DynamoDBClient;
 
   beforeAll(async () => {
@@ -89,6 +89,16 @@ describe('startDynamoDbGate', () => {
     await expect(client.send(transaction)).rejects.toMatchObject(denied('ConditionCheckItem', table));
     statements = [...statements, allow('ConditionCheckItem')];
     await client.send(transaction);
+  });
+
+  it('counts the calls that may write, of those that it passes on', async () => {
+    statements = [allow('GetItem'), allow('PutItem')];
+    const before = gate.writes();
+    await client.send(new GetItemCommand({ TableName: 'T', Key: key }));
+    expect(gate.writes()).toBe(before);
+    await client.send(new PutItemCommand({ TableName: 'T', Item: key }));
+    await expect(client.send(new PutItemCommand({ TableName: 'Other', Item: key }))).rejects.toThrow();
+    expect(gate.writes()).toBe(before + 1);
   });
 
   it('refuses unknown keys', async () => {
