@@ -42,9 +42,10 @@ describe('npm run repair', () => {
     environment: NodeJS.ProcessEnv,
     ...options: string[]
   ): Promise<{ code: number | null; output: string }> {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, [script, ...options], {
       cwd: directory,
-      env: { PATH: process.env.PATH, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint, ...environment },
+      env: { PATH, NODE_COMPILE_CACHE, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint, ...environment },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
