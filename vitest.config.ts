@@ -83,7 +83,7 @@ export default defineConfig({
         globalSetup: ['test/support/start-dynamodb.ts'],
         maxConcurrency: 8,
       }),
-      project('infra', { isolate: false }),
+      project('infra', { isolate: false, globalSetup: ['test/support/contexts.ts'] }),
       project('e2e', { globalSetup: ['test/support/start-local-stack.ts'] }),
     ],
   },

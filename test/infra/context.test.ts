@@ -7,6 +7,7 @@ import { queues } from '../../functions/queues.ts';
 import { type Route, routes } from '../../functions/routes.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { stackConcurrency } from '../../infra/smoke/stack-concurrency.ts';
+import { contexts, issuer, jwksUri, restored } from '../support/contexts.ts';
 import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 
 const dev = synthesize();
@@ -14,20 +15,9 @@ const dev = synthesize();
 const consoleUrl = 'https://api.example.org/core-fast/console';
 const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudget: '50.5', consoleUrl };
 const prod = synthesize(inProd, { withCheck: true });
-const issuer = 'https://issuer.example.org/realms/lab/';
-const foreign = synthesize({ issuer, audience: 'quantum', consoleClientId: 'lab-console' });
-// Where keys are and which tables there are decide about other resources: one synthesis shows both.
-const jwksUri = 'https://keys.example.org/all.json';
-const restored = '20261122T091500Z';
-const moved = synthesize({
-  issuer,
-  audience: 'quantum',
-  jwksUri,
-  'tables-dev': restored,
-  'tables-prod': 'of the other stage',
-});
-const unprotected = { stage: 'prod', deletionProtection: 'false', resultsDays: '30' };
-const devices = synthesize({ ...unprotected, devices: 'FRESNEL,EMU_MPS', concurrency: 'small' });
+const foreign = synthesize(contexts.withIssuer);
+const moved = synthesize(contexts.moved);
+const devices = synthesize(contexts.withDevices);
 
 function protections({ ofType, terminationProtection }: Synthesis) {
   return new Set([
@@ -204,7 +194,7 @@ describe('-c devices', () => {
   });
 
   it('can be empty: no client, and no place to get tokens at', () => {
-    const none = synthesize({ devices: '' });
+    const none = synthesize(contexts.withoutDevices);
     expect(clientsOf(none)).toEqual([]);
     expect(none.text).not.toMatch(/UserPoolDomain|ResourceServer/);
     expect(readableEnvironment(none).AUDIENCE).toBe('Identity/UserPool/Client');

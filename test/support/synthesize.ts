@@ -62,6 +62,8 @@ interface Template {
   readonly Outputs: Record<string, { readonly Value: unknown }>;
 }
 
+const withoutBundles = { 'aws:cdk:bundling-stacks': [] };
+
 const done = new Map<string, Synthesis>();
 
 /**
@@ -73,9 +75,18 @@ export function synthesize(context: Record<string, string> = {}, { withCheck = f
   const key = JSON.stringify([context, withCheck]);
   const known = done.get(key);
   if (known !== undefined) return known;
-  const synthesis = readSynthesis(assemblyOf({ ...context, 'aws:cdk:bundling-stacks': [] }, withCheck));
+  const [directory] = assembliesOf([{ ...context, ...withoutBundles }], withCheck);
+  const synthesis = readSynthesis(directory!);
   done.set(key, synthesis);
   return synthesis;
+}
+
+/** Makes what `synthesize` is going to read, in one process: loading CDK takes longest. */
+export function prepareSyntheses(contexts: readonly Readonly<Record<string, string>>[]) {
+  assembliesOf(
+    contexts.map((context) => ({ ...context, ...withoutBundles })),
+    false,
+  );
 }
 
 /**
@@ -89,34 +100,40 @@ export async function synthesizeWithBundles(
   return { synthesis: readSynthesis(directory), directory };
 }
 
-function assemblyOf(added: object, withCheck: boolean): string {
-  const context = { ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...added };
+/** The folders of these contexts' assemblies. Those that are not there are made in one process. */
+function assembliesOf(contexts: readonly object[], withCheck: boolean): readonly string[] {
+  const all = contexts.map((added) => ({ ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...added }));
   for (;;) {
-    const key = assemblyKey({ context, withCheck });
-    const known = findAssembly(key);
-    if (known !== undefined) return known;
-    const directory = newAssembly();
+    const wanted = all.map((context) => ({ context, key: assemblyKey({ context, withCheck }) }));
+    const found = wanted.map(({ key }) => findAssembly(key));
+    if (found.every((directory) => directory !== undefined)) return found;
+    const made = wanted
+      .filter((_, at) => found[at] === undefined)
+      .map((each) => ({ ...each, directory: newAssembly() }));
     try {
-      runApp(directory, context, withCheck);
-      // Otherwise somebody changed the sources while they were read.
-      if (assemblyKey({ context, withCheck }) === key) return keepAssembly(key, directory);
+      runApp(made, withCheck);
+      for (const { context, key, directory } of made) {
+        // Otherwise somebody changed the sources while they were read.
+        if (assemblyKey({ context, withCheck }) === key) keepAssembly(key, directory);
+      }
     } finally {
-      rmSync(directory, { recursive: true, force: true });
+      for (const { directory } of made) rmSync(directory, { recursive: true, force: true });
     }
   }
 }
 
-function runApp(directory: string, context: object, withCheck: boolean) {
-  const { status, stderr } = spawnSync(process.execPath, ['infra/app.ts'], {
+/** Runs the app for each of them, as the CDK's command line does, in one process. */
+function runApp(runs: readonly { readonly context: object; readonly directory: string }[], withCheck: boolean) {
+  const script = `
+    for (const [at, { context, directory }] of ${JSON.stringify(runs)}.entries()) {
+      process.env.CDK_OUTDIR = directory;
+      process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
+      await import('./infra/app.ts?' + at);
+    }`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: join(import.meta.dirname, '../..'),
     encoding: 'utf8',
-    env: {
-      ...process.env,
-      NODE_COMPILE_CACHE: compileCache,
-      CDK_VALIDATION: String(withCheck),
-      CDK_OUTDIR: directory,
-      CDK_CONTEXT_JSON: JSON.stringify(context),
-    },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, CDK_VALIDATION: String(withCheck) },
   });
   if (status !== 0) throw new Error(stderr);
 }

@@ -6,15 +6,13 @@ import { startHttpServer } from '../../../../infra/local/http-server.ts';
 import type { LambdaFunction } from '../../../../infra/local/lambda/lambda-function.ts';
 import { readApi } from '../../../../infra/local/template/api-definition.ts';
 import { readTemplate } from '../../../../infra/local/template/template.ts';
+import { contexts } from '../../../support/contexts.ts';
 import { cases } from '../../../support/depth.ts';
 import { seed } from '../../../support/seed.ts';
 import { synthesize } from '../../../support/synthesize.ts';
 
 const account = { accountId: '1', region: 'eu-west-3', stackName: 'S', queueEndpoint: '' };
-const { resources } = readTemplate(
-  JSON.parse(synthesize({ issuer: 'https://issuer.example.org/realms/lab/', audience: 'quantum' }).text),
-  account,
-);
+const { resources } = readTemplate(JSON.parse(synthesize(contexts.withIssuer).text), account);
 const api = readApi(resources);
 
 /** Functions of the template that were started since the last look, by their logical ids. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../../../infra/local/template/resource-types.ts';
 import { readTemplate, type Template } from '../../../../infra/local/template/template.ts';
+import { contexts } from '../../../support/contexts.ts';
 import { synthesize } from '../../../support/synthesize.ts';
 
 const account = {
@@ -26,9 +27,7 @@ function resolve(value: unknown, rest: Partial<Template> = {}): unknown {
 
 describe('resourceTypes', () => {
   it('are the types of the stack that runs here', () => {
-    // By another issuer, as in the test of the context: each context is synthesized once.
-    const issuer = 'https://issuer.example.org/realms/lab/';
-    const { Resources } = JSON.parse(synthesize({ issuer, audience: 'quantum' }).text) as Template;
+    const { Resources } = JSON.parse(synthesize(contexts.withIssuer).text) as Template;
     const types = new Set(Object.values(Resources).map(({ Type }) => Type));
     expect(Object.keys(resourceTypes).sort()).toEqual([...types].sort());
   });

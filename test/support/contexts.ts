@@ -1,0 +1,36 @@
+/**
+ * Contexts of infra/app.ts (`-c name=value`) that tests synthesize the stack with, and their setup:
+ * all are made in one process, beside whatever else starts.
+ */
+
+import { spawn } from 'node:child_process';
+
+export const issuer = 'https://issuer.example.org/realms/lab/';
+export const jwksUri = 'https://keys.example.org/all.json';
+export const restored = '20261122T091500Z';
+
+export const contexts = {
+  none: {},
+  withIssuer: { issuer, audience: 'quantum', consoleClientId: 'lab-console' },
+  // Where keys are and which tables there are decide about other resources: one shows both.
+  moved: { issuer, audience: 'quantum', jwksUri, 'tables-dev': restored, 'tables-prod': 'of the other stage' },
+  withDevices: {
+    stage: 'prod',
+    deletionProtection: 'false',
+    resultsDays: '30',
+    devices: 'FRESNEL,EMU_MPS',
+    concurrency: 'small',
+  },
+  withoutDevices: { devices: '' },
+};
+
+/** Does not wait for it: a test that comes first makes its own, and shows what is wrong with it. */
+export function setup() {
+  const script = `
+    import { contexts } from './contexts.ts';
+    import { prepareSyntheses } from './synthesize.ts';
+    prepareSyntheses(Object.values(contexts));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  return () => ended;
+}
