@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnPermission } from 'aws-cdk-lib/aws-lambda';
 import { CfnRotationSchedule, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { otherFunctions } from '../functions/routes.ts';
@@ -47,18 +47,20 @@ export class WebhookKey extends Construct {
       resources: { ...resources, ...this.resources },
       settings,
     });
-    const invocation = this.rotation.grantInvoke(
-      new ServicePrincipal('secretsmanager.amazonaws.com', {
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    );
+    // By `grantInvoke` with a condition, its logical id would be another with every change elsewhere.
+    const invocation = new CfnPermission(this, 'Invocation', {
+      action: 'lambda:InvokeFunction',
+      functionName: this.rotation.functionArn,
+      principal: 'secretsmanager.amazonaws.com',
+      sourceAccount: Stack.of(this).account,
+    });
     const schedule = new CfnRotationSchedule(this, 'Rotation', {
       secretId: secretArn,
       rotationLambdaArn: this.rotation.functionArn,
       rotationRules: { automaticallyAfterDays: rotationInterval.toDays() },
       rotateImmediatelyOnUpdate: false,
     });
-    invocation.applyBefore(schedule);
+    schedule.addResourceDependency(invocation);
     // Secrets Manager tests the schedule: that needs its rights.
     schedule.node.addDependency(this.rotation.role!);
     new Rule(this, 'EveryMinute', {

@@ -29,4 +29,12 @@ it('makes a key of webhooks with the secret, and changes it once a year, not whe
     RotationRules: { AutomaticallyAfterDays: 365 },
   });
   expect(maxKeyAgeDays).toBeGreaterThan(365 + 7);
+  // Secrets Manager tries the function when the schedule is made.
+  const invocation = one('AWS::Lambda::Permission', 'WebhookKey/Invocation').properties;
+  expect([invocation.FunctionName, invocation.SourceAccount].map(readable)).toEqual([
+    'WebhookKey/RotateWebhookKey',
+    'AWS::AccountId',
+  ]);
+  expect(invocation.Principal).toBe('secretsmanager.amazonaws.com');
+  expect(schedule!.attributes.DependsOn?.map((id) => readable({ Ref: id }))).toContain('WebhookKey/Invocation');
 });
