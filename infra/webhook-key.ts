@@ -47,7 +47,7 @@ export class WebhookKey extends Construct {
       resources: { ...resources, ...this.resources },
       settings,
     });
-    // By `grantInvoke` with a condition, its logical id would be another with every change elsewhere.
+    // By `grantInvoke` with a condition, its logical id would change with anything else.
     const invocation = new CfnPermission(this, 'Invocation', {
       action: 'lambda:InvokeFunction',
       functionName: this.rotation.functionArn,

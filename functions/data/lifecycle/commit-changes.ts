@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns, OverLimit, TooBusy, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
+import { blockBytes } from '../columns/column-items.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
@@ -23,7 +24,7 @@ import {
 } from './draft.ts';
 import type { LazyValue } from './lazy-value.ts';
 import { checkLimits } from './limits.ts';
-import { readClocks } from './queue-writes.ts';
+import { clockKeys, readClocks } from './queue-writes.ts';
 import { type ShotsOf, withShots } from './shots.ts';
 import { maxRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
@@ -226,7 +227,7 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   const { tasks, steps, next, isFirst } = attempt;
   const { remembered, readAgain, announced } = memory;
   const { client, tables, lists, now } = context;
-  const { readStored, requireHeads, readBlocks } = storedReads(client, tables, context);
+  const { readStored, requireHeads, readColumns } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
   const changes = steps.map(({ change }) => change);
   const newIds = new Set(isFirst ? changes.flatMap((change) => change.newIds ?? []) : []);
@@ -263,9 +264,11 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
   draft = await withShots(draft, context.userId, context.shotsOf);
   const result = { done, replacedBy: [], refusals, draft };
-  const [blocks, clocks, bounds = [], counters = new Map()] = await Promise.all([
-    readBlocks(blockKeys(draft)),
-    readClocks(client, tables, { userId: context.userId, draft }),
+  const changed = blockKeys(draft);
+  const columns = readColumns([...changed, ...clockKeys(draft)]);
+  const [items, clocks, bounds = [], counters = new Map()] = await Promise.all([
+    columns,
+    readClocks(client, tables, { draft, columns }),
     draft.begun && context.bounds?.read(),
     known && checkOnce(context, draft, { steps, readAgain }),
     requireHeads(draft),
@@ -278,6 +281,7 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
       result: { done: steps.length, replacedBy: [], refusals: refused, draft: emptyDraft(lists, draft.stored) },
     };
   }
+  const blocks = new Map([...items].flatMap(([key, item]) => (changed.has(key) ? [[key, blockBytes(item)]] : [])));
   const transaction = createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() });
   return context.isTrial ? { result } : { transaction, result };
 }

@@ -11,7 +11,7 @@ import type { QueuePriority } from '../../schemas/values.ts';
 import { countRunnable, isStopping } from '../../statuses.ts';
 import { requireTable, type TableNames } from '../../tables.ts';
 import { assign } from '../dynamodb/assign.ts';
-import { batchGet, queryAll } from '../dynamodb/reads.ts';
+import { batchGet, type Item, queryAll } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { deviceRules, deviceRulesKey, whyClosed } from '../queue/device-rules.ts';
@@ -99,41 +99,51 @@ function isNew({ stored }: Draft, { id, queue_key }: BatchRow): boolean {
 }
 
 /**
- * Reads the clocks of those batches of the draft that enter a queue or grow there, and the owner's
- * of those that leave one before a device took them. The owner's is strongly consistent, since the
- * transaction is conditional on it. A device's clock that lags costs a little fairness. Throws
+ * The devices of those batches of the draft that enter a queue or grow there, and of those that
+ * leave one before a device took them: whether the owner's clock for a device also needs the
+ * device's own.
+ */
+function chargedDevices(draft: Draft): ReadonlyMap<string, boolean> {
+  const charged = new Map<string, boolean>();
+  for (const row of draft.batches.values()) {
+    const { device_type } = row;
+    const move = moveOf(draft, row);
+    if (move === undefined || (move === 'leaves' && row.queue_charges === undefined)) continue;
+    charged.set(device_type, charged.get(device_type) || move !== 'leaves');
+  }
+  return charged;
+}
+
+/** The keys, in the Columns table, of the owner's clocks that the draft changes. */
+export function clockKeys(draft: Draft): string[] {
+  return Array.from(chargedDevices(draft).keys(), userClockKey);
+}
+
+/**
+ * The clocks that the draft changes: the owner's, which are read with other items of the Columns
+ * table (`clockKeys`), and the devices'. The owner's are to be read strongly consistent, since the
+ * transaction is conditional on them. A device's clock that lags costs a little fairness. Throws
  * DeviceClosed where a new batch is for a device that an operator has closed; its rules may lag as
- * well. For each device 1 read unit, and half a one more where a batch is new, enters or grows.
+ * well. Half a read unit for each device where a batch is new, enters or grows.
  */
 export async function readClocks(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'Columns'> & Partial<TableNames<'DeviceQueue'>>,
-  { userId, draft }: Pick<Owner, 'userId'> & { readonly draft: Draft },
+  tables: Partial<TableNames<'DeviceQueue'>>,
+  { draft, columns }: { readonly draft: Draft; readonly columns: Promise<ReadonlyMap<string, Item>> },
 ): Promise<StoredClocks> {
-  const charged = new Map<string, boolean>();
-  const accepting = new Set<string>();
-  for (const row of draft.batches.values()) {
-    if (isNew(draft, row)) accepting.add(row.device_type);
-    const move = moveOf(draft, row);
-    if (move === undefined || (move === 'leaves' && row.queue_charges === undefined)) continue;
-    charged.set(row.device_type, charged.get(row.device_type) || move !== 'leaves');
-  }
-  for (const type of accepting.difference(charged)) await readDevice(type);
-  if (charged.size === 0) return new Map();
-  const [users, ...devices] = await Promise.all([
-    batchGet(client, {
-      table: tables.Columns,
-      keys: Array.from(charged.keys(), (type) => ({ user_id: userId, key: userClockKey(type) })),
-      consistent: true,
-    }),
-    ...Array.from(charged, async ([device_type, isCharged]) => {
-      return isCharged ? readDevice(device_type) : 0;
-    }),
-  ]);
+  const charged = chargedDevices(draft);
+  const news = [...draft.batches.values()].filter((row) => isNew(draft, row));
+  const accepting = new Set(news.map(({ device_type }) => device_type));
+  const types = accepting.union(new Set([...charged].flatMap(([type, isCharged]) => (isCharged ? type : []))));
+  const devices = new Map(
+    await Promise.all(Array.from(types, async (type) => [type, await readDevice(type)] as const)),
+  );
+  const items = await columns;
   return new Map(
-    Array.from(charged.keys(), (type, at) => {
-      const user = users.find(({ key }) => key === userClockKey(type));
-      return [type, { device: devices[at] as number, user: user && storedRow(StoredUserClock, user).clocks }];
+    Array.from(charged, ([type, isCharged]) => {
+      const user = items.get(userClockKey(type));
+      const device = isCharged ? devices.get(type)! : 0;
+      return [type, { device, user: user && storedRow(StoredUserClock, user).clocks }];
     }),
   );
 

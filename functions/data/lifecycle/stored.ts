@@ -10,7 +10,6 @@ import type { DeviceRules } from '../../schemas/device-rules.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { requireTable } from '../../tables.ts';
-import { blockBytes } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
@@ -103,11 +102,8 @@ export function storedReads(
       ]);
     },
 
-    /** The bytes of those blocks that exist, by their keys. */
-    async readBlocks(keys: ReadonlySet<string>): Promise<Map<string, Uint8Array>> {
-      const items = await readColumns([...keys]);
-      return new Map(Array.from(items, ([key, item]) => [key, blockBytes(item)]));
-    },
+    /** The owner's items in the Columns table that exist, by these keys: 100 in one call. */
+    readColumns,
   };
 
   async function requireNoRows(table: string): Promise<void> {
