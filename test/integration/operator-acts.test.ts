@@ -9,6 +9,7 @@ import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
 import { auditRows } from '../support/audit-rows.ts';
+import { deep } from '../support/depth.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -16,7 +17,7 @@ import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
@@ -59,10 +60,8 @@ async function acts() {
   return rows.filter((row) => row.operator === operator);
 }
 
-async function sound() {
-  expect(await recountOf(client, names, user)).toEqual([]);
-  return ownerRows(client, names, user);
-}
+const sound = () => soundRows(client, names, user);
+const stored = () => ownerRows(client, names, user);
 
 /** The device's queue, and the user's clock for it. */
 async function queueAndClock() {
@@ -96,8 +95,9 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     for (const flag of ['canceling', 'cancel_reason']) expect(rows.batches[0]).not.toHaveProperty(flag);
     expect((await ask('getBatch', id, undefined, user)).data).toMatchObject({ device_status: why });
     expect((await queueAndClock()).items).toEqual([]);
+    const before = await stored();
     expect(await cancel(id, 'Another reason')).toEqual({ status, data });
-    expect(await sound()).toEqual(rows);
+    expect(await stored()).toEqual(before);
     expect(await acts()).toEqual([
       {
         month: expect.any(String),
@@ -134,7 +134,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
   it('refuses a batch that has ended otherwise, one that is not this user’s, and no reason', async () => {
     const { id, jobs } = await stack.create(user, { device_type: device });
     await stack.report(leaseFrom((await stack.claim(device, 'worker'))!), jobs![0]!.id);
-    const rows = await sound();
+    const rows = await stored();
     expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
     expect((await cancel(randomUUID())).status).toBe(404);
     for (const body of [{}, { reason: '' }, { reason: 'x'.repeat(513) }, { reason: null }])
@@ -143,7 +143,8 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     user = `${user} `;
     expect((await cancel(id)).status).toBe(404);
     user = owner;
-    expect(await sound()).toEqual(rows);
+    expect(await stored()).toEqual(rows);
+    await sound();
     expect(await acts()).toEqual([]);
   });
 
@@ -159,11 +160,11 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     let audited = 0;
     for (let most = 0, finished = false; !finished; most++) {
       ({ user } = newNames());
-      const { id } = await stack.create(user, { device_type: device, jobs: 150 });
+      const { id } = await stack.create(user, { device_type: device, jobs: 100 });
       const dying = dyingClient(client, most).client;
       const outcome = await cancelBatchOfUser(dying, names)(request(user, id)).catch((error: Error) => error);
       finished = !(outcome instanceof Error);
-      const begun = (await ownerRows(client, names, user)).batches[0]?.open === false && most > 0;
+      const begun = (await stack.batch(user, id))?.open === false && most > 0;
       const recover = recoverBatch(client, names);
       if (most % 2 === 0) await cancelBatchOfUser(client, names)(request(user, id));
       else
@@ -191,49 +192,42 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
       ids.push((await stack.create(user, { device_type: device, priority, jobs })).id);
     return ids;
   }
-  const tags = async () => (await queueAndClock()).items.map(({ key }) => key.split('.').slice(0, 2).join('.'));
+  const tagsOf = (items: Awaited<ReturnType<typeof queueAndClock>>['items']) =>
+    items.map(({ key }) => key.split('.').slice(0, 2).join('.'));
 
-  it.each<[QueuePriority, QueuePriority]>([
-    ['LOW', 'CRITICAL'],
-    ['LOW', 'HIGH'],
-    ['HIGH', 'FREE'],
-    ['MEDIUM', 'LOW'],
-  ])('places the last batch, which was %s, where one of %s would be, and its user’s clock too', async (from, to) => {
+  it('places the last batch where one of each further priority would be, and its user’s clock too', async () => {
     const others = [
       ['LOW', 3],
       ['HIGH', 2],
       ['MEDIUM', 1],
     ] as const;
-    await createAll([...others, [to, 4]]);
-    const [wantedTags, { clock: wanted }] = [await tags(), await queueAndClock()];
+    const places = async () => {
+      const { items, clock } = await queueAndClock();
+      const ends = Object.entries(clock as Record<string, { end: number }>).map(([name, { end }]) => [name, end]);
+      return { tags: tagsOf(items), ends: Object.fromEntries(ends.filter(([, end]) => end !== 0)) };
+    };
+    const wanted = new Map<QueuePriority, Awaited<ReturnType<typeof places>>>();
+    for (const priority of ['LOW', 'CRITICAL', 'HIGH', 'FREE'] as const) {
+      ({ user, device } = newNames());
+      await createAll([...others, [priority, 4]]);
+      wanted.set(priority, await places());
+    }
     ({ user, device } = newNames());
-    const ids = await createAll([...others, [from, 4]]);
-    const { status, data } = await prioritize(ids[3]!, to);
-    const text = `An operator set the priority to ${to}: The demonstration`;
-    expect([status, data]).toMatchObject([200, { queue_priority: to, status: 'PENDING', device_status: text }]);
-    expect(await tags()).toEqual(wantedTags);
-    const { clock } = await queueAndClock();
-    const ends = (clocks: Record<string, { end: number }>) =>
-      Object.fromEntries(
-        Object.entries(clocks)
-          .filter(([, { end }]) => end > 0)
-          .map(([name, { end }]) => [name, end]),
-      );
-    expect(ends(clock)).toEqual(ends(wanted));
-    expect((await ask('getBatch', ids[3]!, undefined, user)).data).toMatchObject({
-      queue_priority: to,
-      device_status: text,
-    });
+    const id = (await createAll([...others, ['MEDIUM', 4]])).at(-1)!;
+    let before: object = { queue_priority: 'MEDIUM', device_status: null };
+    const made: object[] = [];
+    for (const to of ['LOW', 'CRITICAL', 'LOW', 'HIGH', 'FREE'] as const) {
+      const { status, data } = await prioritize(id, to);
+      const after = { queue_priority: to, device_status: `An operator set the priority to ${to}: The demonstration` };
+      expect([status, data]).toMatchObject([200, { ...after, status: 'PENDING' }]);
+      expect(await places()).toEqual(wanted.get(to));
+      expect((await ask('getBatch', id, undefined, user)).data).toMatchObject(after);
+      const target = { user_id: user, batch_id: id, device_type: device };
+      made.push({ action: 'batch.priority', target, reason: 'The demonstration', before, after });
+      before = after;
+    }
     await sound();
-    expect(await acts()).toMatchObject([
-      {
-        action: 'batch.priority',
-        target: { user_id: user, batch_id: ids[3], device_type: device },
-        reason: 'The demonstration',
-        before: { queue_priority: from, device_status: null },
-        after: { queue_priority: to, device_status: text },
-      },
-    ]);
+    expect(await acts()).toMatchObject(made);
   });
 
   it('changes nothing where the batch has this priority, and gives all back when it is canceled then', async () => {
@@ -243,9 +237,10 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
       ['LOW', 1],
     ]);
     const { data } = await prioritize(second!, 'HIGH');
-    const before = [await sound(), await queueAndClock()];
+    const before = [await stored(), await queueAndClock()];
     expect((await prioritize(second!, 'HIGH', 'Again')).data).toEqual(data);
-    expect([await sound(), await queueAndClock()]).toEqual(before);
+    expect([await stored(), await queueAndClock()]).toEqual(before);
+    await sound();
     expect(await acts()).toHaveLength(1);
     await stack.cancel(user, second!);
     const { clock, items } = await queueAndClock();
@@ -254,21 +249,20 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
   });
 
   it('lets a batch go first, refuses it once a device has it, and takes it again when it is given up', async () => {
-    const others = [newNames().user, newNames().user];
     const wanted = { device_type: device, priority: 'LOW', jobs: 2 } as const;
-    const ids: string[] = [];
-    for (const each of [...others, user]) ids.push((await stack.create(each, wanted)).id);
-    await prioritize(ids[2]!, 'CRITICAL');
+    const { id: other } = await stack.create(newNames().user, wanted);
+    const { id } = await stack.create(user, wanted);
+    await prioritize(id, 'CRITICAL');
     const claim = (await stack.claim(device, 'worker'))!;
-    expect(claim.batch).toMatchObject({ id: ids[2] });
-    expect(await prioritize(ids[2]!, 'LOW')).toMatchObject({ status: 409, data: { reason: 'batch_not_waiting' } });
-    expect(await prioritize(ids[2]!, 'CRITICAL')).toMatchObject({ status: 409 });
+    expect(claim.batch).toMatchObject({ id });
+    expect(await prioritize(id, 'LOW')).toMatchObject({ status: 409, data: { reason: 'batch_not_waiting' } });
+    expect(await prioritize(id, 'CRITICAL')).toMatchObject({ status: 409 });
     await stack.release(leaseFrom(claim));
-    expect(await prioritize(ids[2]!, 'FREE')).toMatchObject({ status: 200, data: { queue_priority: 'FREE' } });
+    expect(await prioritize(id, 'FREE')).toMatchObject({ status: 200, data: { queue_priority: 'FREE' } });
     await sound();
     const order: string[] = [];
-    for (let n = 0; n < 3; n++) order.push((await stack.claim(device, `worker ${n}`))!.batch.id);
-    expect(order).toEqual([ids[0], ids[1], ids[2]]);
+    for (let n = 0; n < 2; n++) order.push((await stack.claim(device, `worker ${n}`))!.batch.id);
+    expect(order).toEqual([other, id]);
     expect(await acts()).toHaveLength(2);
   });
 
@@ -298,7 +292,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
     const { id } = await stack.create(user, { device_type: device, jobs: 0, open: true });
     expect((await prioritize(id, 'CRITICAL')).data).toMatchObject({ queue_priority: 'CRITICAL' });
     await stack.add(user, id, 1);
-    expect(await tags()).toEqual(['0000000000000000.0']);
+    expect(tagsOf((await queueAndClock()).items)).toEqual(['0000000000000000.0']);
   });
 
   it('is made in full or not at all, and audited as often, wherever it dies', async () => {
@@ -325,14 +319,14 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
   });
 
   it('agrees with workers, users and other operators at the same time', async () => {
-    const ids = await createAll(Array.from({ length: 6 }, () => ['LOW', 1] as const));
+    const ids = await createAll(Array.from({ length: deep ? 6 : 2 }, () => ['LOW', 1] as const));
     // On a busy machine a call may be refused: it has to be repeated.
     const busy = () => undefined;
     const claim = async (n: number) => (await stack.claim(device, `worker ${n}`).catch(busy))?.batch.id;
     const [answers, claims] = await Promise.all([
       Promise.all(ids.flatMap((id) => (['HIGH', 'CRITICAL', 'HIGH'] as const).map((to) => prioritize(id, to)))),
-      Promise.all([1, 2, 3].map(claim)),
-      ...[1, 2].map(() => stack.create(user, { device_type: device }).catch(busy)),
+      Promise.all((deep ? [1, 2, 3] : [1]).map(claim)),
+      ...(deep ? [1, 2] : [1]).map(() => stack.create(user, { device_type: device }).catch(busy)),
     ]);
     for (const { status } of answers) expect([200, 409, 429]).toContain(status);
     const rows = await sound();
