@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { tables as tablesOfService } from '../../functions/tables.ts';
 import { itemBytes } from '../bench/bench-rows.ts';
+import { deep } from '../support/depth.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
-import { ownerRows, recountOf } from '../support/owner-rows.ts';
+import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { writeApi } from '../support/write-api.ts';
 
 const { client, tables } = await ownTables();
@@ -29,10 +30,7 @@ function dyingWriter(writes: number) {
   );
 }
 
-async function sound(userId: string) {
-  expect(await recountOf(client, tables, userId)).toEqual([]);
-  return ownerRows(client, tables, userId);
-}
+const sound = (userId: string) => soundRows(client, tables, userId);
 
 describe('createBatch with more jobs than one transaction holds', () => {
   it('creates all jobs in order, and the batch as requested', async () => {
@@ -86,7 +84,7 @@ describe('createBatch with more jobs than one transaction holds', () => {
   it('refuses other content and further jobs once the batch is complete', async () => {
     const { createBatch } = writer();
     await createBatch('strict', batch);
-    const before = await sound('strict');
+    const before = await ownerRows(client, tables, 'strict');
     const refused = [
       { ...batch, device_type: 'OTHER' },
       { ...batch, configuration: { shots: 1 } },
@@ -96,7 +94,8 @@ describe('createBatch with more jobs than one transaction holds', () => {
     ];
     for (const other of refused) await expect(createBatch('strict', other)).rejects.toThrow(/exists with/);
     await createBatch('strict', { ...batch, jobs: jobs.slice(50, 60), tags: ['c'], open: true });
-    expect(await sound('strict')).toEqual(before);
+    expect(await ownerRows(client, tables, 'strict')).toEqual(before);
+    await sound('strict');
   });
 });
 
@@ -281,19 +280,23 @@ describe('write units', () => {
       Array.from({ length: 140 }, (_, number) => newBatch(1000 + number, { jobs: [newJob(5000 + number)] })),
     );
     const units: Record<string, number[]> = {};
-    for (const first of Array.from({ length: 20 }, (_, at) => 3 * at)) {
+    // A tail takes 16 rows: in as many rounds of 3 batches and 5 jobs, each creation finds it full.
+    for (let round = 0; round < 16; round++) {
+      const first = 3 * round;
       const four = [0, 1, 2, 3].map((number) => newJob(10 * first + number));
       const record = async (name: string, work: (write: ReturnType<typeof writeApi>) => Promise<void>) => {
         units[name] = [...(units[name] ?? []), await unitsOf(work)];
       };
       await record('a batch', (write) => write.createBatch(userId, newBatch(first)));
-      await record('status of a recent batch', (write) =>
-        write.recordBatchStatus(userId, newBatch(first).id, { status: 'RUNNING', start_datetime: start }),
-      );
       await record('a batch with a job', (write) =>
         write.createBatch(userId, newBatch(first + 1, { jobs: [newJob(1000 + first)] })),
       );
       await record('a batch with 4 jobs', (write) => write.createBatch(userId, newBatch(first + 2, { jobs: four })));
+      // Only what is created fills the tail, so that it costs more at times.
+      if (!deep && round % 4 > 0) continue;
+      await record('status of a recent batch', (write) =>
+        write.recordBatchStatus(userId, newBatch(first).id, { status: 'RUNNING', start_datetime: start }),
+      );
       await record('status of a recent job', (write) =>
         write.recordJobStatus(userId, four[3]!.id, { status: 'RUNNING', start_timestamp: start }),
       );
