@@ -7,6 +7,7 @@ import { recoverBatch } from '../../functions/data/recovery.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { InterruptedCall, RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
+import { deep } from '../support/depth.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { soundRows } from '../support/owner-rows.ts';
@@ -135,7 +136,7 @@ describe('an addition to a batch at a device', () => {
     seconds(4);
     expect(await stack.next(lease)).toEqual(ended);
     // The device has other work, however often it looks at this batch.
-    for (let times = 0; times < 4; times++) {
+    for (let times = 0; times < (deep ? 4 : 2); times++) {
       const other = await stack.create(newNames().user, { device_type: whose.device });
       expect((await claimed(whose.device)).batch.id).toBe(other.id);
       seconds(61);
@@ -210,7 +211,7 @@ describe('an addition to a batch that waits', () => {
     };
     await stack.heartbeat(leaseFrom(held), held.job.id);
     seconds(50);
-    for (let times = 0; times < 3; times++) {
+    for (let times = 0; times < (deep ? 3 : 2); times++) {
       await stack.heartbeat(leaseFrom(held), held.job.id);
       seconds(50);
       const before = await fenceOf();
