@@ -72,6 +72,13 @@ const data: StackData = {
   sqs: new SQSClient({ ...common, endpoint: sqs.url }),
 };
 const writer = writeApi(client, names);
+await changeLimits(
+  client,
+  names,
+)({
+  ...{ operator: 'oscar', subject: `project:${uuid('c', 1)}` },
+  limits: Limits.parse({ max_waiting_batches: 1_000 }),
+});
 let user: string;
 let other: string;
 beforeEach(() => {
@@ -99,13 +106,6 @@ async function plant(userId: string, leased: boolean) {
   };
   const job = { variables: { [marker]: 1 } };
   const claims = { queue_priority: 'LOW' } as const;
-  await changeLimits(
-    client,
-    names,
-  )({
-    ...{ operator: 'oscar', subject: `project:${body.project_id}` },
-    limits: Limits.parse({ max_waiting_batches: 1_000 }),
-  });
   await changeLimits(
     client,
     names,
@@ -149,14 +149,11 @@ async function plant(userId: string, leased: boolean) {
   await putDelivery(client, names)(userId, id, { ...sent, sent_at: '2026-11-22T12:00:00.000000Z', reason: marker });
   await countHostCall(client, names)(userId, `${marker}.example`);
   const act = { action: 'batch.cancel', reason: 'why', before: null, after: null } as const;
-  for (const [operator, owner] of [
-    ['oscar', userId],
-    [userId, 'someone'],
-  ] as const) {
-    const at = '2026-11-22T10:00:00.000000Z';
-    const write = auditWrite(names, { ...act, at, operator, target: { user_id: owner, batch_id: id } });
-    await client.send(new TransactWriteCommand({ TransactItems: [write] }));
-  }
+  const writes = [
+    { operator: 'oscar', target: { user_id: userId, batch_id: id } },
+    { operator: userId, target: { user_id: 'someone', batch_id: id } },
+  ].map((each) => auditWrite(names, { ...act, at: '2026-11-22T10:00:00.000000Z', ...each }));
+  await client.send(new TransactWriteCommand({ TransactItems: writes }));
   for (const queue of sqs.queues()) {
     queue.send({ body: JSON.stringify({ user_id: userId, batch_id: id }) });
     queue.send({ body: `cannot be read: "${userId}"` });
@@ -169,20 +166,22 @@ async function plant(userId: string, leased: boolean) {
   }
 }
 
-/** Every item, object and message that holds the text, each by its place. */
-async function placesOf(text: string): Promise<string[]> {
-  const places: string[] = [];
+/** Of each text: every item, object and message that holds it, by its place. */
+async function placesOf<Texts extends readonly string[]>(...texts: Texts) {
+  const places = texts.map((): string[] => []);
+  const note = (content: string, place: string) => {
+    for (const [at, text] of texts.entries()) if (content.includes(text)) places[at]!.push(place);
+  };
   for (const [table, TableName] of Object.entries(names)) {
     const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
-    for (const item of Items) if (JSON.stringify(item).includes(text)) places.push(table);
+    for (const item of Items) note(JSON.stringify(item), table);
   }
   for (const path of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (!path.isFile()) continue;
     const file = join(path.parentPath, path.name);
-    if (decodeURIComponent(file).includes(text) || readFileSync(file, 'utf8').includes(text))
-      places.push(file.slice(directory.length));
+    note(`${decodeURIComponent(file)}\n${readFileSync(file, 'utf8')}`, file.slice(directory.length));
   }
-  return places;
+  return places as { [At in keyof Texts]: string[] };
 }
 
 async function usageOf(userId: string) {
@@ -198,13 +197,6 @@ async function waitingOfProject() {
   return { batches: counter.waiting_batches, jobs: counter.waiting_jobs };
 }
 
-/** Places of the text that are not places of the other. */
-const only = async (userId: string, beside: string) => {
-  const places = await placesOf(userId);
-  const others = await placesOf(beside);
-  return { own: places.length - others.length, others: others.length, places };
-};
-
 describe('the facts about users', () => {
   it('name every table', () => {
     expect(Object.keys(userItems).sort()).toEqual(Object.keys(tables).sort());
@@ -216,12 +208,12 @@ describe('eraseUser', () => {
   it('erases every place of a user, keeps sums and acts under a pseudonym, and touches nobody else', async () => {
     await plant(user, false);
     await plant(other, false);
-    const found = await placesOf(`"${user}"`);
+    // What names the other names the user, too.
+    const [found, ofBoth, ofOther] = await placesOf(`"${user}"`, user, other);
     for (const place of Object.keys(tables).filter((table) => !['Devices', 'Usage', 'Limits'].includes(table))) {
       expect(found, place).toContain(place);
     }
-    const before = await only(user, other);
-    expect(before.own).toBeGreaterThan(20);
+    expect(ofBoth.length - ofOther.length).toBeGreaterThan(20);
     const sums = await usageOf(user);
     expect(sums).toHaveLength(1);
     const lines: string[] = [];
@@ -230,11 +222,13 @@ describe('eraseUser', () => {
     const waiting = await waitingOfProject();
     expect(await erase()).toBe(0);
     expect(await waitingOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
-    expect(await only(user, other)).toMatchObject({ own: 0, others: before.others });
-    expect(await placesOf(markerOf(user))).toEqual([]);
+    const left = await placesOf(user, other, markerOf(user), pseudonym);
+    expect(left[0]).toHaveLength(ofOther.length);
+    expect(left[1]).toHaveLength(ofOther.length);
+    expect(left[2]).toEqual([]);
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
     // Two acts of others and of the user, its limits set, and taken away by this.
-    expect((await placesOf(pseudonym)).filter((place) => place === 'Audit')).toHaveLength(4);
+    expect(left[3].filter((place) => place === 'Audit')).toHaveLength(4);
     expect(await recountOf(client, names, user)).toEqual([]);
     expect(await recountOf(client, names, other)).toEqual([]);
     expect(lines).toEqual(
@@ -250,12 +244,12 @@ describe('eraseUser', () => {
 
   it('refuses while a device has a batch, and erases nothing, unless it is forced', async () => {
     await plant(user, true);
-    const before = await placesOf(user);
+    const [before] = await placesOf(user);
     const erase = (force: boolean) => eraseUser(data, { userId: user, pseudonym: 'erased-1', force });
     await expect(erase(false)).rejects.toThrow('The device FRESNEL has a batch of this user');
-    expect(await placesOf(user)).toEqual(before);
+    expect(await placesOf(user)).toEqual([before]);
     await erase(true);
-    expect(await placesOf(user)).toEqual([]);
+    expect(await placesOf(user)).toEqual([[]]);
   });
 
   it('goes on where it was interrupted, and minds no lease that has ended', async () => {
@@ -282,7 +276,7 @@ describe('eraseUser', () => {
       if (unseen !== 0) expect(unseen).toBe('killed');
     }
     expect(unseen).toBe(0);
-    expect(await placesOf(user)).toEqual([]);
+    expect(await placesOf(user)).toEqual([[]]);
     expect(await waitingOfProject()).toEqual({ batches: waiting.batches - 1, jobs: waiting.jobs - 3 });
     expect(await recountOf(client, names, user)).toEqual([]);
     expect(await usageOf(pseudonym)).toEqual(sums.map((usage) => ({ ...usage, userId: pseudonym })));
@@ -305,7 +299,7 @@ describe('eraseUser', () => {
     const seen = `auth0|${randomUUID()}`;
     for (let sent = 0; sent < 21; sent++) sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: seen }) });
     expect(await eraseUser(data, { userId: seen, pseudonym: 'erased-2', force: false })).toBe(0);
-    expect(await placesOf(seen)).toEqual([]);
+    expect(await placesOf(seen)).toEqual([[]]);
     sqs.queues()[4]!.send({ body: JSON.stringify({ user_id: user }), delay: 60_000 });
     expect(await eraseUser(data, { userId: user, pseudonym: 'erased-2', force: false })).toBe(1);
   });
