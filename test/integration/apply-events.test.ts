@@ -162,7 +162,10 @@ async function deliverAll(bodies: readonly unknown[]): Promise<void> {
   sink.messages.splice(0, Infinity, ...deadLetters());
 }
 
-const rows = () => ownerRows(client, tables, user);
+const rows = () => batchesAndJobs(client, tables, user);
+
+/** The rows, and all that is remembered beside them. */
+const everything = () => ownerRows(client, tables, user);
 
 /** The line that a function logs during the work. */
 async function logOf(work: () => Promise<unknown>): Promise<Record<string, unknown>> {
@@ -271,9 +274,9 @@ describe('applyEvents', () => {
     const update = event('batch.updated', 1, { batch_id: batchId, tags: ['a'] });
     await deliver([update]);
     await deliver([created(), update]);
-    const before = await rows();
+    const before = await everything();
     expect(await deliverWaiting(putAside())).toEqual([]);
-    expect(await rows()).toEqual(before);
+    expect(await everything()).toEqual(before);
   });
 
   it('gives up a waiting event after a day, under the ids of its first message', async () => {
@@ -333,28 +336,31 @@ describe('applyEvents', () => {
 
   const outages = { throttling: throttles.throttling!, 'an internal error': failures['an internal error']!, silence };
 
-  it.each(Object.entries(outages))(
-    'stops an owner at %s, keeps the order, and serves the others',
-    async (_, strike) => {
-      const { maxDeliveries, visibilitySeconds } = queues.Events;
-      expect(maxDeliveries * visibilitySeconds).toBe(12 * 3600);
-      const struck = [created(), event('batch.updated', 1, { batch_id: batchId, tags: ['a'] })];
-      const other = { ...created(), user_id: `${user} other` };
-      proxy.plan(user, { strike, from: 1, times: 1_000 });
-      // A busy machine may not serve the other in so short a time: then it gets more.
-      for (let time = 3_000, failed = [0, 1, 2]; failed.length > 2; time *= 2) {
-        failed = await deliver([...struck, other], maxDeliveries - 1, () => time);
-        expect(failed.slice(0, 2)).toEqual([0, 1]);
-      }
-      expect(sink.messages).toEqual([]);
-      expect((await batchesAndJobs(client, tables, other.user_id)).batches).toHaveLength(1);
+  it('stops owners at outages, keeps their order, and serves the others', async () => {
+    const { maxDeliveries, visibilitySeconds } = queues.Events;
+    expect(maxDeliveries * visibilitySeconds).toBe(12 * 3600);
+    const owners = Object.entries(outages).map(([name, strike]) => ({ owner: `${user} ${name}`, strike }));
+    const eventsOf = (user_id: string) =>
+      [created(), event('batch.updated', 1, { batch_id: batchId, tags: ['a'] })].map((each) => ({ ...each, user_id }));
+    const struck = owners.flatMap(({ owner }) => eventsOf(owner));
+    for (const { owner, strike } of owners) proxy.plan(owner, { strike, from: 1, times: 1_000 });
+    // A busy machine may not serve the other in so short a time: then it gets more.
+    for (let time = 3_000, failed: number[] = [6]; failed.includes(6); time *= 2) {
+      failed = await deliver([...struck, created()], maxDeliveries - 1, () => time);
+      expect(failed.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 5]);
+    }
+    expect(sink.messages).toEqual([]);
+    expect((await rows()).batches).toHaveLength(1);
+    for (const { owner, strike } of owners) {
       // Requests that silence struck never pass.
-      if (strike !== silence) await proxy.quiet(user);
-      proxy.plan(user);
-      expect(await deliver(struck, 2)).toEqual([]);
-      expect((await rows()).batches).toMatchObject([{ tags: ['a'] }]);
-    },
-  );
+      if (strike !== silence) await proxy.quiet(owner);
+      proxy.plan(owner);
+    }
+    expect(await deliver(struck, 2)).toEqual([]);
+    for (const { owner } of owners) {
+      expect((await batchesAndJobs(client, tables, owner)).batches).toMatchObject([{ tags: ['a'] }]);
+    }
+  });
 
   /** Refused on account of another transaction: the SDK does not repeat such calls. */
   const conflict: Strike = async (_, response) => {
@@ -381,7 +387,7 @@ describe('applyEvents', () => {
   it('logs the age of the oldest event of a delivery, counted from its first sending', async () => {
     const start = Date.now();
     const sent = (seconds: number) => String(start - 1000 * seconds);
-    const Records = delivery([created(), created()]).Records;
+    const Records = delivery(['nonsense', 'nonsense']).Records;
     Records[0]!.attributes.SentTimestamp = sent(10);
     Records[1]!.attributes.SentTimestamp = sent(5);
     Records[1]!.messageAttributes = { sent_at: { stringValue: sent(1000), dataType: 'String' } };
@@ -411,12 +417,11 @@ describe('applyEvents', () => {
   describe('that ends a batch', () => {
     const ids = (count: number) => Array.from({ length: count }, (_, at) => uuid('a', at + 1));
     const createWith = (count: number) => created({ open: true, jobs: ids(count).map((id) => ({ id, runs: 1 })) });
-    const end = (status = 'TIMED_OUT', second = 9) => event('batch.updated', second, { batch_id: batchId, status });
+    const end = () => event('batch.updated', 9, { batch_id: batchId, status: 'TIMED_OUT' });
+    /** The end of so many takes two transactions. */
+    const many = 90;
     const announced = () => sink.messages.filter(({ queue }) => queue === 'unfinished');
-    const sound = async () => {
-      expect(await recountOf(client, tables, user)).toEqual([]);
-      return rows();
-    };
+    const sound = () => soundRows(client, tables, user);
 
     /** Breaks the user's transactions after the first ones. Returns how many there were since. */
     const breakWritesAfter = (most: number) => {
@@ -434,17 +439,25 @@ describe('applyEvents', () => {
       return () => writes;
     };
 
-    it.each(['CANCELED', 'TIMED_OUT', 'ERROR'])('as %s ends its jobs in the same transaction', async (status) => {
-      await deliver([createWith(3), event('job.updated', 1, { job_id: jobId, status: 'DONE' })]);
-      const writes = breakWritesAfter(Number.POSITIVE_INFINITY);
-      expect(await deliver([end(status)])).toEqual([]);
-      expect(writes()).toBe(1);
-      const { batches, jobs } = await sound();
-      expect(batches).toMatchObject([
-        { status, open: false, jobs_count_per_status: { DONE: 1, CANCELED: 2, PENDING: 0 } },
+    it('ends its jobs in the same transaction, whatever the end', async () => {
+      const ends = ['CANCELED', 'TIMED_OUT', 'ERROR'];
+      const jobsOf = (at: number) => ids(9).slice(3 * at, 3 * at + 3);
+      const begun = ends.flatMap((_, at) => [
+        created({ id: uuid('b', at), open: true, jobs: jobsOf(at).map((id) => ({ id, runs: 1 })) }),
+        event('job.updated', 1, { job_id: jobsOf(at)[0], status: 'DONE' }),
       ]);
-      expect(jobs.map((job) => job.status)).toEqual(['DONE', 'CANCELED', 'CANCELED']);
-      expect(jobs.map((job) => job.rev)).toEqual([1, 1, 1]);
+      expect(await deliver(begun)).toEqual([]);
+      for (const [at, status] of ends.entries()) {
+        const writes = breakWritesAfter(Number.POSITIVE_INFINITY);
+        expect(await deliver([event('batch.updated', 9, { batch_id: uuid('b', at), status })])).toEqual([]);
+        expect(writes()).toBe(1);
+      }
+      const { batches, jobs } = await sound();
+      expect(batches).toMatchObject(
+        ends.map((status) => ({ status, open: false, jobs_count_per_status: { DONE: 1, CANCELED: 2, PENDING: 0 } })),
+      );
+      expect(jobs.map((job) => job.status)).toEqual(ends.flatMap(() => ['DONE', 'CANCELED', 'CANCELED']));
+      expect(jobs.map((job) => job.rev)).toEqual(Array(9).fill(1));
       expect(announced()).toEqual([]);
     });
 
@@ -466,7 +479,7 @@ describe('applyEvents', () => {
     it('goes on where it died when the event is delivered again, whatever happened meanwhile', async () => {
       for (let most = 0, finished = false; !finished; most++) {
         user = `${user} ${most}`;
-        await deliver([createWith(150)]);
+        await deliver([createWith(many)]);
         sink.messages.length = 0;
         const message = end();
         const writes = breakWritesAfter(most);
@@ -486,7 +499,7 @@ describe('applyEvents', () => {
     });
 
     it('is finished ten minutes later where the event is not delivered again', async () => {
-      await deliver([createWith(100)]);
+      await deliver([createWith(many)]);
       let writes = 0;
       const dying = interceptedClient(client, async (call) => {
         if (call.name === 'TransactWriteCommand' && writes++ > 0) throw new Error('killed');
@@ -498,7 +511,7 @@ describe('applyEvents', () => {
       const finish = recoverBatch(client, tables);
       expect(await finish({ user_id: user, batch_id: batchId })).toBe('ended');
       const { batches, jobs } = await sound();
-      expect(batches).toMatchObject([{ status: 'ERROR', jobs_count_per_status: { CANCELED: 100 } }]);
+      expect(batches).toMatchObject([{ status: 'ERROR', jobs_count_per_status: { CANCELED: many } }]);
       expect(new Set(jobs.map(({ errors }) => errors?.join()))).toEqual(new Set(['The batch failed.']));
       expect(await finish({ user_id: user, batch_id: batchId })).toBe('finished');
     });
@@ -514,9 +527,9 @@ describe('applyEvents', () => {
       event('job.updated', 4, { job_id: jobId, status: 'ERROR', errors: ['lost'] }),
     ];
     for (const each of history) expect(await deliver([each])).toEqual([]);
-    const once = await rows();
-    for (const each of [...history, ...history.toReversed()]) expect(await deliver([each])).toEqual([]);
-    expect(await rows()).toEqual(once);
+    const once = await everything();
+    for (const again of [history, history.toReversed()]) expect(await deliver(again)).toEqual([]);
+    expect(await everything()).toEqual(once);
     expect(sink.messages).toEqual([]);
   });
 
@@ -658,33 +671,31 @@ describe('applyEvents', () => {
       event('job.updated', 9, { job_id: uuid('a', 9), results_key: 'secret.json' }),
   };
 
-  describe('beside a bad event', () => {
-    const ofBadEvents = `auth0|bad events ${seed}`;
-    beforeAll(async () => {
-      const batch = created({ id: uuid('b', 9), jobs: [{ id: uuid('a', 9), runs: 1 }] });
-      expect(await deliver([{ ...batch, user_id: ofBadEvents }])).toEqual([]);
-    });
-    beforeEach(() => {
-      user = ofBadEvents;
-    });
-
-    it.each(Object.keys(bad))(
-      'sends one that %s to the dead letters with its reason, and applies the rest',
-      async (name) => {
-        const body = bad[name]!();
-        const next = event('batch.updated', ++seconds, { batch_id: uuid('b', 9), tags: [name] });
-        expect(await deliver([body, next])).toEqual([]);
-        expect(await batchesAndJobs(client, tables, user)).toMatchObject({
-          batches: [{ id: uuid('b', 9), device_type: 'FRESNEL', open: false, status: 'PENDING', tags: [name] }],
-          jobs: [{ id: uuid('a', 9), results_key: null, errors: null }],
-        });
-        expect(sink.messages).toHaveLength(1);
-        expect(sink.messages[0]?.body).toBe(typeof body === 'string' ? body : JSON.stringify(body));
-        expect(sink.messages[0]?.attributes.reason).toMatch(/^(InvalidInput|IllegalTransition|AlreadyExists): ./);
-        expect(sink.messages[0]?.attributes.message_id).toMatch(/^[0-9a-f-]{36}$/);
-      },
+  it('sends bad events to the dead letters with their reasons, and applies the rest', async () => {
+    const names = Object.keys(bad);
+    /** The event after each bad one changes a job of its own. */
+    const jobOf = (at: number) => uuid('d', at);
+    const jobs = [uuid('a', 9), ...names.map((_, at) => jobOf(at))].map((id) => ({ id, runs: 1 }));
+    expect(await deliver([created({ id: uuid('b', 9), jobs })])).toEqual([]);
+    const bodies = names.map((name) => bad[name]!());
+    await deliverAll(
+      bodies.flatMap((body, at) => [body, event('job.updated', 1, { job_id: jobOf(at), errors: [names[at]] })]),
     );
-    let seconds = 9;
+    expect(await rows()).toMatchObject({
+      batches: [{ id: uuid('b', 9), device_type: 'FRESNEL', open: false, status: 'PENDING', tags: [] }],
+      jobs: [
+        { id: uuid('a', 9), results_key: null, errors: null },
+        ...names.map((name, at) => ({ id: jobOf(at), errors: [name] })),
+      ],
+    });
+    expect(sink.messages).toHaveLength(names.length);
+    for (const [at, name] of names.entries()) {
+      const body = typeof bodies[at] === 'string' ? bodies[at] : JSON.stringify(bodies[at]);
+      const letters = sink.messages.filter((each) => each.body === body);
+      expect(letters, name).toHaveLength(1);
+      expect(letters[0]?.attributes.reason, name).toMatch(/^(InvalidInput|IllegalTransition|AlreadyExists): ./);
+      expect(letters[0]?.attributes.message_id, name).toMatch(/^[0-9a-f-]{36}$/);
+    }
   });
 
   it('reports a bad event as failed while the dead-letter queue refuses it', async () => {
@@ -723,13 +734,14 @@ describe('applyEvents', () => {
   });
 
   it('reports the rest as failed when its time is short', async () => {
-    const owners = Array.from({ length: 12 }, (_, number) => `${user} short ${number}`);
+    const owners = Array.from({ length: 4 }, (_, number) => `${user} short ${number}`);
     const bodies = owners.map((user_id) => ({ ...created(), user_id }));
     let asked = 0;
-    // Enough for the first eight, who are served side by side.
-    const failed = await deliver(bodies, 1, () => (asked++ < 10 ? 600_000 : 0));
-    expect(failed).toHaveLength(4);
-    expect(await deliver(failed.map((at) => bodies[at]))).toEqual([]);
+    // Enough for the first eight, who are served side by side: six of no owner, and two others.
+    const failed = await deliver([...Array(6).fill('nonsense'), ...bodies], 1, () => (asked++ < 10 ? 600_000 : 0));
+    expect(failed).toEqual([8, 9]);
+    expect(deadLetters()).toHaveLength(6);
+    expect(await deliver(bodies.slice(2))).toEqual([]);
     for (const owner of owners) expect((await batchesAndJobs(client, tables, owner)).batches).toHaveLength(1);
   });
 
