@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readResults } from '../../functions/data/batch-results.ts';
 import { countShots } from '../../functions/data/shots.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
+import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import { fromMilliseconds } from '../../functions/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 
@@ -151,12 +152,22 @@ const histories: Readonly<Record<string, readonly [number, (of: History) => Prom
 };
 
 describe('device seconds', () => {
-  it.each(Object.entries(histories))('are summed over all leases: %s', async (_, [device_seconds, happens]) => {
+  it('are summed over all leases, whatever happens to a job', async () => {
     clock.now = noon;
-    const { device, user } = newNames();
-    const { id: batchId } = await stack.create(user, { device_type: device });
-    await happens({ device, user, batchId });
-    expect(await totalOf(user)).toMatchObject({ batches: 1, jobs: 1, device_seconds });
+    const { user, device } = newNames();
+    const expected = Object.entries(histories).map(([name, [device_seconds]]) => [`${device} ${name}`, device_seconds]);
+    for (const [name, [, happens]] of Object.entries(histories)) {
+      const ofHistory = `${device} ${name}`;
+      const { id: batchId } = await stack.create(user, { device_type: ofHistory });
+      await happens({ device: ofHistory, user, batchId });
+    }
+    expect(await totalOf(user)).toMatchObject({ batches: expected.length, jobs: expected.length });
+    const { data } = await ask({ userId: user, query: `${november}&group_by=device_type` });
+    const found = data.rows.map((row: Record<string, unknown>) => [
+      ...[row.device_type, row.device_seconds],
+      ...[row.batches, row.jobs],
+    ]);
+    expect(found.sort()).toEqual(expected.map((each) => [...each, 1, 1]).sort());
   });
 
   it('include the job that runs when a large batch is canceled, in several transactions', async () => {
@@ -278,15 +289,19 @@ describe('a repair of usage', () => {
   /** A user with a job that has ended, whose sums somebody has changed. */
   async function spoiled(UpdateExpression = 'SET shots = :wrong, rev = :wrong') {
     const { user } = newNames();
-    await events.createBatch(user, newBatch(1, { open: true, jobs: [1, 2, 3, 4].map((at) => newJob(at)) }));
+    await events.createBatch(
+      user,
+      newBatch(1, { open: true, jobs: Array.from({ length: 30 }, (_, at) => newJob(1 + at)) }),
+    );
     await events.recordJobStatus(user, newJob(1).id, { status: 'DONE' });
     const [item] = await usageItems(client, names.Usage, user);
     const { month, key } = item!;
     const ExpressionAttributeValues = UpdateExpression.includes(':wrong') ? { ':wrong': 7 } : undefined;
-    await client.send(
-      new UpdateCommand({ TableName: names.Usage, Key: { month, key }, UpdateExpression, ExpressionAttributeValues }),
-    );
-    return { user, Key: { month, key } };
+    const Key = { month, key };
+    const spoil = () =>
+      client.send(new UpdateCommand({ TableName: names.Usage, Key, UpdateExpression, ExpressionAttributeValues }));
+    await spoil();
+    return { user, Key, spoil };
   }
 
   it('mends sums, also those that are missing, and leaves the lists alone', async () => {
@@ -319,16 +334,14 @@ describe('a repair of usage', () => {
   });
 
   it('loses nothing that a writer adds in between, whenever that is', async () => {
+    const { user, spoil } = await spoiled();
+    let jobs = 1;
     for (let at = 1, calls = at; at <= calls; at++) {
-      const { user } = await spoiled();
+      if (at > 1) await spoil();
       let made = 0;
-      let jobs = 1;
       const interrupted = interceptedClient(client, async (call) => {
         made += 1;
-        if (made === at) {
-          await events.recordJobStatus(user, newJob(2).id, { status: 'DONE' });
-          jobs += 1;
-        }
+        if (made === at) await events.recordJobStatus(user, newJob(++jobs).id, { status: 'DONE' });
         return call.send();
       });
       const { remaining } = await repairOf(user, interrupted);
@@ -350,16 +363,25 @@ describe('GET /api/v1/usage', () => {
     clock.now = noon;
     for (const [at, userId] of [user, ...others].entries()) {
       const runs = at === 0 ? Number.MAX_SAFE_INTEGER : 10 ** at;
-      for (const day of [20, 21]) {
+      const ofDays = [20, 21].flatMap((day): LifecycleEvent[] => {
         const [start_timestamp, end_timestamp] = [`2026-11-${day}T00:00:00.000000Z`, `2026-11-${day}T00:00:00.000001Z`];
-        clock.now = Date.parse(end_timestamp) + 1_000;
         const number = 10 * day;
         const jobs = [newJob(number, { runs }), newJob(number + 1, { runs })];
         const device_type = day === 20 ? '=cmd()' : 'a "quoted", one';
-        await events.createBatch(userId, { ...newBatch(number, { device_type, jobs }), created_at: start_timestamp });
         const update = { status: 'DONE', start_timestamp, end_timestamp } as const;
-        for (const { id } of jobs) await events.recordJobStatus(userId, id, update);
-      }
+        const event = (id: string, time: string) => ({ id: `${day} ${id}`, user_id: userId, time });
+        return [
+          {
+            ...event('batch', start_timestamp),
+            ...{ type: 'batch.created', data: newBatch(number, { device_type, jobs }) },
+          },
+          ...jobs.map(({ id }) => ({
+            ...event(id, end_timestamp),
+            ...({ type: 'job.updated', data: { job_id: id, ...update } } as const),
+          })),
+        ];
+      });
+      expect(await events.applyEvents(ofDays)).toEqual(ofDays.map(() => undefined));
     }
   });
 
