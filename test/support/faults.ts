@@ -58,13 +58,19 @@ function leaveUnprocessed(answered: number): Fault {
   return {
     commands: ['BatchGetCommand'],
     async strike(call) {
-      const [[table, { Keys, ...options }]] = Object.entries(call.input.RequestItems as object) as [
-        [string, { Keys: readonly unknown[] }],
-      ];
-      const UnprocessedKeys = { [table]: { Keys: Keys.slice(answered), ...options } };
+      const requests = Object.entries(call.input.RequestItems as Record<string, { Keys: readonly unknown[] }>);
+      const keys = requests.flatMap(([table, { Keys }]) => Keys.map((key) => ({ table, key })));
+      const some = (of: typeof keys) =>
+        Object.fromEntries(
+          requests.flatMap(([table, options]) => {
+            const Keys = of.flatMap((each) => (each.table === table ? [each.key] : []));
+            return Keys.length === 0 ? [] : [[table, { ...options, Keys }]];
+          }),
+        );
+      const UnprocessedKeys = some(keys.slice(answered));
       if (answered === 0) return { Responses: {}, UnprocessedKeys };
-      call.input.RequestItems = { [table]: { Keys: Keys.slice(0, answered), ...options } };
-      return { ...(await call.send()), ...(Keys.length > answered && { UnprocessedKeys }) };
+      call.input.RequestItems = some(keys.slice(0, answered));
+      return { ...(await call.send()), ...(keys.length > answered && { UnprocessedKeys }) };
     },
   };
 }

@@ -20,8 +20,9 @@ export function recordedReads(rows: readonly Item[] = []) {
     reads.push({ command: name, input });
     if (name === 'GetCommand') return { Item: rowOf(input.Key as Item) };
     if (name === 'QueryCommand') return { Items: [] };
-    const [[table, { Keys }]] = Object.entries(input.RequestItems as object) as [[string, { Keys: Item[] }]];
-    return { Responses: { [table]: Keys.map(rowOf).filter((row) => row !== undefined) } };
+    const requests = Object.entries(input.RequestItems as Record<string, { Keys: Item[] }>);
+    const answers = requests.map(([table, { Keys }]) => [table, Keys.flatMap((key) => rowOf(key) ?? [])]);
+    return { Responses: Object.fromEntries(answers) };
   });
   return { client, reads };
 }

@@ -79,11 +79,18 @@ export async function startThrottlingProxy(endpoint: string, throughput: Through
       response.end(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message, ...more }));
     };
     if (/^(Get|BatchGet|Query)/.test(operation)) {
-      const { key, items } = readOf(request);
-      const bucket = bucketOf(`read ${key}`, readUnits, time);
-      if (bucket.units <= 0) return refuse('ProvisionedThroughputExceededException');
+      const reads = readsOf(request).map((read) => ({
+        ...read,
+        bucket: bucketOf(`read ${read.key}`, readUnits, time),
+      }));
+      // AWS answers a call with those keys that have the units, and leaves the others to another.
+      if (reads.some(({ bucket }) => bucket.units <= 0)) return refuse('ProvisionedThroughputExceededException');
       const passed = await pass();
-      bucket.units -= Math.max(items, Math.ceil(passed.body.length / 4_096));
+      const { Responses } = JSON.parse(passed.body.toString()) as { Responses?: Readonly<Record<string, object>> };
+      for (const { table, items, bucket } of reads) {
+        const bytes = Responses === undefined ? passed.body.length : JSON.stringify(Responses[table] ?? []).length;
+        bucket.units -= Math.max(items, Math.ceil(bytes / 4_096));
+      }
       return answer(passed);
     }
     const isTransaction = request.TransactItems !== undefined;
@@ -106,15 +113,26 @@ export async function startThrottlingProxy(endpoint: string, throughput: Through
   return { url: server.url, counts, stop: server.stop };
 }
 
-/** The table and the partition key that is read, and how many items at least are paid for. */
-function readOf({ TableName = '', Key = {}, KeyConditionExpression, ExpressionAttributeValues, RequestItems }: Body) {
+/**
+ * The partition keys that are read, one of each table, and how many items at least are paid for.
+ */
+function readsOf({
+  TableName: table = '',
+  Key = {},
+  KeyConditionExpression,
+  ExpressionAttributeValues,
+  RequestItems,
+}: Body): readonly { readonly table: string; readonly key: string; readonly items: number }[] {
   if (RequestItems !== undefined) {
-    const [[table, { Keys }]] = Object.entries(RequestItems) as [[string, { Keys: readonly Item[] }]];
-    return { key: keyOf(table, Keys[0] ?? {}), items: Keys.length };
+    return Object.entries(RequestItems).map(([table, { Keys }]) => ({
+      table,
+      key: keyOf(table, Keys[0] ?? {}),
+      items: Keys.length,
+    }));
   }
-  if (KeyConditionExpression === undefined) return { key: keyOf(TableName, Key), items: 1 };
+  if (KeyConditionExpression === undefined) return [{ table, key: keyOf(table, Key), items: 1 }];
   const name = /= (:\w+)/.exec(KeyConditionExpression)?.[1] ?? '';
-  return { key: `${TableName} ${JSON.stringify(ExpressionAttributeValues?.[name])}`, items: 1 };
+  return [{ table, key: `${table} ${JSON.stringify(ExpressionAttributeValues?.[name])}`, items: 1 }];
 }
 
 function useOf({ TableName = '', Item, Key, ExpressionAttributeValues }: Body, unitsPerKilobyte: number): Use {

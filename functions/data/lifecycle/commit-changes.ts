@@ -339,8 +339,9 @@ interface Decided {
 }
 
 /**
- * Whether what was read may be torn: rows, lease and memory are read side by side, and the same
- * call, another delivery of the event, or who takes the lease may have written them in between.
+ * Whether what was read may be torn: rows, lease and memory come by one BatchGetItem, which reads
+ * each by itself, and the same call, another delivery of the event, or who takes the lease may have
+ * written them in between.
  * Then rows are there that no call seems to have made, or the other way round. No transaction finds
  * that out, for none is made.
  */

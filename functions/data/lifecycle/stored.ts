@@ -13,7 +13,7 @@ import { requireTable } from '../../tables.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import { batchGet, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
+import { batchGetAll, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey, nextWindow, restAt } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
@@ -22,10 +22,18 @@ import type { Change, Draft, Owner, Stored } from './draft.ts';
 import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';
 
 /**
- * BatchGetItem takes 100 keys of a table. With the operations' rows go two heads, and an event for
- * each operation.
+ * Of BatchGetItem's 100 keys, two are heads, and two a lease and the rules of its device. Where
+ * each row is of an event of its own, they take a second call.
  */
 export const maxRowsRead = 96;
+
+/** What is read of an owner, by keys and ids, and of a device's queue. */
+interface Wanted {
+  readonly columns?: readonly string[];
+  readonly batches?: readonly string[];
+  readonly jobs?: readonly string[];
+  readonly queue?: readonly Item[];
+}
 
 /** What a commit knows before it reads. */
 interface Expected {
@@ -53,25 +61,23 @@ export function storedReads(
       );
       const headKeys = { batch: headKey(lists.batch), job: headKey(lists.job) };
       const isNew = (id: string) => newIds.has(id);
-      const [columns, batches, jobs, leased] = await Promise.all([
-        readColumns([...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)]),
-        readBatches([...batchIds].filter((id) => !isNew(id))),
-        readJobs([...jobIds].filter((id) => !isNew(id))),
-        readLeased(operations.find(({ lease }) => lease !== undefined)),
-      ]);
+      const { lease, startsJobs = false } = operations.find((operation) => operation.lease !== undefined) ?? {};
+      const { columns, batches, jobs, queue } = await read({
+        columns: [...Object.values(headKeys), ...Array.from(eventIds, processedEventKey)],
+        batches: [...batchIds].filter((id) => !isNew(id)),
+        jobs: [...jobIds].filter((id) => !isNew(id)),
+        queue: lease === undefined ? [] : queueKeys(lease, startsJobs),
+      });
       const wasProcessed = (id: string) => !remembered.has(id) && columns.has(processedEventKey(id));
       if (newIds.size > 0 && [...eventIds].some(wasProcessed)) {
-        const [before, jobsBefore] = await Promise.all([
-          readBatches([...batchIds].filter(isNew)),
-          readJobs([...jobIds].filter(isNew)),
-        ]);
-        batches.push(...before);
-        jobs.push(...jobsBefore);
+        const before = await read({ batches: [...batchIds].filter(isNew), jobs: [...jobIds].filter(isNew) });
+        batches.push(...before.batches);
+        jobs.push(...before.jobs);
       }
-      const jobRows = jobs.map((item) => storedRow(JobRow, item, lists.job.rowDefaults));
-      const furtherBatches = new Set(jobRows.map((job) => job.batch_id)).difference(batchIds);
-      const [further, batchHead, jobHead] = await Promise.all([
-        readBatches([...furtherBatches]),
+      const furtherBatches = new Set(jobs.map((job) => job.batch_id)).difference(batchIds);
+      const [{ batches: further }, leased, batchHead, jobHead] = await Promise.all([
+        read({ batches: [...furtherBatches] }),
+        lease && readRules(lease, startsJobs, queue),
         currentHead(lists.batch, columns.get(headKeys.batch)),
         currentHead(lists.job, columns.get(headKeys.job)),
       ]);
@@ -83,7 +89,7 @@ export function storedReads(
       return {
         heads: { batch: batchHead, job: jobHead },
         batches: new Map([...batches, ...further].map((row) => [row.id, row])),
-        jobs: new Map(jobRows.map((row) => [row.id, row])),
+        jobs: new Map(jobs.map((row) => [row.id, row])),
         processedCalls: new Map(processedCalls),
         ...leased,
         running: new Map(running.map((item) => [batchIdOfKey(item.key), item])),
@@ -103,7 +109,7 @@ export function storedReads(
     },
 
     /** The owner's items in the Columns table that exist, by these keys: 100 in one call. */
-    readColumns,
+    readColumns: async (columns: readonly string[]) => (await read({ columns })).columns,
   };
 
   async function requireNoRows(table: string): Promise<void> {
@@ -119,20 +125,25 @@ export function storedReads(
     throw new CorruptData(`A user has rows in ${table} but no head: npm run repair -- --fix makes it anew.`);
   }
 
-  async function readBatches(ids: readonly string[]): Promise<BatchRow[]> {
-    const items = await batchGet(client, { table: tables.Batches, keys: ids.map(rowKey), consistent: true });
-    return items.map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults));
-  }
-
-  async function readJobs(ids: readonly string[]): Promise<Item[]> {
-    if (ids.length === 0) return [];
-    return batchGet(client, { table: requireTable(tables, 'Jobs'), keys: ids.map(rowKey), consistent: true });
-  }
-
-  async function readColumns(keys: readonly string[]): Promise<Map<string, Item>> {
-    const columnKeys = keys.map((key) => ({ user_id: userId, key }));
-    const items = await batchGet(client, { table: tables.Columns, keys: columnKeys, consistent: true });
-    return new Map(items.map((item) => [String(item.key), item]));
+  /** What exists of these, strongly consistent: 100 in one call, whatever they are. */
+  async function read({ columns = [], batches = [], jobs = [], queue = [] }: Wanted) {
+    const items = await batchGetAll(
+      client,
+      {
+        [tables.Columns]: columns.map((key) => ({ user_id: userId, key })),
+        [tables.Batches]: batches.map(rowKey),
+        ...(jobs.length > 0 && { [requireTable(tables, 'Jobs')]: jobs.map(rowKey) }),
+        ...(queue.length > 0 && { [requireTable(tables, 'DeviceQueue')]: queue }),
+      },
+      { consistent: true },
+    );
+    const ofTable = (name: keyof LifecycleTables) => items.get(tables[name] ?? '') ?? [];
+    return {
+      columns: new Map(ofTable('Columns').map((item) => [String(item.key), item])),
+      batches: ofTable('Batches').map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults)),
+      jobs: ofTable('Jobs').map((item) => storedRow(JobRow, item, lists.job.rowDefaults)),
+      queue: ofTable('DeviceQueue'),
+    };
   }
 
   /** The head with all texts of its dictionaries. */
@@ -143,26 +154,24 @@ export function storedReads(
     return { ...head, dictionaries: await readDictionaries(reads, { ...head, dictionary_blocks }) };
   }
 
-  async function readLeased({ lease, startsJobs }: Partial<Change> = {}): Promise<Pick<Stored, 'leased' | 'device'>> {
-    if (lease === undefined) return {};
-    if (!startsJobs) return { leased: (await readQueue(lease, [lease.key])).leased };
-    let { leased, rules } = await readQueue(lease);
-    // The rules were changed between the two reads: now both are as new as the change.
-    if ((leased?.rules_rev ?? 0) > rules.rev) ({ leased, rules } = await readQueue(lease));
+  async function readRules(
+    lease: LeaseReference,
+    startsJobs: boolean,
+    items: readonly Item[],
+  ): Promise<Pick<Stored, 'leased' | 'device'>> {
+    let [leased, rules] = inQueue(lease, items);
+    if (!startsJobs) return { leased };
+    // A change of the rules came between the two items: now both are as new as the change.
+    if ((leased?.rules_rev ?? 0) > rules.rev) {
+      const { queue } = await read({ queue: queueKeys(lease, true) });
+      [leased, rules] = inQueue(lease, queue);
+    }
     const device = {
       rest: restAt(rules, now()),
       until: nextWindow(rules, now()),
       max_job_seconds: rules.max_job_seconds,
     };
     return { leased, device };
-  }
-
-  async function readQueue({ deviceType: device_type, key }: LeaseReference, names = [key, deviceRulesKey]) {
-    const keys = names.map((each) => ({ device_type, key: each }));
-    const items = await batchGet(client, { table: requireTable(tables, 'DeviceQueue'), keys, consistent: true });
-    const item = items.find((each) => each.key === key);
-    const rules: DeviceRules = deviceRules(items.find((each) => each.key === deviceRulesKey));
-    return { leased: item && storedRow(QueueItem, item), rules };
   }
 
   async function readRunning(batches: readonly BatchRow[]): Promise<QueueItem[]> {
@@ -178,4 +187,14 @@ export function storedReads(
   function rowKey(id: string) {
     return { user_id: userId, id };
   }
+}
+
+function queueKeys({ deviceType: device_type, key }: LeaseReference, withRules: boolean): Item[] {
+  return [key, ...(withRules ? [deviceRulesKey] : [])].map((each) => ({ device_type, key: each }));
+}
+
+/** The lease's item, and the rules of its device as far as they were read. */
+function inQueue({ key }: LeaseReference, items: readonly Item[]): [QueueItem | undefined, DeviceRules] {
+  const item = items.find((each) => each.key === key);
+  return [item && storedRow(QueueItem, item), deviceRules(items.find((each) => each.key === deviceRulesKey))];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { batchGet } from '../../../../functions/data/dynamodb/reads.ts';
+import { batchGet, batchGetAll } from '../../../../functions/data/dynamodb/reads.ts';
 
 describe('batchGet', () => {
   it('reads any number of keys, ten calls at most side by side', async () => {
@@ -16,5 +16,34 @@ describe('batchGet', () => {
     const keys = Array.from({ length: 5_003 }, (_, id) => ({ id }));
     expect(await batchGet(client, { table: 'rows', keys, consistent: true })).toEqual(keys);
     expect(most).toBe(10);
+  });
+});
+
+describe('batchGetAll', () => {
+  it('reads several tables together, and asks again for what is left of each', async () => {
+    const sent: NonNullable<BatchGetCommand['input']['RequestItems']>[] = [];
+    const send = async ({ input: { RequestItems = {} } }: BatchGetCommand) => {
+      sent.push(RequestItems);
+      const { a, b } = RequestItems;
+      // All of one table in the first call, then one key fewer each time.
+      if (sent.length === 1) return { Responses: { a: a!.Keys }, UnprocessedKeys: { b: { Keys: b!.Keys } } };
+      const [first, ...left] = (b ?? a)!.Keys!;
+      const name = b ? 'b' : 'a';
+      return {
+        Responses: { [name]: left.length > 1 ? [first, ...left] : [first] },
+        UnprocessedKeys: left.length === 1 ? { [name]: { Keys: left } } : {},
+      };
+    };
+    const client = { send } as unknown as DynamoDBDocumentClient;
+    const keysOf = (table: string, count: number) =>
+      Array.from({ length: count }, (_, id) => ({ id: `${table}${id}` }));
+    const keys = { a: keysOf('a', 98), b: keysOf('b', 4), c: [] };
+    const items = await batchGetAll(client, keys, { consistent: true, attributes: ['id'] });
+    expect([items.get('a'), new Set(items.get('b')), items.get('c')]).toEqual([keys.a, new Set(keys.b), undefined]);
+    const asked = sent.map((each) => Object.entries(each).map(([name, { Keys }]) => `${name} ${Keys!.length}`));
+    expect(asked.sort()).toEqual([['a 98', 'b 2'], ['b 1'], ['b 1'], ['b 2'], ['b 2']]);
+    for (const request of sent.flatMap((each) => Object.values(each))) {
+      expect(request).toMatchObject({ ConsistentRead: true, ExpressionAttributeNames: { '#a0': 'id' } });
+    }
   });
 });
