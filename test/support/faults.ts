@@ -60,13 +60,13 @@ function leaveUnprocessed(answered: number): Fault {
     async strike(call) {
       const requests = Object.entries(call.input.RequestItems as Record<string, { Keys: readonly unknown[] }>);
       const keys = requests.flatMap(([table, { Keys }]) => Keys.map((key) => ({ table, key })));
-      const some = (of: typeof keys) =>
-        Object.fromEntries(
-          requests.flatMap(([table, options]) => {
-            const Keys = of.flatMap((each) => (each.table === table ? [each.key] : []));
-            return Keys.length === 0 ? [] : [[table, { ...options, Keys }]];
-          }),
+      const some = (of: typeof keys) => {
+        const byTable = Map.groupBy(of, ({ table }) => table);
+        const asked = requests.filter(([table]) => byTable.has(table));
+        return Object.fromEntries(
+          asked.map(([table, request]) => [table, { ...request, Keys: byTable.get(table)!.map(({ key }) => key) }]),
         );
+      };
       const UnprocessedKeys = some(keys.slice(answered));
       if (answered === 0) return { Responses: {}, UnprocessedKeys };
       call.input.RequestItems = some(keys.slice(0, answered));

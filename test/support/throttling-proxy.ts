@@ -83,7 +83,7 @@ export async function startThrottlingProxy(endpoint: string, throughput: Through
         ...read,
         bucket: bucketOf(`read ${read.key}`, readUnits, time),
       }));
-      // AWS answers a call with those keys that have the units, and leaves the others to another.
+      // AWS would answer for the tables that have the units. Refusing all is harder on the caller.
       if (reads.some(({ bucket }) => bucket.units <= 0)) return refuse('ProvisionedThroughputExceededException');
       const passed = await pass();
       const { Responses } = JSON.parse(passed.body.toString()) as { Responses?: Readonly<Record<string, object>> };

@@ -5,6 +5,7 @@
 
 import {
   BatchGetCommand,
+  type BatchGetCommandInput,
   type DynamoDBDocumentClient,
   GetCommand,
   type NativeAttributeValue,
@@ -101,38 +102,40 @@ export async function batchGetAll(
   const parts = Array.from({ length: Math.ceil(all.length / maxKeys) }, (_, part) => part);
   const items = new Map<string, Item[]>();
   while (parts.length > 0) {
-    const together = parts.splice(0, parallelCalls).map((part) => {
-      const some = Map.groupBy(all.slice(part * maxKeys, (part + 1) * maxKeys), ({ table }) => table);
-      return getSome(
-        client,
-        new Map(Array.from(some, ([table, each]) => [table, each.map(({ key }) => key)])),
-        options,
-      );
-    });
-    for (const [table, found] of (await Promise.all(together)).flat()) {
+    const together = parts
+      .splice(0, parallelCalls)
+      .map((part) => getSome(client, all.slice(part * maxKeys, (part + 1) * maxKeys), options));
+    for (const { table, found } of (await Promise.all(together)).flat()) {
       items.set(table, (items.get(table) ?? []).concat(found));
     }
   }
   return items;
 }
 
+interface TableKey {
+  readonly table: string;
+  readonly key: Item;
+}
+
 async function getSome(
   client: DynamoDBDocumentClient,
-  keys: ReadonlyMap<string, readonly Item[]>,
+  keys: readonly TableKey[],
   { consistent, attributes }: Pick<KeysRead, 'consistent' | 'attributes'>,
-): Promise<[table: string, items: Item[]][]> {
-  const items: [table: string, items: Item[]][] = [];
+): Promise<{ readonly table: string; readonly found: Item[] }[]> {
+  const items: { readonly table: string; readonly found: Item[] }[] = [];
   let pending = keys;
   await untilProcessed(6, async () => {
-    const options = { ConsistentRead: consistent, ...projection(attributes) };
-    const RequestItems = Object.fromEntries(
-      Array.from(pending, ([table, each]) => [table, { Keys: [...each], ...options }]),
+    const RequestItems: NonNullable<BatchGetCommandInput['RequestItems']> = {};
+    for (const { table, key } of pending) {
+      RequestItems[table] ??= { Keys: [], ConsistentRead: consistent, ...projection(attributes) };
+      RequestItems[table].Keys!.push(key);
+    }
+    const { Responses, UnprocessedKeys } = await translateErrors(client.send(new BatchGetCommand({ RequestItems })));
+    items.push(...Object.entries(Responses ?? {}).map(([table, found]) => ({ table, found })));
+    pending = Object.entries(UnprocessedKeys ?? {}).flatMap(([table, { Keys }]) =>
+      (Keys ?? []).map((key) => ({ table, key })),
     );
-    const answer = await translateErrors(client.send(new BatchGetCommand({ RequestItems })));
-    items.push(...Object.entries(answer.Responses ?? {}));
-    const left = Object.entries(answer.UnprocessedKeys ?? {}).map(([table, { Keys = [] }]) => [table, Keys] as const);
-    pending = new Map(left.filter(([, each]) => each.length > 0));
-    return [...pending.values()].flat().length;
+    return pending.length;
   });
   return items;
 }

@@ -2,14 +2,12 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { AlreadyExists, OutdatedColumns, OverLimit, TooBusy, Unfinished } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
-import { blockBytes } from '../columns/column-items.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
 import type { Bounds } from '../limits.ts';
 import type { CheckedCounters } from './counters.ts';
 import {
-  blockKeys,
   type Change,
   changesNothing,
   type Draft,
@@ -24,7 +22,6 @@ import {
 } from './draft.ts';
 import type { LazyValue } from './lazy-value.ts';
 import { checkLimits } from './limits.ts';
-import { clockKeys, readClocks } from './queue-writes.ts';
 import { type ShotsOf, withShots } from './shots.ts';
 import { maxRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';
@@ -227,7 +224,7 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   const { tasks, steps, next, isFirst } = attempt;
   const { remembered, readAgain, announced } = memory;
   const { client, tables, lists, now } = context;
-  const { readStored, requireHeads, readColumns } = storedReads(client, tables, context);
+  const { readStored, requireHeads, readBlocksAndClocks } = storedReads(client, tables, context);
   const refusals = new Map<number, Error>();
   const changes = steps.map(({ change }) => change);
   const newIds = new Set(isFirst ? changes.flatMap((change) => change.newIds ?? []) : []);
@@ -264,11 +261,8 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
   draft = await withShots(draft, context.userId, context.shotsOf);
   const result = { done, replacedBy: [], refusals, draft };
-  const changed = blockKeys(draft);
-  const columns = readColumns([...changed, ...clockKeys(draft)]);
-  const [items, clocks, bounds = [], counters = new Map()] = await Promise.all([
-    columns,
-    readClocks(client, tables, { draft, columns }),
+  const [{ blocks, clocks }, bounds = [], counters = new Map()] = await Promise.all([
+    readBlocksAndClocks(draft),
     draft.begun && context.bounds?.read(),
     known && checkOnce(context, draft, { steps, readAgain }),
     requireHeads(draft),
@@ -281,7 +275,6 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
       result: { done: steps.length, replacedBy: [], refusals: refused, draft: emptyDraft(lists, draft.stored) },
     };
   }
-  const blocks = new Map([...items].flatMap(([key, item]) => (changed.has(key) ? [[key, blockBytes(item)]] : [])));
   const transaction = createTransaction(context, { draft, blocks, clocks, counters, tables, now: now() });
   return context.isTrial ? { result } : { transaction, result };
 }
@@ -341,9 +334,8 @@ interface Decided {
 /**
  * Whether what was read may be torn: rows, lease and memory come by one BatchGetItem, which reads
  * each by itself, and the same call, another delivery of the event, or who takes the lease may have
- * written them in between.
- * Then rows are there that no call seems to have made, or the other way round. No transaction finds
- * that out, for none is made.
+ * written them in between. Then rows are there that no call seems to have made, or the other way
+ * round. No transaction finds that out, for none is made.
  */
 function mayBeTorn({ areEvents }: CommitContext, { draft, change, decided }: Decided): boolean {
   const { lease, idempotencyRecord, batchIds, jobIds } = change;

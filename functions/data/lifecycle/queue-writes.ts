@@ -55,7 +55,7 @@ export type StoredClocks = ReadonlyMap<string, { readonly device: number; readon
  * The owner's clock for a device, in the Columns table: only this owner's creations and
  * cancellations are at it.
  */
-function userClockKey(deviceType: string): string {
+export function userClockKey(deviceType: string): string {
   return `work#${deviceType}`;
 }
 
@@ -103,7 +103,7 @@ function isNew({ stored }: Draft, { id, queue_key }: BatchRow): boolean {
  * leave one before a device took them: whether the owner's clock for a device also needs the
  * device's own.
  */
-function chargedDevices(draft: Draft): ReadonlyMap<string, boolean> {
+export function chargedDevices(draft: Draft): ReadonlyMap<string, boolean> {
   const charged = new Map<string, boolean>();
   for (const row of draft.batches.values()) {
     const { device_type } = row;
@@ -114,38 +114,20 @@ function chargedDevices(draft: Draft): ReadonlyMap<string, boolean> {
   return charged;
 }
 
-/** The keys, in the Columns table, of the owner's clocks that the draft changes. */
-export function clockKeys(draft: Draft): string[] {
-  return Array.from(chargedDevices(draft).keys(), userClockKey);
-}
-
 /**
- * The clocks that the draft changes: the owner's, which are read with other items of the Columns
- * table (`clockKeys`), and the devices'. The owner's are to be read strongly consistent, since the
- * transaction is conditional on them. A device's clock that lags costs a little fairness. Throws
- * DeviceClosed where a new batch is for a device that an operator has closed; its rules may lag as
- * well. Half a read unit for each device where a batch is new, enters or grows.
+ * The tags of the devices' clocks that the draft's batches need. One that lags costs a little
+ * fairness. Throws DeviceClosed where a new batch is for a device that an operator has closed; its
+ * rules may lag as well. Half a read unit for each device where a batch is new, enters or grows.
  */
-export async function readClocks(
+export async function readDeviceClocks(
   client: DynamoDBDocumentClient,
   tables: Partial<TableNames<'DeviceQueue'>>,
-  { draft, columns }: { readonly draft: Draft; readonly columns: Promise<ReadonlyMap<string, Item>> },
-): Promise<StoredClocks> {
-  const charged = chargedDevices(draft);
+  { draft, charged }: { readonly draft: Draft; readonly charged: ReadonlyMap<string, boolean> },
+): Promise<ReadonlyMap<string, number>> {
   const news = [...draft.batches.values()].filter((row) => isNew(draft, row));
   const accepting = new Set(news.map(({ device_type }) => device_type));
   const types = accepting.union(new Set([...charged].flatMap(([type, isCharged]) => (isCharged ? type : []))));
-  const devices = new Map(
-    await Promise.all(Array.from(types, async (type) => [type, await readDevice(type)] as const)),
-  );
-  const items = await columns;
-  return new Map(
-    Array.from(charged, ([type, isCharged]) => {
-      const user = items.get(userClockKey(type));
-      const device = isCharged ? devices.get(type)! : 0;
-      return [type, { device, user: user && storedRow(StoredUserClock, user).clocks }];
-    }),
-  );
+  return new Map(await Promise.all(Array.from(types, async (type) => [type, await readDevice(type)] as const)));
 
   /** The tag of the device's clock. */
   async function readDevice(device_type: string): Promise<number> {
@@ -161,6 +143,24 @@ export async function readClocks(
     if (why !== undefined && accepting.has(device_type)) throw new DeviceClosed(why);
     return clockTag(items.find(({ key }) => key === deviceClockKey));
   }
+}
+
+/**
+ * The clocks for these devices (chargedDevices), of what was read: the owner's items in the Columns
+ * table, and the devices' tags.
+ */
+export function storedClocks(
+  charged: ReadonlyMap<string, boolean>,
+  columns: ReadonlyMap<string, Item>,
+  devices: ReadonlyMap<string, number>,
+): StoredClocks {
+  return new Map(
+    Array.from(charged, ([type, isCharged]) => {
+      const user = columns.get(userClockKey(type));
+      const device = isCharged ? devices.get(type)! : 0;
+      return [type, { device, user: user && storedRow(StoredUserClock, user).clocks }];
+    }),
+  );
 }
 
 export interface QueueChanges {

@@ -10,6 +10,7 @@ import type { DeviceRules } from '../../schemas/device-rules.ts';
 import { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { requireTable } from '../../tables.ts';
+import { blockBytes } from '../columns/column-items.ts';
 import { readDictionaries } from '../columns/dictionaries.ts';
 import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
@@ -18,7 +19,8 @@ import { storedRow } from '../dynamodb/stored-row.ts';
 import { deviceRules, deviceRulesKey, nextWindow, restAt } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { QueueItem } from '../queue/queue-item.ts';
-import type { Change, Draft, Owner, Stored } from './draft.ts';
+import { blockKeys, type Change, type Draft, type Owner, type Stored } from './draft.ts';
+import { chargedDevices, readDeviceClocks, storedClocks, userClockKey } from './queue-writes.ts';
 import { type LifecycleTables, processedCall, processedEventKey } from './transaction.ts';
 
 /**
@@ -108,8 +110,24 @@ export function storedReads(
       ]);
     },
 
-    /** The owner's items in the Columns table that exist, by these keys: 100 in one call. */
-    readColumns: async (columns: readonly string[]) => (await read({ columns })).columns,
+    /**
+     * What the draft is written on top of: the bytes of those of its blocks that exist, by their
+     * keys, and the clocks of its batches (readDeviceClocks). A read unit for each block and each
+     * owner's clock: strongly consistent, since the transaction is conditional on them.
+     */
+    async readBlocksAndClocks(draft: Draft) {
+      const ofBlocks = blockKeys(draft);
+      const charged = chargedDevices(draft);
+      const [{ columns }, devices] = await Promise.all([
+        read({ columns: [...ofBlocks, ...Array.from(charged.keys(), userClockKey)] }),
+        readDeviceClocks(client, tables, { draft, charged }),
+      ]);
+      const blocks = Array.from(columns).filter(([key]) => ofBlocks.has(key));
+      return {
+        blocks: new Map(blocks.map(([key, item]) => [key, blockBytes(item)])),
+        clocks: storedClocks(charged, columns, devices),
+      };
+    },
   };
 
   async function requireNoRows(table: string): Promise<void> {

@@ -16,6 +16,7 @@ interface DynamoDbRequest {
   readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName: string }>>[];
 }
 
+/** What functions call that writes nothing. */
 const reads = new Set(['GetItem', 'BatchGetItem', 'Query']);
 
 export interface DynamoDbGate extends HttpServer {

@@ -83,18 +83,15 @@ export function startStreamSource(
     while (!stopped) {
       try {
         if (writes() !== writesBefore || Date.now() >= readAgainAt) {
-          writesBefore = writes();
-          readAgainAt = Date.now() + idlePollMilliseconds;
+          const seen = writes();
           const found = await readOnce();
+          writesBefore = seen;
+          readAgainAt = found ? 0 : Date.now() + idlePollMilliseconds;
           pause = pollMilliseconds;
-          if (found) {
-            readAgainAt = 0;
-            continue;
-          }
+          if (found) continue;
         }
       } catch (error) {
         if (stopped) return;
-        readAgainAt = 0;
         listAgainAt = 0;
         iterators.clear();
         pause = Math.min(2 * pause, maxPauseMilliseconds);
