@@ -68,8 +68,11 @@ async function start(settings: Settings) {
     onStep: (step) => showProgress(`${step} …`),
   });
   if (ending) return;
-  await announceDevices(stack);
-  await loadDemoData(stack, folder, { size: settings, onProgress: showProgress });
+  // Neither needs the other, and each waits for functions that load.
+  await Promise.all([
+    announceDevices(stack),
+    loadDemoData(stack, folder, { size: settings, onProgress: showProgress }),
+  ]);
   const { issuer } = stack;
   const withToken = async (account: Account) => ({ ...account, token: await issuer.token(account) });
   const users = await Promise.all(accounts.map(withToken));
