@@ -45,6 +45,39 @@ export function findAssembly(key: string): string | undefined {
   return directory;
 }
 
+/** What an assembly is to be made from, and the folder to make it in. */
+export interface NewAssembly<Values> {
+  readonly values: Values;
+  readonly directory: string;
+}
+
+/**
+ * The folders of the assemblies for these values. `make` is called for all that are not there, and
+ * again where somebody changed the sources while they were read.
+ */
+export async function findOrMakeAssemblies<Values extends object>(
+  all: readonly Values[],
+  make: (missing: readonly NewAssembly<Values>[]) => Promise<void>,
+): Promise<readonly string[]> {
+  for (;;) {
+    const wanted = all.map((values) => ({ values, key: assemblyKey(values) }));
+    const directories = new Map(wanted.map(({ key }) => [key, findAssembly(key)]));
+    const missing = wanted
+      .filter(({ key }) => directories.get(key) === undefined)
+      .map((each) => ({ ...each, directory: newAssembly() }));
+    try {
+      if (missing.length > 0) await make(missing);
+      for (const { values, key, directory } of missing) {
+        if (assemblyKey(values) === key) directories.set(key, keepAssembly(key, directory));
+      }
+    } finally {
+      for (const { directory } of missing) rmSync(directory, { recursive: true, force: true });
+    }
+    const found = wanted.map(({ key }) => directories.get(key));
+    if (found.every((directory) => directory !== undefined)) return found;
+  }
+}
+
 /** A program that runs from the assembly calls this every hour, so that nobody removes it. */
 export function useAssembly(directory: string) {
   utimesSync(directory, new Date(), new Date());

@@ -10,7 +10,7 @@ import { ServiceStack } from '../../infra/service-stack.ts';
 import { stages } from '../../infra/stages.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable, outputs } = synthesize();
+const { ofType, one, readable, outputs } = await synthesize();
 const restApi = one('AWS::ApiGateway::RestApi', 'Api/RestApi').properties;
 const allRoutes = Object.entries<Route>(routes);
 const knownPaths = [...new Set(allRoutes.map(([, { path }]) => path))];

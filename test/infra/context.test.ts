@@ -10,14 +10,14 @@ import { stackConcurrency } from '../../infra/smoke/stack-concurrency.ts';
 import { contexts, issuer, jwksUri, restored } from '../support/contexts.ts';
 import { refusals, type Synthesis, synthesize } from '../support/synthesize.ts';
 
-const dev = synthesize();
+const dev = await synthesize();
 // CDK's own check takes longer than all else, and this stack has every resource of the others.
 const consoleUrl = 'https://api.example.org/core-fast/console';
 const inProd = { stage: 'prod', alarmEmail: 'operator@example.org', monthlyBudget: '50.5', consoleUrl };
-const prod = synthesize(inProd, { withCheck: true });
-const foreign = synthesize(contexts.withIssuer);
-const moved = synthesize(contexts.moved);
-const devices = synthesize(contexts.withDevices);
+const prod = await synthesize(inProd, { withCheck: true });
+const foreign = await synthesize(contexts.withIssuer);
+const moved = await synthesize(contexts.moved);
+const devices = await synthesize(contexts.withDevices);
 
 function protections({ ofType, terminationProtection }: Synthesis) {
   return new Set([
@@ -193,8 +193,8 @@ describe('-c devices', () => {
     );
   });
 
-  it('can be empty: no client, and no place to get tokens at', () => {
-    const none = synthesize(contexts.withoutDevices);
+  it('can be empty: no client, and no place to get tokens at', async () => {
+    const none = await synthesize(contexts.withoutDevices);
     expect(clientsOf(none)).toEqual([]);
     expect(none.text).not.toMatch(/UserPoolDomain|ResourceServer/);
     expect(readableEnvironment(none).AUDIENCE).toBe('Identity/UserPool/Client');
@@ -373,9 +373,9 @@ describe('a context that makes no sense', () => {
     ),
   ];
 
-  it('is refused in one line', () => {
-    expect(refusals(refused.map(([context]) => context))).toEqual(refused.map(([, message]) => message));
-    expect(() => synthesize({ stage: 'staging' })).toThrow(new Error(`${refused[0]![1]}\n`));
+  it('is refused in one line', async () => {
+    expect(await refusals(refused.map(([context]) => context))).toEqual(refused.map(([, message]) => message));
+    await expect(synthesize({ stage: 'staging' })).rejects.toThrow(new Error(`${refused[0]![1]}\n`));
   });
 });
 

@@ -4,7 +4,7 @@ import { type FunctionDescription, otherFunctions, routes, type Uses } from '../
 import { type TableDescription, type TableName, tables } from '../../functions/tables.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const synthesis = synthesize();
+const synthesis = await synthesize();
 const { ofType, one, readable } = synthesis;
 
 /** The queues that feed a function. */

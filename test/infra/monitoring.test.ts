@@ -6,7 +6,7 @@ import { countAlarmMetrics } from '../../infra/docs/usage-costs.ts';
 import { queryFields } from '../support/query-fields.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable, outputs } = synthesize();
+const { ofType, one, readable, outputs } = await synthesize();
 const alarm = (name: string) => one('AWS::CloudWatch::Alarm', `Monitoring/${name}`).properties;
 
 type Row = readonly [name: string, metric: string, threshold: number, periods: number];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable, outputs } = synthesize();
+const { ofType, one, readable, outputs } = await synthesize();
 
 describe('the policies for producers', () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type QueueDescription, type QueueName, queues } from '../../functions/queues.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable, outputs } = synthesize();
+const { ofType, one, readable, outputs } = await synthesize();
 const descriptions = Object.entries<QueueDescription>(queues);
 
 describe.each(descriptions)('the queue %s', (name, description) => {

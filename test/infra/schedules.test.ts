@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { maxKeyAgeDays } from '../../functions/data/webhook-keys.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable } = synthesize();
+const { ofType, one, readable } = await synthesize();
 
 it.each([
   ['measures the queues', 'Schedules/MeasureQueues'],

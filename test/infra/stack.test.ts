@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { synthesize } from '../support/synthesize.ts';
 
-const { text, ofType } = synthesize();
+const { text, ofType } = await synthesize();
 
 interface TemplateResource {
   readonly Type: string;

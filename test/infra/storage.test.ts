@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type TableDescription, tables } from '../../functions/tables.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, one, readable, outputs } = synthesize();
+const { ofType, one, readable, outputs } = await synthesize();
 
 const keySchema = (partitionKeys: readonly string[], sortKeys: readonly string[]) => [
   ...partitionKeys.map((AttributeName) => ({ AttributeName, KeyType: 'HASH' })),

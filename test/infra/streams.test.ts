@@ -5,7 +5,7 @@ import { type TableDescription, tables } from '../../functions/tables.ts';
 import { readPattern } from '../../infra/local/dynamodb/record-pattern.ts';
 import { synthesize } from '../support/synthesize.ts';
 
-const { ofType, readable } = synthesize();
+const { ofType, readable } = await synthesize();
 
 const streams = Object.entries<TableDescription>(tables).flatMap(([name, { stream }]) =>
   stream === undefined ? [] : [{ name, stream }],

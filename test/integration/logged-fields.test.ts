@@ -18,7 +18,7 @@ import { synthesize } from '../support/synthesize.ts';
 import { audience, issuer, issuerKey, signedToken } from '../support/token-issuer.ts';
 import { workerStack } from '../support/worker-stack.ts';
 
-const { ofType, readable } = synthesize();
+const { ofType, readable } = await synthesize();
 
 /**
  * Fields of Lambda's own lines, in its JSON format; and one that the list reader logs when writers

@@ -29,7 +29,7 @@ export function setup() {
   const script = `
     import { contexts } from './contexts.ts';
     import { prepareSyntheses } from './synthesize.ts';
-    prepareSyntheses(Object.values(contexts));`;
+    await prepareSyntheses(Object.values(contexts));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname });
   const ended = new Promise((resolve) => child.once('close', resolve));
   return () => ended;

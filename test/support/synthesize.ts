@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import cdk from '../../cdk.json' with { type: 'json' };
-import { assemblyKey, findAssembly, keepAssembly, newAssembly } from '../../infra/local/assemblies.ts';
+import { promisify } from 'node:util';
+import { findOrMakeAssemblies, type NewAssembly } from '../../infra/local/assemblies.ts';
 import { compileCache } from '../../infra/local/compile-cache.ts';
-import { assemblyOf as localAssemblyOf, placeholders } from '../../infra/local/template/synthesize.ts';
+import { assemblyOf, contextOfApp, placeholders } from '../../infra/local/template/synthesize.ts';
 
 /**
  * A resource of the template. `path` is that of its construct, without the stack and a final
@@ -71,22 +71,19 @@ const done = new Map<string, Synthesis>();
  * sources, or anew. Throws what the app printed when it fails. CDK's own check of the template
  * takes longer than all else: it is made where the caller looks at its findings.
  */
-export function synthesize(context: Record<string, string> = {}, { withCheck = false } = {}): Synthesis {
+export async function synthesize(context: Record<string, string> = {}, { withCheck = false } = {}): Promise<Synthesis> {
   const key = JSON.stringify([context, withCheck]);
   const known = done.get(key);
   if (known !== undefined) return known;
-  const [directory] = assembliesOf([{ ...context, ...withoutBundles }], withCheck);
+  const [directory] = await assembliesOf([context], withCheck);
   const synthesis = readSynthesis(directory!);
   done.set(key, synthesis);
   return synthesis;
 }
 
 /** Makes what `synthesize` is going to read, in one process: loading CDK takes longest. */
-export function prepareSyntheses(contexts: readonly Readonly<Record<string, string>>[]) {
-  assembliesOf(
-    contexts.map((context) => ({ ...context, ...withoutBundles })),
-    false,
-  );
+export async function prepareSyntheses(contexts: readonly Readonly<Record<string, string>>[]): Promise<void> {
+  await assembliesOf(contexts, false);
 }
 
 /**
@@ -96,53 +93,41 @@ export function prepareSyntheses(contexts: readonly Readonly<Record<string, stri
 export async function synthesizeWithBundles(
   context: Record<string, string> = { stage: 'dev', ...placeholders },
 ): Promise<{ readonly synthesis: Synthesis; readonly directory: string }> {
-  const directory = await localAssemblyOf(context);
+  const directory = await assemblyOf(context);
   return { synthesis: readSynthesis(directory), directory };
 }
 
 /** The folders of these contexts' assemblies. Those that are not there are made in one process. */
-function assembliesOf(contexts: readonly object[], withCheck: boolean): readonly string[] {
-  const all = contexts.map((added) => ({ ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...added }));
-  for (;;) {
-    const wanted = all.map((context) => ({ context, key: assemblyKey({ context, withCheck }) }));
-    const found = wanted.map(({ key }) => findAssembly(key));
-    if (found.every((directory) => directory !== undefined)) return found;
-    const made = wanted
-      .filter((_, at) => found[at] === undefined)
-      .map((each) => ({ ...each, directory: newAssembly() }));
-    try {
-      runApp(made, withCheck);
-      for (const { context, key, directory } of made) {
-        // Otherwise somebody changed the sources while they were read.
-        if (assemblyKey({ context, withCheck }) === key) keepAssembly(key, directory);
-      }
-    } finally {
-      for (const { directory } of made) rmSync(directory, { recursive: true, force: true });
-    }
-  }
+function assembliesOf(contexts: readonly object[], withCheck: boolean): Promise<readonly string[]> {
+  const all = contexts.map((added) => ({ context: contextOfApp({ ...added, ...withoutBundles }), withCheck }));
+  return findOrMakeAssemblies(all, (missing) => runApp(missing, withCheck));
 }
 
 /** Runs the app for each of them, as the CDK's command line does, in one process. */
-function runApp(runs: readonly { readonly context: object; readonly directory: string }[], withCheck: boolean) {
+async function runApp(missing: readonly NewAssembly<{ readonly context: object }>[], withCheck: boolean) {
   const script = `
-    for (const [at, { context, directory }] of ${JSON.stringify(runs)}.entries()) {
+    for (const [at, { values, directory }] of ${JSON.stringify(missing)}.entries()) {
       process.env.CDK_OUTDIR = directory;
-      process.env.CDK_CONTEXT_JSON = JSON.stringify(context);
+      process.env.CDK_CONTEXT_JSON = JSON.stringify(values.context);
       await import('./infra/app.ts?' + at);
     }`;
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: join(import.meta.dirname, '../..'),
-    encoding: 'utf8',
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, CDK_VALIDATION: String(withCheck) },
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache, CDK_VALIDATION: String(withCheck) };
+  await runScript(script, env).catch(({ stderr }) => {
+    throw new Error(stderr);
   });
-  if (status !== 0) throw new Error(stderr);
+}
+
+/** Runs it in a process of its own, in the project's folder. */
+function runScript(script: string, env = process.env) {
+  const cwd = join(import.meta.dirname, '../..');
+  return promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd, env });
 }
 
 /**
  * What infra/app.ts prints when it refuses each of these contexts. One process answers all: loading
  * CDK takes longest.
  */
-export function refusals(contexts: readonly Record<string, string>[]): string[] {
+export async function refusals(contexts: readonly Record<string, string>[]): Promise<string[]> {
   const script = `
     process.exit = () => { throw 'refused'; };
     const answers = [];
@@ -154,11 +139,7 @@ export function refusals(contexts: readonly Record<string, string>[]): string[] 
       answers.push(printed.join('\\n'));
     }
     console.log(JSON.stringify(answers));`;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: join(import.meta.dirname, '../..'),
-    encoding: 'utf8',
-  });
-  return JSON.parse(stdout);
+  return JSON.parse((await runScript(script)).stdout);
 }
 
 function readSynthesis(directory: string): Synthesis {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupProblem } from '../../setup-problem.ts';
-import { assemblyKey, findAssembly, keepAssembly, newAssembly } from '../assemblies.ts';
+import { findOrMakeAssemblies, type NewAssembly } from '../assemblies.ts';
 import { compileCache } from '../compile-cache.ts';
 import type { AssetManifest } from './deployment.ts';
 import type { Template } from './template.ts';
@@ -45,34 +45,31 @@ export async function synthesize(
  * included. The same promises.
  */
 export async function assemblyOf(context: Readonly<Record<string, string>>, onStart?: () => void): Promise<string> {
-  const cdk = readJson(join(projectDirectory, 'cdk.json')) as { app: string; context: Record<string, unknown> };
-  // The CDK's command line adds it too.
-  const values = { ...cdk.context, 'aws:cdk:enable-path-metadata': true, ...context };
-  for (;;) {
-    const key = assemblyKey(values);
-    const known = findAssembly(key);
-    if (known !== undefined) return known;
+  const [directory] = await findOrMakeAssemblies([contextOfApp(context)], async ([missing]) => {
     onStart?.();
-    const directory = newAssembly();
-    try {
-      await runApp(cdk.app, directory, values);
-      // Otherwise somebody changed the sources while they were read.
-      if (assemblyKey(values) === key) return keepAssembly(key, directory);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
-  }
+    await runApp(missing!);
+  });
+  return directory!;
+}
+
+/** The context that the CDK's command line gives the app, with `added`. */
+export function contextOfApp(added: object): object {
+  return { ...readCdk().context, 'aws:cdk:enable-path-metadata': true, ...added };
+}
+
+function readCdk() {
+  return readJson(join(projectDirectory, 'cdk.json')) as { app: string; context: Record<string, unknown> };
 }
 
 /** As the CDK's command line does: gives the directory and the context in the environment. */
-async function runApp(command: string, directory: string, context: object): Promise<void> {
-  const [, ...appArguments] = command.split(' ');
+async function runApp({ values, directory }: NewAssembly<object>): Promise<void> {
+  const [, ...appArguments] = readCdk().app.split(' ');
   const child = spawn(process.execPath, appArguments, {
     cwd: projectDirectory,
     env: {
       ...process.env,
       CDK_OUTDIR: directory,
-      CDK_CONTEXT_JSON: JSON.stringify(context),
+      CDK_CONTEXT_JSON: JSON.stringify(values),
       NODE_COMPILE_CACHE: compileCache,
       // CDK's check of the template takes longer than all else. `cdk synth` makes it, and so does
       // test/infra.

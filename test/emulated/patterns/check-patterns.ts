@@ -68,7 +68,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   Columns: columnRecords(),
 };
 
-const { ofType, readable } = synthesize();
+const { ofType, readable } = await synthesize();
 const streams = ofType('AWS::Lambda::EventSourceMapping').flatMap(({ properties }) => {
   const [, table] = /^Storage\/(\w+)\.StreamArn$/.exec(readable(properties.EventSourceArn)) ?? [];
   if (table === undefined) return [];

@@ -29,8 +29,10 @@ write('functions/endpoints/list.ts', 'one');
 write('infra/app.ts', 'app');
 write('package-lock.json', '{}');
 cpSync(join(root, 'infra/local/assemblies.ts'), join(project, 'infra/local/assemblies.ts'), { recursive: true });
-const { assemblyKey, findAssembly, keepAssembly, newAssembly }: typeof import('../../../infra/local/assemblies.ts') =
-  await import(join(project, 'infra/local/assemblies.ts'));
+const copy: typeof import('../../../infra/local/assemblies.ts') = await import(
+  join(project, 'infra/local/assemblies.ts')
+);
+const { assemblyKey, findAssembly, findOrMakeAssemblies, keepAssembly, newAssembly } = copy;
 const folder = join(project, 'node_modules/.cache/assemblies');
 
 /** Keeps an assembly with two files. */
@@ -87,6 +89,31 @@ it('finds what was kept, and leaves nothing else behind', () => {
   expect(findAssembly('kept')).toBe(kept);
   expect(keep('kept')).toBe(kept);
   expect(readdirSync(folder)).toEqual(['kept']);
+});
+
+it('makes together what is not there, and again what was changed meanwhile', async () => {
+  const [one, other, third] = [{ stage: 'one' }, { stage: 'other' }, { stage: 'third' }];
+  const made: (typeof one)[][] = [];
+  const make: Parameters<typeof findOrMakeAssemblies<typeof one>>[1] = async (missing) => {
+    made.push(missing.map(({ values }) => values));
+    for (const { values, directory } of missing) writeFileSync(join(directory, 'values.json'), JSON.stringify(values));
+    if (made.length === 2) write('infra/app.ts', 'changed while it was read');
+  };
+  await findOrMakeAssemblies([one], make);
+  const directories = await findOrMakeAssemblies([one, other, third], make);
+  expect(made).toEqual([[one], [other, third], [one, other, third]]);
+  const contents = directories.map((directory) => JSON.parse(readFileSync(join(directory, 'values.json'), 'utf8')));
+  expect(contents).toEqual([one, other, third]);
+  expect(directories.map((directory) => relative(folder, directory))).toEqual([one, other, third].map(assemblyKey));
+});
+
+it('leaves nothing of what could not be made', async () => {
+  const before = readdirSync(folder);
+  const failing = findOrMakeAssemblies([{ stage: 'failing' }], () =>
+    Promise.reject(new Error('It does not synthesize.')),
+  );
+  await expect(failing).rejects.toThrow('It does not synthesize.');
+  expect(readdirSync(folder)).toEqual(before);
 });
 
 it.each<[what: string, damage: (directory: string) => void]>([

@@ -12,7 +12,7 @@ import { seed } from '../../../support/seed.ts';
 import { synthesize } from '../../../support/synthesize.ts';
 
 const account = { accountId: '1', region: 'eu-west-3', stackName: 'S', queueEndpoint: '' };
-const { resources } = readTemplate(JSON.parse(synthesize(contexts.withIssuer).text), account);
+const { resources } = readTemplate(JSON.parse((await synthesize(contexts.withIssuer)).text), account);
 const api = readApi(resources);
 
 /** Functions of the template that were started since the last look, by their logical ids. */

@@ -26,8 +26,8 @@ function resolve(value: unknown, rest: Partial<Template> = {}): unknown {
 }
 
 describe('resourceTypes', () => {
-  it('are the types of the stack that runs here', () => {
-    const { Resources } = JSON.parse(synthesize(contexts.withIssuer).text) as Template;
+  it('are the types of the stack that runs here', async () => {
+    const { Resources } = JSON.parse((await synthesize(contexts.withIssuer)).text) as Template;
     const types = new Set(Object.values(Resources).map(({ Type }) => Type));
     expect(Object.keys(resourceTypes).sort()).toEqual([...types].sort());
   });
