@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SetupProblem } from '../setup-problem.ts';
 
@@ -14,45 +14,60 @@ export interface FolderHolder {
   readonly port: number;
 }
 
-const lockName = 'lock.json';
+/** Says who has the folder. */
+const holderName = 'lock.json';
+/** Whose lock decides: SQLite's, which the operating system ends with the process that has it. */
+const lockName = 'lock.db';
+/** SQLITE_BUSY: https://sqlite.org/rescode.html#busy */
+const busy = 5;
 
-/** Longer than the time between reading a stale lock and replacing it, also on a busy machine. */
-const settleMilliseconds = 500;
+/** The locks of this process, by folder. */
+const locks = new Map<string, DatabaseSync>();
 
 /**
- * Takes the folder until this process ends, and creates it if needed. Returns the holder when
- * another stack has it. A lock that a dead process left behind is taken over. Throws SetupProblem
- * for a folder that cannot be used.
+ * Takes the folder until this process ends, however it ends, and creates it if needed. Returns the
+ * holder when another stack has it: of several that ask at the same time, one gets it. Throws
+ * SetupProblem for a folder that cannot be used.
  */
 export async function lockFolder(folder: string, port: number): Promise<FolderHolder | undefined> {
-  const file = join(folder, lockName);
+  const file = join(folder, holderName);
   const own = JSON.stringify({ pid: process.pid, since: new Date().toISOString(), port } satisfies FolderHolder);
   const draft = join(folder, `lock-${process.pid}.json`);
   await explainFailure(folder, async () => {
     await makeFolder(folder);
     await writeFile(draft, own);
   });
-  try {
-    // Appears whole, and only where there is none.
-    await link(draft, file);
-    await rm(draft);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw folderProblem(folder, error);
+  while (!(await explainFailure(folder, () => takeLock(folder)))) {
     const holder = await readHolder(file);
-    if (holder !== undefined && (await isRunning(holder))) {
+    if (holder !== undefined && isRunning(holder)) {
       await rm(draft);
       return holder;
     }
-    await rename(draft, file);
-    // Of two processes that take over a stale lock at the same time, the later one has it.
-    await wait(settleMilliseconds);
-    const winner = await readHolder(file);
-    if (winner !== undefined && winner.pid !== process.pid) return winner;
+    // Who has just taken it says so in a moment.
+    await wait(20);
   }
+  await rename(draft, file);
   process.once('exit', () => {
     if (readText(file) === own) rmSync(file, { force: true });
   });
   return undefined;
+}
+
+/** Whether this process has the folder's lock now. */
+async function takeLock(folder: string): Promise<boolean> {
+  const path = await realpath(folder);
+  if (locks.has(path)) return true;
+  const database = new DatabaseSync(join(path, lockName));
+  try {
+    // Nothing is written, so there is nothing to undo: no journal beside it.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    locks.set(path, database);
+    return true;
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === busy) return false;
+    throw error;
+  }
 }
 
 /**
@@ -78,20 +93,13 @@ async function readHolder(file: string): Promise<FolderHolder | undefined> {
   }
 }
 
-/** Checks the port as well as the process: the process id may belong to another program now. */
-async function isRunning({ pid, port }: FolderHolder): Promise<boolean> {
-  if (pid === process.pid) return false;
+function isRunning({ pid }: FolderHolder): boolean {
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch (error) {
     // EPERM: it runs, for someone else.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  const socket = connect(port, '127.0.0.1');
-  return new Promise<boolean>((resolve) => {
-    socket.once('connect', () => resolve(true));
-    socket.once('error', () => resolve(false));
-  }).finally(() => socket.destroy());
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -104,17 +112,18 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-async function explainFailure(folder: string, write: () => Promise<void>) {
+async function explainFailure<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    await write();
+    return await work();
   } catch (error) {
     throw folderProblem(folder, error);
   }
 }
 
 function folderProblem(folder: string, error: unknown): SetupProblem {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  return new SetupProblem(`The folder ${folder} cannot be used: ${reasons[code] ?? code}.`);
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const reason = reasons[code] ?? (code === 'ERR_SQLITE_ERROR' ? `it cannot be locked: ${message}` : code);
+  return new SetupProblem(`The folder ${folder} cannot be used: ${reason}.`);
 }
 
 function readText(file: string): string | undefined {

@@ -200,14 +200,19 @@ describe('npm start', () => {
     const before = await list();
     expect(first.output()).toContain(`.local/stack-${port}.json`);
     expect(readdirSync(join(directory, '.local')).sort()).toEqual(
-      [`functions-${port}.log`, 'functions.log', 'lock.json', `stack-${port}.json`, 'stack.json'].sort(),
+      [`functions-${port}.log`, 'functions.log', 'lock.db', 'lock.json', `stack-${port}.json`, 'stack.json'].sort(),
     );
     let started = descendants(first.process.pid!);
     expect(started.length).toBeGreaterThan(0);
     first.process.kill('SIGINT');
     expect(await first.exitCode()).toBe(0);
     await expectEnd(started);
-    expect(readdirSync(join(directory, '.local')).sort()).toEqual(['functions.log', 'lock.json', 'stack.json']);
+    expect(readdirSync(join(directory, '.local')).sort()).toEqual([
+      'functions.log',
+      'lock.db',
+      'lock.json',
+      'stack.json',
+    ]);
     expect(JSON.parse(readFileSync(join(directory, '.local/stack.json'), 'utf8'))).toEqual(shared.description);
 
     const second = startCommand({ PORT: port }, ['--data', data], { node: clockIn(366) });

@@ -1,40 +1,48 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFolder } from '../../../infra/local/folder-lock.ts';
 
 let folder: string;
-let server: Server;
-let port: number;
-beforeEach(async () => {
+const holders: ChildProcess[] = [];
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lock-'));
-  server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  port = (server.address() as { port: number }).port;
 });
-afterEach(() => {
-  server.close();
+afterEach(async () => {
+  await Promise.all(holders.splice(0).map((child) => end(child, 'SIGKILL')));
   rmSync(folder, { recursive: true });
 });
 
+const port = 8080;
 const lock = () => JSON.parse(readFileSync(join(folder, 'lock.json'), 'utf8'));
 const writeLock = (holder: object) => writeFileSync(join(folder, 'lock.json'), JSON.stringify(holder));
 const since = '2026-11-21T09:00:00.000Z';
 
-/** A process that lives until `end`. */
+/**
+ * A process that asks for the folder, lives until it is ended, and ends by itself with its input.
+ * Returns it with its answer.
+ */
 async function otherProcess() {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  return {
-    pid: child.pid!,
-    async end() {
-      child.kill();
-      await ended;
-    },
-  };
+  const script = `import { lockFolder } from ${JSON.stringify(join(import.meta.dirname, '../../../infra/local/folder-lock.ts'))};
+    const holder = await lockFolder(${JSON.stringify(folder)}, process.pid);
+    console.log(JSON.stringify(holder ?? 'taken'));
+    process.stdin.on('end', () => process.exit()).resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  holders.push(child);
+  const [answer] = await once(child.stdout, 'data');
+  return { child, pid: child.pid!, answer: JSON.parse(String(answer)) };
+}
+
+async function end(child: ChildProcess, signal?: NodeJS.Signals) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  if (signal === undefined) child.stdin!.end();
+  else child.kill(signal);
+  await ended;
 }
 
 describe('lockFolder', () => {
@@ -42,53 +50,68 @@ describe('lockFolder', () => {
     folder = join(folder, 'a/b');
     expect(await lockFolder(folder, port)).toBeUndefined();
     expect(lock()).toEqual({ pid: process.pid, since: expect.stringMatching(/^\d{4}-.*Z$/), port });
+    expect(readdirSync(folder).sort()).toEqual(['lock.db', 'lock.json']);
   });
 
-  it('returns the process that has the folder, while it runs and serves its port', async () => {
-    const other = await otherProcess();
-    const holder = { pid: other.pid, since, port };
-    writeLock(holder);
-    expect(await lockFolder(folder, 1)).toEqual(holder);
-    expect(lock()).toEqual(holder);
-    await other.end();
-    expect(await lockFolder(folder, 1)).toBeUndefined();
-    expect(lock()).toMatchObject({ pid: process.pid, port: 1 });
-  });
-
-  it('takes over a lock whose process id belongs to another process now', async () => {
-    const other = await otherProcess();
-    writeLock({ pid: other.pid, since, port: 1 });
+  it('takes its own folder again', async () => {
     expect(await lockFolder(folder, port)).toBeUndefined();
-    await other.end();
+    expect(await lockFolder(join(folder, '.'), port + 1)).toBeUndefined();
+    expect(lock()).toMatchObject({ pid: process.pid, port: port + 1 });
   });
 
-  it.each(['', '{', '{}'])('takes over a lock that cannot be read: %j', async (content) => {
+  it.each<[NodeJS.Signals | undefined]>([[undefined], ['SIGKILL']])(
+    'returns the process that has the folder, until that has ended, even by a signal: %s',
+    async (signal) => {
+      const { child, pid, answer } = await otherProcess();
+      expect(answer).toBe('taken');
+      expect(await lockFolder(folder, port)).toEqual({ pid, since: expect.any(String), port: pid });
+      expect(lock()).toMatchObject({ pid });
+      expect(readdirSync(folder).sort()).toEqual(['lock.db', 'lock.json']);
+      await end(child, signal);
+      expect(existsSync(join(folder, 'lock.json'))).toBe(signal !== undefined);
+      expect(await lockFolder(folder, port)).toBeUndefined();
+      expect(lock()).toMatchObject({ pid: process.pid, port });
+    },
+  );
+
+  it('takes over a folder whose process id belongs to another process now', async () => {
+    writeLock({ pid: process.ppid, since, port });
+    expect(await lockFolder(folder, port)).toBeUndefined();
+    expect(lock()).toMatchObject({ pid: process.pid });
+  });
+
+  it.each(['', '{', '{}'])('takes a folder that is said to be taken by nobody: %j', async (content) => {
     writeFileSync(join(folder, 'lock.json'), content);
     expect(await lockFolder(folder, port)).toBeUndefined();
     expect(lock()).toMatchObject({ pid: process.pid });
   });
 
+  it('waits until who has the folder says so', async () => {
+    const { pid } = await otherProcess();
+    const said = lock();
+    writeFileSync(join(folder, 'lock.json'), '{}');
+    const asked = lockFolder(folder, port);
+    await wait(100);
+    writeLock(said);
+    expect(await asked).toMatchObject({ pid });
+  });
+
   it('gives the folder to one of several processes that start at the same time', async () => {
+    // Of one that was killed.
     writeLock({ pid: 2 ** 30, since, port });
-    const script = `import { lockFolder } from ${JSON.stringify(join(import.meta.dirname, '../../../infra/local/folder-lock.ts'))};
-      const holder = await lockFolder(${JSON.stringify(folder)}, ${port});
-      console.log(holder === undefined ? 'taken' : 'refused');
-      setTimeout(() => {}, 1500);`;
-    const outputs = await Promise.all(
-      Array.from({ length: 5 }, async () => {
-        const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
-        let printed = '';
-        child.stdout.on('data', (chunk: Buffer) => {
-          printed += chunk.toString();
-        });
-        await new Promise((resolve) => child.once('exit', resolve));
-        return printed.trim();
-      }),
+    const others = await Promise.all(Array.from({ length: 5 }, otherProcess));
+    const [taker, ...more] = others.filter(({ answer }) => answer === 'taken');
+    expect(more).toEqual([]);
+    const refused = others.filter((other) => other !== taker).map(({ answer }) => answer.pid);
+    expect(refused).toEqual(Array(4).fill(taker!.pid));
+    expect(lock()).toMatchObject({ pid: taker!.pid });
+  });
+
+  it('says what keeps it from locking', async () => {
+    writeFileSync(join(folder, 'lock.db'), 'no database'.repeat(100));
+    await expect(lockFolder(folder, port)).rejects.toThrow(
+      `The folder ${folder} cannot be used: it cannot be locked: file is not a database.`,
     );
-    expect(outputs.filter((each) => each === 'taken')).toHaveLength(1);
-    expect(outputs.filter((each) => each === 'refused')).toHaveLength(4);
-    // The one that had it ended.
-    expect(existsSync(join(folder, 'lock.json'))).toBe(false);
   });
 
   it.runIf(process.getuid?.() !== 0)('says that it may not write there', async () => {
