@@ -21,7 +21,7 @@ export const usage = `Usage: npm start -- [--batches N] [--jobs-per-batch M] [--
 
 Runs the whole service on this machine, with demo data of two accounts.
 
-  --batches N          batches of the first account (60)
+  --batches N          batches of the first account (40)
   --jobs-per-batch M   jobs of a batch, on average (4)
   --data DIR           keeps everything in this folder (otherwise in memory)
   --deliver-webhooks   calls webhooks on 127.0.0.1, by http or https and on any port
@@ -48,7 +48,7 @@ export function readSettings(args: readonly string[], environment: NodeJS.Proces
   if (values.help === true) return undefined;
   return {
     port: readNumber('PORT', environment.PORT ?? '3000', 65_535),
-    batches: readNumber('--batches', values.batches ?? '60', 1_000_000),
+    batches: readNumber('--batches', values.batches ?? '40', 1_000_000),
     jobsPerBatch: readNumber('--jobs-per-batch', values['jobs-per-batch'] ?? '4', 1_000),
     data: values.data === undefined ? undefined : resolve(values.data),
     deliverWebhooks: values['deliver-webhooks'] === true,
