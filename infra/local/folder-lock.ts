@@ -21,6 +21,12 @@ const lockName = 'lock.db';
 /** SQLITE_BUSY: https://sqlite.org/rescode.html#busy */
 const busy = 5;
 
+/**
+ * How long to wait for a holder that runs, in milliseconds. One in another container cannot be seen
+ * from here.
+ */
+const maxSilence = 5_000;
+
 /** The locks of this process, by folder. */
 const locks = new Map<string, DatabaseSync>();
 
@@ -37,16 +43,21 @@ export async function lockFolder(folder: string, port: number): Promise<FolderHo
     await makeFolder(folder);
     await writeFile(draft, own);
   });
-  while (!(await explainFailure(folder, () => takeLock(folder)))) {
-    const holder = await readHolder(file);
-    if (holder !== undefined && isRunning(holder)) {
-      await rm(draft);
-      return holder;
+  try {
+    for (const deadline = Date.now() + maxSilence; !(await explainFailure(folder, () => takeLock(folder))); ) {
+      const holder = await readHolder(file);
+      if (holder !== undefined && isRunning(holder)) return holder;
+      if (Date.now() > deadline) {
+        if (holder !== undefined) return holder;
+        throw new SetupProblem(`The folder ${folder} belongs to another process.`);
+      }
+      // Who has just taken it says so in a moment.
+      await wait(20);
     }
-    // Who has just taken it says so in a moment.
-    await wait(20);
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
   }
-  await rename(draft, file);
   process.once('exit', () => {
     if (readText(file) === own) rmSync(file, { force: true });
   });
@@ -87,7 +98,8 @@ async function makeFolder(folder: string): Promise<void> {
 
 async function readHolder(file: string): Promise<FolderHolder | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as FolderHolder;
+    const holder = JSON.parse(await readFile(file, 'utf8')) as Partial<FolderHolder>;
+    return holder.pid === undefined ? undefined : (holder as FolderHolder);
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lockFolder } from '../../../infra/local/folder-lock.ts';
 
 let folder: string;
@@ -13,6 +13,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lock-'));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(holders.splice(0).map((child) => end(child, 'SIGKILL')));
   rmSync(folder, { recursive: true });
 });
@@ -96,6 +97,21 @@ describe('lockFolder', () => {
     expect(await asked).toMatchObject({ pid });
   });
 
+  it.each([
+    ['names who has the folder, though that process cannot be seen', { pid: 2 ** 30, since, port }],
+    ['refuses a folder whose holder never says who it is', {}],
+  ])('%s', async (_, said) => {
+    await otherProcess();
+    writeLock(said);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const asked = lockFolder(folder, port).catch((error: Error) => error.message);
+    await wait(100);
+    vi.setSystemTime(Date.now() + 60_000);
+    const answer = 'pid' in said ? said : `The folder ${folder} belongs to another process.`;
+    expect(await asked).toEqual(answer);
+    expect(readdirSync(folder).sort()).toEqual(['lock.db', 'lock.json']);
+  });
+
   it('gives the folder to one of several processes that start at the same time', async () => {
     // Of one that was killed.
     writeLock({ pid: 2 ** 30, since, port });
@@ -112,6 +128,7 @@ describe('lockFolder', () => {
     await expect(lockFolder(folder, port)).rejects.toThrow(
       `The folder ${folder} cannot be used: it cannot be locked: file is not a database.`,
     );
+    expect(readdirSync(folder)).toEqual(['lock.db']);
   });
 
   it.runIf(process.getuid?.() !== 0)('says that it may not write there', async () => {
