@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { access, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,14 +16,22 @@ export interface FolderHolder {
 
 /** Says who has the folder. */
 const holderName = 'lock.json';
-/** Whose lock decides: SQLite's, which the operating system ends with the process that has it. */
+/**
+ * The file that is locked, by SQLite: the operating system ends the lock with the process. Nothing
+ * else in this process may open it, since closing it would end the lock, too.
+ */
 const lockName = 'lock.db';
+/**
+ * A transaction that never ends, so that nothing is ever stored, and needs no journal file. It has
+ * to write something: otherwise a file that may only be read counts as locked by everybody.
+ */
+const lock = 'PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1';
 /** SQLITE_BUSY: https://sqlite.org/rescode.html#busy */
 const busy = 5;
 
 /**
- * How long to wait for a holder that runs, in milliseconds. One in another container cannot be seen
- * from here.
+ * How long to wait, in milliseconds, while the folder is locked and no running process is named as
+ * its holder: it may be in another container.
  */
 const maxSilence = 5_000;
 
@@ -36,27 +44,22 @@ const locks = new Map<string, DatabaseSync>();
  * SetupProblem for a folder that cannot be used.
  */
 export async function lockFolder(folder: string, port: number): Promise<FolderHolder | undefined> {
+  const deadline = Date.now() + maxSilence;
   const file = join(folder, holderName);
   const own = JSON.stringify({ pid: process.pid, since: new Date().toISOString(), port } satisfies FolderHolder);
-  const draft = join(folder, `lock-${process.pid}.json`);
   await explainFailure(folder, async () => {
     await makeFolder(folder);
-    await writeFile(draft, own);
+    await access(folder, constants.W_OK);
   });
-  try {
-    for (const deadline = Date.now() + maxSilence; !(await explainFailure(folder, () => takeLock(folder))); ) {
-      const holder = await readHolder(file);
-      if (holder !== undefined && isRunning(holder)) return holder;
-      if (Date.now() > deadline) {
-        if (holder !== undefined) return holder;
-        throw new SetupProblem(`The folder ${folder} belongs to another process.`);
-      }
-      // Who has just taken it says so in a moment.
-      await wait(20);
+  while (!(await explainFailure(folder, async () => takeLock(folder, own)))) {
+    const holder = await readHolder(file);
+    if (holder !== undefined && isRunning(holder)) return holder;
+    if (Date.now() > deadline) {
+      if (holder !== undefined) return holder;
+      throw new SetupProblem(`The folder ${folder} belongs to another process.`);
     }
-    await rename(draft, file);
-  } finally {
-    await rm(draft, { force: true });
+    // Who has just taken it says so in a moment.
+    await wait(20);
   }
   process.once('exit', () => {
     if (readText(file) === own) rmSync(file, { force: true });
@@ -64,17 +67,20 @@ export async function lockFolder(folder: string, port: number): Promise<FolderHo
   return undefined;
 }
 
-/** Whether this process has the folder's lock now. */
-async function takeLock(folder: string): Promise<boolean> {
-  const path = await realpath(folder);
-  if (locks.has(path)) return true;
-  const database = new DatabaseSync(join(path, lockName));
+/** Whether this process has the folder's lock now. If so, the folder says who that is. */
+function takeLock(folder: string, own: string): boolean {
+  const path = realpathSync(folder);
+  const database = locks.get(path) ?? new DatabaseSync(join(path, lockName));
   try {
-    // Nothing is written, so there is nothing to undo: no journal beside it.
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    if (!locks.has(path)) database.exec(lock);
     locks.set(path, database);
+    // At once, so that others do not find who had it before. It appears whole.
+    const draft = join(path, `new-${holderName}`);
+    writeFileSync(draft, own);
+    renameSync(draft, join(path, holderName));
     return true;
   } catch (error) {
+    locks.delete(path);
     database.close();
     if ((error as { errcode?: number }).errcode === busy) return false;
     throw error;

@@ -113,8 +113,8 @@ describe('lockFolder', () => {
   });
 
   it('gives the folder to one of several processes that start at the same time', async () => {
-    // Of one that was killed.
-    writeLock({ pid: 2 ** 30, since, port });
+    // Of one that was killed, and whose process id belongs to another process now.
+    writeLock({ pid: process.pid, since, port });
     const others = await Promise.all(Array.from({ length: 5 }, otherProcess));
     const [taker, ...more] = others.filter(({ answer }) => answer === 'taken');
     expect(more).toEqual([]);
@@ -129,6 +129,13 @@ describe('lockFolder', () => {
       `The folder ${folder} cannot be used: it cannot be locked: file is not a database.`,
     );
     expect(readdirSync(folder)).toEqual(['lock.db']);
+  });
+
+  it.runIf(process.getuid?.() !== 0)('refuses a folder whose lock it may not write', async () => {
+    writeFileSync(join(folder, 'lock.db'), '', { mode: 0o444 });
+    await expect(lockFolder(folder, port)).rejects.toThrow(
+      `The folder ${folder} cannot be used: it cannot be locked: attempt to write a readonly database.`,
+    );
   });
 
   it.runIf(process.getuid?.() !== 0)('says that it may not write there', async () => {
