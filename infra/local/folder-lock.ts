@@ -1,5 +1,5 @@
 import { constants, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { access, mkdir, readFile, stat } from 'node:fs/promises';
+import { access, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -52,12 +52,10 @@ export async function lockFolder(folder: string, port: number): Promise<FolderHo
     await access(folder, constants.W_OK);
   });
   while (!(await explainFailure(folder, async () => takeLock(folder, own)))) {
-    const holder = await readHolder(file);
-    if (holder !== undefined && isRunning(holder)) return holder;
-    if (Date.now() > deadline) {
-      if (holder !== undefined) return holder;
-      throw new SetupProblem(`The folder ${folder} belongs to another process.`);
-    }
+    const isOver = Date.now() > deadline;
+    const holder = readHolder(file);
+    if (holder !== undefined && (isOver || isRunning(holder))) return holder;
+    if (isOver) throw new SetupProblem(`The folder ${folder} belongs to another process.`);
     // Who has just taken it says so in a moment.
     await wait(20);
   }
@@ -102,9 +100,9 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function readHolder(file: string): Promise<FolderHolder | undefined> {
+function readHolder(file: string): FolderHolder | undefined {
   try {
-    const holder = JSON.parse(await readFile(file, 'utf8')) as Partial<FolderHolder>;
+    const holder = JSON.parse(readText(file) ?? '') as Partial<FolderHolder>;
     return holder.pid === undefined ? undefined : (holder as FolderHolder);
   } catch {
     return undefined;
