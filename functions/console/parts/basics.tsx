@@ -155,7 +155,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
 /** What may be wider than the screen, such as a table: it scrolls by itself, also by keyboard. */
 export function Wide({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
     <section class="wide" aria-label={label} tabIndex={0}>
       {children}
     </section>
@@ -189,7 +189,7 @@ export function Dialog({
 
 /** Text as it is. It scrolls by itself, with the keyboard too. */
 export function Pre({ text }: { readonly text: string }) {
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
   return <pre tabIndex={0}>{text}</pre>;
 }
 

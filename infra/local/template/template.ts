@@ -22,7 +22,7 @@ interface TemplateResource {
 export interface Resource extends ResourceIdentity {
   readonly logicalId: string;
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is CloudFormation's, by resource type; readers check what they use.
+  // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the resource's type.
   readonly properties: any;
 }
 
@@ -95,7 +95,7 @@ class TemplateResolver {
     );
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: each intrinsic has its own argument; CloudFormation checks its shape.
+  // biome-ignore lint/suspicious/noExplicitAny: each intrinsic has its own argument.
   #resolveIntrinsic(name: string, argument: any): unknown {
     switch (name) {
       case 'Ref':
