@@ -36,7 +36,7 @@ export function BatchWebhook({ batchId, address, attemptedAt }: Props) {
     <>
       <h2>{words.title}</h2>
       <div class="title">
-        <bdi class="breakable">{address}</bdi>
+        <bdi>{address}</bdi>
         <button type="button" disabled={test.isRunning} onClick={() => test.run()}>
           {words.test}
         </button>

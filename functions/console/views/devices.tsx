@@ -89,7 +89,7 @@ export function DeviceState({ device }: { readonly device: Omit<Device, 'idle_se
         )}
       </p>
       {status_message !== null && (
-        <p class="long">
+        <p>
           <bdi>{status_message}</bdi>
         </p>
       )}

@@ -42,6 +42,21 @@ export async function openLaboratory(stack: StackDescription, device = `CHECK_${
     call,
 
     /**
+     * Announces a further device, paused by an operator. All its texts are without a space, and as
+     * long as they may be. Answers with its type.
+     */
+    async announceOdd(): Promise<string> {
+      const type = randomUUID().padEnd(128, 'D');
+      const path = `/api/v1/devices/${type}`;
+      await asMachine(path, { status: 's'.repeat(256) }, 'PUT');
+      const reason = 'r'.repeat(512);
+      const windows = [{ starts_at: '2254-12-31T00:00:00Z', ends_at: '2255-01-01T00:00:00Z', reason }];
+      const body = { mode: 'PAUSED', reason, windows };
+      await call(path, { token: stack.operator.token, method: 'PATCH', body });
+      return type;
+    },
+
+    /**
      * Takes the next batch and runs its jobs, each as `run` says by its place, and at most `max`.
      * Answers with the batch's id.
      */

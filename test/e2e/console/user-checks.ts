@@ -20,7 +20,7 @@ export const counter: Readonly<Record<string, number>> = {
  */
 export function userChecks(visit: Visit, laboratory: Laboratory, folder: string): Record<string, Check> {
   const { page, see, show } = visit;
-  const { call, device, work } = laboratory;
+  const { announceOdd, call, device, work } = laboratory;
   const tag = `check ${device}`;
   const project = randomUUID();
   const create = (content: object = {}) =>
@@ -238,6 +238,15 @@ export function userChecks(visit: Visit, laboratory: Laboratory, folder: string)
         await see('<script>');
         await expectFits(visit, view);
       }
+      const oddDevice = await announceOdd();
+      const seeOdd = async (view: string) => {
+        await show(view);
+        await see(oddDevice);
+        await expectFits(visit, view);
+      };
+      await seeOdd('#/devices');
+      // It has announced no specification.
+      await visit.expectRefused(404, () => seeOdd(`#/devices/${oddDevice}`));
       for (const place of [0, 1]) {
         await show(`#/batch/${odd.id}`);
         await page.waitFor(`document.querySelectorAll('td .id a[href^="#/job/"]').length > 1`);
