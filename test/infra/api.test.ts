@@ -16,7 +16,7 @@ const allRoutes = Object.entries<Route>(routes);
 const knownPaths = [...new Set(allRoutes.map(([, { path }]) => path))];
 const constructOf = (name: string) => `Api/${name[0]!.toUpperCase()}${name.slice(1)}`;
 
-// biome-ignore lint/suspicious/noExplicitAny: the shape is OpenAPI's, with the extensions of API Gateway.
+// biome-ignore lint/suspicious/noExplicitAny: the shape is OpenAPI's, with AWS's extensions.
 type Part = any;
 
 /** Operations of the API's body by `METHOD /path`. */

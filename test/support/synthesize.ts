@@ -161,7 +161,7 @@ function readSynthesis(directory: string): Synthesis {
   }));
   const ofType = (type?: string) => resources.filter((resource) => type === undefined || resource.type === type);
 
-  // biome-ignore lint/suspicious/noExplicitAny: the argument of an intrinsic is whatever the template holds.
+  // biome-ignore lint/suspicious/noExplicitAny: each intrinsic has its own argument.
   const intrinsics: Record<string, (argument: any) => string> = {
     Ref: pathOf,
     'Fn::GetAtt': ([id, attribute]) => pathOf(id) + (attribute === 'Arn' ? '' : `.${attribute}`),

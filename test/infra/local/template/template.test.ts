@@ -45,14 +45,14 @@ describe('readTemplate', () => {
     ['a split and a selection', { 'Fn::Select': [1, { 'Fn::Split': ['/', 'a/b/c'] }] }, 'b'],
     [
       'a substitution',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: placeholders of CloudFormation.
       { 'Fn::Sub': '${Table.Arn}/${AWS::Region}/${!Kept}' },
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: placeholders of CloudFormation.
       'arn:aws:dynamodb:eu-west-3:000000000000:table/Stack-Table/eu-west-3/${Kept}',
     ],
     [
       'a substitution with values',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: placeholders of CloudFormation.
       { 'Fn::Sub': ['${x}:${Table}', { x: { Ref: 'Queue' } }] },
       'http://127.0.0.1:9/000000000000/Stack-Queue:Stack-Table',
     ],
