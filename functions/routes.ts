@@ -575,7 +575,7 @@ export type RouteWithToken = {
  */
 export const otherFunctions = {
   /** Verifies the bearer token of every route that is not public. */
-  authorizer: { entry: 'authorizer', uses: {} },
+  authorizer: { entry: 'identity/authorizer', uses: {} },
   /** Answers a known path asked with another method, 405 with `Allow`, and any other path, 404. */
   methodNotAllowed: { entry: 'endpoints/service/method-not-allowed', uses: {} },
   /** Applies the lifecycle events that arrive on the queue `Events`. */
@@ -641,7 +641,7 @@ export const otherFunctions = {
    * an operator asks. Publishes the public keys: the clock calls it every minute.
    */
   rotateWebhookKey: {
-    entry: 'rotate-webhook-key',
+    entry: 'schedules/rotate-webhook-key',
     uses: {
       WebhookKey: ['DescribeSecret', 'GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'],
       Devices: ['GetItem', 'PutItem'],

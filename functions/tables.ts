@@ -229,7 +229,7 @@ export const tables = {
     ...textKeys('month', 'key'),
     timeToLive: 'expires_at',
   },
-  /** What bounds users and projects, as operators set it (data/limits.ts). */
+  /** What bounds users and projects, as operators set it (data/limits/limits.ts). */
   Limits: {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',

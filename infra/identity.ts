@@ -11,7 +11,7 @@ import {
   type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
-import { operatorsGroup } from '../functions/operator-scope.ts';
+import { operatorsGroup } from '../functions/identity/operator-scope.ts';
 import type { StageSettings } from './stages.ts';
 
 /**

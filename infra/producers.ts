@@ -2,7 +2,7 @@ import { Stack, Validations } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { resultsPrefix } from '../functions/results-key.ts';
+import { resultsPrefix } from '../functions/values/results-key.ts';
 import type { Queues } from './queues.ts';
 import type { Storage } from './storage.ts';
 

@@ -29,7 +29,7 @@ export interface StageSettings {
   readonly resultsDays?: number;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
   readonly maxConsumers?: number;
-  /** Calls that wait for a change at once. Undefined: as many as env.ts says. */
+  /** Calls that wait for a change at once. Undefined: as many as runtime/env.ts says. */
   readonly maxWaits?: number;
 }
 

@@ -12,8 +12,8 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { resultsPrefix } from '../functions/results-key.ts';
 import { type TableDescription, type TableName, tables } from '../functions/tables.ts';
+import { resultsPrefix } from '../functions/values/results-key.ts';
 import { restoredName } from './restored-name.ts';
 import type { UsableResources } from './service-function.ts';
 import type { StageSettings } from './stages.ts';

@@ -1,6 +1,6 @@
-import { messageSender } from '../data/message-sender.ts';
-import { queueUrl } from '../env.ts';
+import { messageSender } from '../data/aws/message-sender.ts';
 import { queues } from '../queues.ts';
+import { queueUrl } from '../runtime/env.ts';
 import { eventConsumer } from './event-consumer.ts';
 
 /**

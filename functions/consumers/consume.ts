@@ -3,9 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, DynamoDBRecord, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import type { MessageSender, OutgoingMessage } from '../data/message-sender.ts';
+import type { MessageSender, OutgoingMessage } from '../data/aws/message-sender.ts';
 import { InvalidInput } from '../errors.ts';
-import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
 import { inputFaults } from '../schemas/input-faults.ts';
 
 export type Disposition = 'dead letter' | 'put aside' | 'passed over' | 'delivered again';

@@ -1,12 +1,12 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { messageSender } from '../data/aws/message-sender.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
-import { messageSender } from '../data/message-sender.ts';
-import { getWebhooksOfBatches } from '../data/webhooks-of-batches.ts';
-import { queueUrl, tableNames, webhookReach } from '../env.ts';
-import { countInRequestLog } from '../request-log.ts';
+import { getWebhooksOfBatches } from '../data/rows/webhooks-of-batches.ts';
+import { queueUrl, tableNames, webhookReach } from '../runtime/env.ts';
+import { countInRequestLog } from '../runtime/request-log.ts';
 import { EndedRow } from '../schemas/ended-row.ts';
 import type { WebhookMessage } from '../schemas/webhook-message.ts';
-import { derivedUuid } from '../uuid.ts';
+import { derivedUuid } from '../values/uuid.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 

@@ -4,16 +4,16 @@
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { readResults } from '../data/batch-results.ts';
+import { type MessageSender, messageSender } from '../data/aws/message-sender.ts';
+import { readResults } from '../data/batches/batch-results.ts';
+import { scheduleRecovery } from '../data/batches/recovery.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
+import { countShots } from '../data/leases/shots.ts';
 import { applyEvents } from '../data/lifecycle/apply-events.ts';
 import { stopsOwner } from '../data/lifecycle/commit-changes.ts';
-import { type MessageSender, messageSender } from '../data/message-sender.ts';
-import { scheduleRecovery } from '../data/recovery.ts';
-import { countShots } from '../data/shots.ts';
-import { queueUrl, requiredEnv, tableNames } from '../env.ts';
 import { InvalidInput, NotFound, ServiceError, TooBusy } from '../errors.ts';
 import type { QueueDescription } from '../queues.ts';
+import { queueUrl, requiredEnv, tableNames } from '../runtime/env.ts';
 import { jsonBody } from '../schemas/json-body.ts';
 import { LifecycleEvent } from '../schemas/lifecycle-event.ts';
 import { consume, type Disposition, type Fault, isLastDelivery, readMessage, sendOn } from './consume.ts';

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { isUnavailable } from '../data/dynamodb/aws-errors.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
-import { sealSegments } from '../data/seal-segments.ts';
-import { tableNames } from '../env.ts';
-import { countInRequestLog } from '../request-log.ts';
+import { sealSegments } from '../data/lists/seal-segments.ts';
+import { tableNames } from '../runtime/env.ts';
+import { countInRequestLog } from '../runtime/request-log.ts';
 import { consume, type Fault } from './consume.ts';
 
 const seal = sealSegments(documentClient(), tableNames('Columns'));

@@ -4,7 +4,6 @@
 
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../device-scope.ts';
 import {
   Forbidden,
   type InputFault,
@@ -14,10 +13,11 @@ import {
   TimedOut,
   TokenExpired,
 } from '../errors.ts';
-import { isOperator, operatorScope } from '../operator-scope.ts';
-import { withinRequest } from '../request-lifetime.ts';
-import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import { anyDevice, isDeviceScope, mayActFor, scopeFor } from '../identity/device-scope.ts';
+import { isOperator, operatorScope } from '../identity/operator-scope.ts';
 import type { Route } from '../routes.ts';
+import { withinRequest } from '../runtime/request-lifetime.ts';
+import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
 import { deprecation } from './deprecation.ts';
 import { errorReply } from './error-reply.ts';
 import { readInput } from './input.ts';

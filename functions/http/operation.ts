@@ -26,7 +26,7 @@ export interface Operation {
   readonly description: string;
   /** A scope that the token must carry; without it the answer is 403. */
   readonly scope?: string;
-  /** For operators alone (operator-scope.ts); all others, devices too, get 403. */
+  /** For operators alone (identity/operator-scope.ts); all others, devices too, get 403. */
   readonly operator?: true;
   /**
    * Makes it an operation of devices: finds in the input the type of the device that the request is

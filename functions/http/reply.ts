@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { InvalidInput } from '../errors.ts';
 import { type SuccessStatus, successNames } from '../http-statuses.ts';
-import type { Page } from '../page.ts';
+import type { Page } from '../values/page.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

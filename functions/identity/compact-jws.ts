@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { hasDuplicateMembers, isJsonObject, parseJson } from '../json-text.ts';
+import { hasDuplicateMembers, isJsonObject, parseJson } from '../values/json-text.ts';
 
 /** A token that is refused. The message says why, for the log only: callers do not learn it. */
 export class TokenRefused extends Error {

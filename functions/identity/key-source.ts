@@ -1,4 +1,4 @@
-import { addToRequestLog, describeError } from '../request-log.ts';
+import { addToRequestLog, describeError } from '../runtime/request-log.ts';
 import { TokenRefused } from './compact-jws.ts';
 import { type VerificationKey, verificationKey } from './verification-key.ts';
 

@@ -1,8 +1,8 @@
-import { operatorScope, operatorsGroup } from '../operator-scope.ts';
-import { isUserId } from '../user-id.ts';
-import { parseUuid } from '../uuid.ts';
+import { parseUuid } from '../values/uuid.ts';
 import { type CompactJws, readCompactJws, readJsonObject, TokenRefused } from './compact-jws.ts';
 import type { KeySource } from './key-source.ts';
+import { operatorScope, operatorsGroup } from './operator-scope.ts';
+import { isUserId } from './user-id.ts';
 import type { VerificationKey } from './verification-key.ts';
 
 export interface TokenRules {

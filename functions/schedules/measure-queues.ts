@@ -1,10 +1,10 @@
 import type { Context, ScheduledEvent } from 'aws-lambda';
-import { listDevices } from '../data/devices.ts';
 import { documentClient } from '../data/dynamodb/client.ts';
-import { putBackBatch } from '../data/leases.ts';
-import { measureQueue, type QueueMeasure } from '../data/queue-measures.ts';
-import { tableNames } from '../env.ts';
-import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../request-log.ts';
+import { putBackBatch } from '../data/leases/leases.ts';
+import { measureQueue, type QueueMeasure } from '../data/operators/queue-measures.ts';
+import { listDevices } from '../data/rows/devices.ts';
+import { tableNames } from '../runtime/env.ts';
+import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from '../runtime/request-log.ts';
 
 const client = documentClient();
 const devices = listDevices(client, tableNames('Devices'));

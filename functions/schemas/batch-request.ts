@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { isObject } from '../json-text.ts';
+import { isObject } from '../values/json-text.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { type Fault, printable, whole } from './faults.ts';
 import { UuidText } from './query-parameters.ts';

@@ -78,7 +78,7 @@ export const BatchRow = z.extend(BatchProjection, {
   canceling: z.exactOptional(z.literal(true)),
   /** While it is being canceled by an operator: the `errors` of the jobs that are canceled. */
   cancel_reason: z.exactOptional(z.string()),
-  /** Its content is being erased: some may still be there (see data/erasures.ts). */
+  /** Its content is being erased: some may still be there (see data/batches/erasures.ts). */
   erasing: z.exactOptional(z.literal(true)),
   /**
    * While it is being canceled: the job that a device ran, by its place, and for how many

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { escapedBytes, isObject, parseJson } from '../json-text.ts';
+import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
 import { DeviceMode, DeviceRules, MaintenanceWindow, windowFields } from './device-rules.ts';
 import { type Fault, reportFault, whole } from './faults.ts';
 import { many, TextsFilter } from './query-parameters.ts';
@@ -116,7 +116,7 @@ export const DeviceListQuery = z
   .register(z.globalRegistry, { fields: { ...fields, availability: 'By default all but `RETIRED`.' } });
 export type DeviceListQuery = z.output<typeof DeviceListQuery>;
 
-/** One answer holds the specifications of 30 devices of this size (data/devices.ts). */
+/** One answer holds the specifications of 30 devices of this size (data/rows/devices.ts). */
 const maxSpecsBytes = 200_000;
 
 const IdleSeconds = z.int().check(z.gte(10), z.lte(86_400));

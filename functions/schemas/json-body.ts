@@ -13,7 +13,7 @@
  */
 
 import * as z from 'zod/mini';
-import { jsonDepth, parseExactly, roundNumbers } from '../json-text.ts';
+import { jsonDepth, parseExactly, roundNumbers } from '../values/json-text.ts';
 import { reportFault } from './faults.ts';
 
 export const maxJsonDepth = 100;

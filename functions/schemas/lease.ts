@@ -1,9 +1,9 @@
 /** What devices send and get: leases, and the work under them. */
 
 import * as z from 'zod/mini';
-import { parseJson } from '../json-text.ts';
-import { queueKeyPattern } from '../queue-key-pattern.ts';
-import { isUserId } from '../user-id.ts';
+import { isUserId } from '../identity/user-id.ts';
+import { parseJson } from '../values/json-text.ts';
+import { queueKeyPattern } from '../values/queue-key-pattern.ts';
 import { BatchProjection } from './batch.ts';
 import { exampleSequence } from './example-sequence.ts';
 import { reportFault } from './faults.ts';

@@ -1,7 +1,7 @@
 /** The events by which the machines that run the jobs report what happened. */
 
 import * as z from 'zod/mini';
-import { isUserId } from '../user-id.ts';
+import { isUserId } from '../identity/user-id.ts';
 import { NewBatch } from './batch.ts';
 import { NewJobs } from './job.ts';
 import { UuidText } from './query-parameters.ts';
@@ -54,7 +54,7 @@ export const LifecycleEvent = z.discriminatedUnion('type', [
       start_timestamp: z.exactOptional(Time),
       end_timestamp: z.exactOptional(Time),
       errors: z.exactOptional(ErrorTexts),
-      /** Key of the results in the bucket; must be one of the owner's own (see results-key.ts). */
+      /** Key of the results in the bucket; must be one of the owner's own (see values/results-key.ts). */
       results_key: z.exactOptional(boundedText(1_024)),
     }),
   }),

@@ -1,8 +1,8 @@
 /** What bounds a user or a project, as operators set it. */
 
 import * as z from 'zod/mini';
-import { isUserId } from '../user-id.ts';
-import { parseUuid } from '../uuid.ts';
+import { isUserId } from '../identity/user-id.ts';
+import { parseUuid } from '../values/uuid.ts';
 import { reportFault } from './faults.ts';
 import { boundedText } from './sent-values.ts';
 import { Count, QueuePriority, Timestamp } from './values.ts';

@@ -1,7 +1,7 @@
 /** What operators send about the batch of a user. */
 
 import * as z from 'zod/mini';
-import { isUserId } from '../user-id.ts';
+import { isUserId } from '../identity/user-id.ts';
 import { BatchPath } from './batch.ts';
 import { boundedText } from './sent-values.ts';
 import { QueuePriority } from './values.ts';

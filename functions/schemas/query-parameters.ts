@@ -5,8 +5,8 @@
  */
 
 import * as z from 'zod/mini';
-import { parseTimestamp } from '../timestamp.ts';
-import { parseUuid, uuidPattern } from '../uuid.ts';
+import { parseTimestamp } from '../values/timestamp.ts';
+import { parseUuid, uuidPattern } from '../values/uuid.ts';
 import { reportFault } from './faults.ts';
 
 const maxValues = 100;

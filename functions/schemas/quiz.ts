@@ -1,5 +1,13 @@
 import * as z from 'zod/mini';
-import { isJsonArray, isJsonObject, isObject, jsonDepth, jsonElements, jsonMembers, parseJson } from '../json-text.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  isObject,
+  jsonDepth,
+  jsonElements,
+  jsonMembers,
+  parseJson,
+} from '../values/json-text.ts';
 import { type Fault, maxFaultsCounted, printable, reportFault } from './faults.ts';
 import { jsonTextBody, maxJsonDepth } from './json-body.ts';
 import { JsonObject, Timestamp, Uuid } from './values.ts';

@@ -7,8 +7,8 @@
  */
 
 import * as z from 'zod/mini';
-import { escapedBytes, isObject } from '../json-text.ts';
-import { toMicroseconds } from '../timestamp.ts';
+import { escapedBytes, isObject } from '../values/json-text.ts';
+import { toMicroseconds } from '../values/timestamp.ts';
 import { TimestampText } from './query-parameters.ts';
 
 /** A text of 1 to `most` characters, and of at most three bytes of escaped JSON for each. */

@@ -5,7 +5,7 @@
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { escapedBytes, isObject, parseJson } from '../json-text.ts';
+import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
 import { reportFault } from './faults.ts';
 
 /** As it is stored: gzipped, in an item of at most 400 KB. */

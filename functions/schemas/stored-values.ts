@@ -1,7 +1,7 @@
 /** The values of stored rows that no answer shows in this form. */
 
 import * as z from 'zod/mini';
-import { isObject, parseExactly, parseJson } from '../json-text.ts';
+import { isObject, parseExactly, parseJson } from '../values/json-text.ts';
 import { reportFault } from './faults.ts';
 
 /**

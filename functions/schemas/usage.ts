@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseTimestamp } from '../timestamp.ts';
+import { parseTimestamp } from '../values/timestamp.ts';
 import { reportFault } from './faults.ts';
 import { many, one, Text } from './query-parameters.ts';
 import { Count, Uuid } from './values.ts';

@@ -4,7 +4,7 @@
  * what the schema refuses.
  */
 
-import { isObject, parseJson } from '../json-text.ts';
+import { isObject, parseJson } from '../values/json-text.ts';
 import deviceSchema from './pulser/device-schema.json' with { type: 'json' };
 import layoutSchema from './pulser/layout-schema.json' with { type: 'json' };
 import mockDevice from './pulser/mock-device.json' with { type: 'json' };

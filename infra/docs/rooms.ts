@@ -100,7 +100,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   infra: { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
   'infra/local': {
     holds: 'The same stack on one machine, read from the synthesized template',
-    imports: ['infra', 'functions/http', 'functions/schemas/values.ts', 'functions/results-key.ts'],
+    imports: ['infra', 'functions/http', 'functions/schemas/values.ts', 'functions/values/results-key.ts'],
     packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'jose'],
   },
   'infra/repair': {

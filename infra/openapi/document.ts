@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { deprecatedParameters, parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { Operation, Success } from '../../functions/http/operation.ts';
 import type { ErrorStatus } from '../../functions/http-statuses.ts';
-import { operatorScope } from '../../functions/operator-scope.ts';
+import { operatorScope } from '../../functions/identity/operator-scope.ts';
 import { errorBody, type Reason, reasons } from '../../functions/reasons.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { PageOf, SuccessOf } from '../../functions/schemas/envelope.ts';

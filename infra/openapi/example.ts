@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type * as z from 'zod/mini';
-import { formatUuid } from '../../functions/uuid.ts';
+import { formatUuid } from '../../functions/values/uuid.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 

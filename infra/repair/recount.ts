@@ -39,7 +39,7 @@ import {
   usageKey,
   usageOfBatch,
   usageOfJob,
-} from '../../functions/data/lifecycle/usage.ts';
+} from '../../functions/data/limits/usage-sums.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';

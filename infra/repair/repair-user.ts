@@ -7,8 +7,8 @@ import { tailStart } from '../../functions/data/columns/tail.ts';
 import { assign } from '../../functions/data/dynamodb/assign.ts';
 import { isConditionFailure, isConflict, translateErrors } from '../../functions/data/dynamodb/aws-errors.ts';
 import { retry } from '../../functions/data/dynamodb/retry.ts';
-import { usageKeyOf } from '../../functions/data/lifecycle/usage.ts';
-import { sealSegment } from '../../functions/data/seal-segments.ts';
+import { usageKeyOf } from '../../functions/data/limits/usage-sums.ts';
+import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
 import { type Difference, isCount, recount } from './recount.ts';
 import { monthsOf, type RepairedOwner, readSnapshot } from './snapshot.ts';
 

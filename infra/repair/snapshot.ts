@@ -7,7 +7,7 @@ import { StoredHead } from '../../functions/data/columns/head.ts';
 import { describedAttributes, type ListDescription } from '../../functions/data/columns/list-description.ts';
 import type { OwnerLists } from '../../functions/data/columns/lists.ts';
 import { type Item, queryAll } from '../../functions/data/dynamodb/reads.ts';
-import { usagePrefix } from '../../functions/data/lifecycle/usage.ts';
+import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 import { BatchRow } from '../../functions/schemas/batch.ts';
 import { JobRow } from '../../functions/schemas/job.ts';
 import type { TableNames } from '../../functions/tables.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { userResultsPrefix } from '../../functions/results-key.ts';
+import { userResultsPrefix } from '../../functions/values/results-key.ts';
 import { aws, stackOutputs } from '../aws-cli.ts';
 import { eventMessage } from '../event-message.ts';
 import { SetupProblem } from '../setup-problem.ts';

@@ -1,6 +1,6 @@
-import { deleteVersions, listVersions } from '../../functions/data/erase-results.ts';
-import { userResultsPrefix } from '../../functions/results-key.ts';
+import { deleteVersions, listVersions } from '../../functions/data/batches/erase-results.ts';
 import type { TableName } from '../../functions/tables.ts';
+import { userResultsPrefix } from '../../functions/values/results-key.ts';
 import { scanUsers } from '../repair/scan-users.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { StackData } from './stack-data.ts';

@@ -10,9 +10,9 @@ import {
 import { batchDelete } from '../../functions/data/dynamodb/batch-delete.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { counterWrites } from '../../functions/data/lifecycle/counters.ts';
-import { usageKeyOf, usageOfItem, usagePrefix, usageWrites } from '../../functions/data/lifecycle/usage.ts';
-import { changeLimits } from '../../functions/data/limits.ts';
-import { limitCounterKey } from '../../functions/data/used-of-limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { usageKeyOf, usageOfItem, usagePrefix, usageWrites } from '../../functions/data/limits/usage-sums.ts';
+import { limitCounterKey } from '../../functions/data/limits/used-of-limits.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { userSubject } from '../../functions/schemas/limits.ts';
 import { isFinalBatchStatus } from '../../functions/statuses.ts';

@@ -5,7 +5,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { parseJson } from '../../functions/json-text.ts';
+import { parseJson } from '../../functions/values/json-text.ts';
 
 /** Longer than a look at a queue takes; then others' messages are visible again by themselves. */
 const hiddenSeconds = 120;

@@ -7,7 +7,7 @@ import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { type BatchStatus, type JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
 import { finalBatchStatuses, finalJobStatuses } from '../../functions/statuses.ts';
-import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
 
 export interface BenchRows {
   /** In creation order. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import type { CallFigure } from '../../infra/docs/performance.ts';
 import { loadList } from '../support/load-list.ts';
 import { newBatch, newJob } from '../support/new-batch.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { listBatches } from '../../functions/data/batches.ts';
-import { listJobs } from '../../functions/data/jobs.ts';
-import type { Page } from '../../functions/page.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
+import { listJobs } from '../../functions/data/rows/jobs.ts';
 import type { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import type { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { Page } from '../../functions/values/page.ts';
 import type { ListFigure } from '../../infra/docs/performance.ts';
 import type { Cost } from '../support/measured-client.ts';
 import type { BenchRows } from './bench-rows.ts';

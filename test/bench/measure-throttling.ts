@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
-import { createBatch } from '../../functions/data/new-batches.ts';
 import { ServiceError, Unfinished } from '../../functions/errors.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { ThrottlingFigure } from '../../infra/docs/performance.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createBatch } from '../../functions/data/batches/new-batches.ts';
 import { batchList } from '../../functions/data/columns/lists.ts';
-import { createBatch } from '../../functions/data/new-batches.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import type { WriterFigure } from '../../infra/docs/performance.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { loadList } from '../support/load-list.ts';

@@ -5,9 +5,9 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { listBatches } from '../../functions/data/batches.ts';
 import { documentClient } from '../../functions/data/dynamodb/client.ts';
-import { listJobs } from '../../functions/data/jobs.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
+import { listJobs } from '../../functions/data/rows/jobs.ts';
 import type { ListName, ListQuery } from './list-cases.ts';
 
 export interface QueryRun {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxKeyAgeDays } from '../../functions/data/webhook-keys.ts';
+import { maxKeyAgeDays } from '../../functions/data/webhooks/webhook-keys.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const { ofType, one, readable } = await synthesize();

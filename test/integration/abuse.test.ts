@@ -6,7 +6,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { announceDevice } from '../../functions/data/devices.ts';
+import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { parameterSchemas } from '../../functions/http/deprecation.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { loadOperation } from '../../infra/openapi/load-operation.ts';

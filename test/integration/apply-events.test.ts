@@ -4,7 +4,7 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { handler as Handler } from '../../functions/consumers/apply-events.ts';
-import { recoverBatch } from '../../functions/data/recovery.ts';
+import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { queues } from '../../functions/queues.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { deep, trials } from '../support/depth.ts';

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { getBatchDetails } from '../../functions/data/batch-details.ts';
-import { listJobIds } from '../../functions/data/jobs.ts';
-import { sequenceItem } from '../../functions/data/sequences.ts';
+import { getBatchDetails } from '../../functions/data/batches/batch-details.ts';
+import { listJobIds } from '../../functions/data/rows/jobs.ts';
+import { sequenceItem } from '../../functions/data/rows/sequences.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { measuredClient } from '../support/measured-client.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cancelBatch, cancelJobs } from '../../functions/data/cancellations.ts';
-import { recoverBatch } from '../../functions/data/recovery.ts';
+import { cancelBatch, cancelJobs } from '../../functions/data/batches/cancellations.ts';
+import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { BatchStatus } from '../../functions/schemas/values.ts';
 import { deep } from '../support/depth.ts';

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { cancelBatch } from '../../functions/data/cancellations.ts';
-import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
-import { recoverBatch } from '../../functions/data/recovery.ts';
+import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
+import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
+import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { Claims } from '../../functions/schemas/claims.ts';

@@ -2,8 +2,8 @@
 
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { addJobs } from '../../functions/data/new-batches.ts';
-import { recoverBatch } from '../../functions/data/recovery.ts';
+import { addJobs } from '../../functions/data/batches/new-batches.ts';
+import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { AddJobsRequest } from '../../functions/schemas/batch-request.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { InterruptedCall, RecoveryRequest } from '../../functions/schemas/recovery-request.ts';

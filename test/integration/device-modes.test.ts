@@ -2,7 +2,7 @@
 
 import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/devices.ts';
+import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/rows/devices.ts';
 import { LeaseLost } from '../../functions/errors.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';

@@ -1,7 +1,7 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/devices.ts';
+import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/rows/devices.ts';
 import { fitsOneAnswer, success } from '../../functions/http/reply.ts';
 import type { DeviceRow } from '../../functions/schemas/device.ts';
 import { cases } from '../support/depth.ts';

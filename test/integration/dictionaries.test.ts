@@ -3,11 +3,11 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listBatches } from '../../functions/data/batches.ts';
 import type { Row } from '../../functions/data/columns/column-items.ts';
 import { batchList } from '../../functions/data/columns/lists.ts';
-import { listJobs } from '../../functions/data/jobs.ts';
-import { listProjects } from '../../functions/data/projects.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
+import { listJobs } from '../../functions/data/rows/jobs.ts';
+import { listProjects } from '../../functions/data/rows/projects.ts';
 import { CorruptData, LimitExceeded, OutdatedColumns } from '../../functions/errors.ts';
 import type { NewBatch } from '../../functions/schemas/batch.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';

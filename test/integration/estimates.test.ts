@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { DeleteCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { estimateNewBatch } from '../../functions/data/new-batch-estimate.ts';
+import { estimateNewBatch } from '../../functions/data/batches/new-batch-estimate.ts';
+import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
 import { deviceTimes, deviceTimesKey } from '../../functions/data/queue/job-times.ts';
-import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
-import { fromMilliseconds } from '../../functions/timestamp.ts';
+import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { deep } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { listResultsKeys } from '../../functions/data/batch-results.ts';
+import { listResultsKeys } from '../../functions/data/batches/batch-results.ts';
 import { jobList } from '../../functions/data/columns/lists.ts';
 import { maxBodyBytes } from '../../functions/http/reply.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { useOwnTimeoutsOfS3 } from '../support/client-timeouts.ts';
 import { deep } from '../support/depth.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
@@ -184,7 +184,7 @@ describe('GET /api/v1/batches/{batch_id}/full_results', () => {
   it('reads nothing that lies among the results of another user', async () => {
     const key = 'results/auth0|bob/1.json';
     await store.put(key, { counter });
-    const { readResults } = await import('../../functions/data/batch-results.ts');
+    const { readResults } = await import('../../functions/data/batches/batch-results.ts');
     const reading = readResults('results-bucket')('auth0|alice', new Map([[jobId(0), key]]), 1_000);
     await expect(reading).rejects.toMatchObject({ name: 'CorruptData' });
     expect(store.requests).toEqual([]);

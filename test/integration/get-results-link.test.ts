@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { getResultsKey, signResultsLink } from '../../functions/data/results.ts';
+import { getResultsKey, signResultsLink } from '../../functions/data/batches/results.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
 

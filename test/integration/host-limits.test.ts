@@ -1,7 +1,7 @@
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { countHostCall, maxCallsPerMinute, maxHostWaitSeconds } from '../../functions/data/host-limits.ts';
-import { derivedUuid } from '../../functions/uuid.ts';
+import { countHostCall, maxCallsPerMinute, maxHostWaitSeconds } from '../../functions/data/webhooks/host-limits.ts';
+import { derivedUuid } from '../../functions/values/uuid.ts';
 import { deep } from '../support/depth.ts';
 import { ownTables } from '../support/own-tables.ts';
 

@@ -5,8 +5,8 @@
 
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { usageKey } from '../../functions/data/lifecycle/usage.ts';
-import { changeLimits } from '../../functions/data/limits.ts';
+import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { usageKey } from '../../functions/data/limits/usage-sums.ts';
 import type { RouteWithToken } from '../../functions/routes.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { cancelJobs } from '../../functions/data/cancellations.ts';
+import { cancelJobs } from '../../functions/data/batches/cancellations.ts';
 import { CorruptData, LeaseLost } from '../../functions/errors.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { auditWrite, listAudit } from '../../functions/data/audit.ts';
+import { auditWrite, listAudit } from '../../functions/data/rows/audit.ts';
 import { type Act, AuditAction, AuditQuery } from '../../functions/schemas/audit.ts';
-import { fromMilliseconds } from '../../functions/timestamp.ts';
+import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { countBatches, listBatches } from '../../functions/data/batches.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
-import { countJobs, listJobs } from '../../functions/data/jobs.ts';
+import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
+import { countJobs, listJobs } from '../../functions/data/rows/jobs.ts';
 import { type BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { type JobListQuery, jobOrderings } from '../../functions/schemas/job-list-query.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
-import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
 import { cases } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';
 import { countsOf, listOf } from '../support/list-oracle.ts';

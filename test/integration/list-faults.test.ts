@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listBatches } from '../../functions/data/batches.ts';
 import { setPrefix } from '../../functions/data/columns/column-items.ts';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import { packedCount, packIntegers, unpackIntegers } from '../../functions/data/columns/packed-integers.ts';
 import { withPosition } from '../../functions/data/columns/position-set.ts';
-import { listJobs } from '../../functions/data/jobs.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
+import { listJobs } from '../../functions/data/rows/jobs.ts';
 import { CorruptData, TooBusy } from '../../functions/errors.ts';
 import { BatchStatus } from '../../functions/schemas/values.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';

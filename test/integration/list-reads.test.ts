@@ -5,12 +5,12 @@
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { countBatches, listBatches } from '../../functions/data/batches.ts';
 import { batchList } from '../../functions/data/columns/lists.ts';
-import { listJobs } from '../../functions/data/jobs.ts';
-import type { Page } from '../../functions/page.ts';
+import { countBatches, listBatches } from '../../functions/data/rows/batches.ts';
+import { listJobs } from '../../functions/data/rows/jobs.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
+import type { Page } from '../../functions/values/page.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 import { listOf } from '../support/list-oracle.ts';
 import { loadList } from '../support/load-list.ts';

@@ -2,8 +2,8 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listBatches } from '../../functions/data/batches.ts';
-import { sealSegment } from '../../functions/data/seal-segments.ts';
+import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
 import { cases } from '../support/depth.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';

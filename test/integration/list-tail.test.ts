@@ -4,8 +4,8 @@
 
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listBatches } from '../../functions/data/batches.ts';
-import { listJobIds, listJobs } from '../../functions/data/jobs.ts';
+import { listBatches } from '../../functions/data/rows/batches.ts';
+import { listJobIds, listJobs } from '../../functions/data/rows/jobs.ts';
 import { BatchListQuery, batchOrderings } from '../../functions/schemas/batch-list-query.ts';
 import { JobListQuery } from '../../functions/schemas/job-list-query.ts';
 import { copiesOf } from '../support/copy-owner.ts';

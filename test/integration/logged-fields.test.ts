@@ -55,7 +55,7 @@ beforeAll(async () => {
   vi.stubEnv('AWS_LAMBDA_LOG_LEVEL', 'INFO');
   const lists = await import('../../functions/endpoints/batches/list-batches.ts');
   const quizzes = await import('../../functions/endpoints/quizzes/submit-quizzes.ts');
-  const authorizer = await import('../../functions/authorizer.ts');
+  const authorizer = await import('../../functions/identity/authorizer.ts');
   const consumer = await import('../../functions/consumers/apply-events.ts');
   const userId = `auth0|${randomUUID()}`;
 
@@ -89,7 +89,7 @@ beforeAll(async () => {
     await authorizer.handler(event as APIGatewayTokenAuthorizerEvent, lambdaContext());
     vi.stubEnv('JWKS_URI', nobody);
     vi.resetModules();
-    const failing = await import('../../functions/authorizer.ts');
+    const failing = await import('../../functions/identity/authorizer.ts');
     await expect(failing.handler(event as APIGatewayTokenAuthorizerEvent, lambdaContext())).rejects.toThrow();
   });
   await collect('consumers', async () => {

@@ -3,7 +3,7 @@ import type { ScheduledEvent } from 'aws-lambda';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { deviceClockKey, newQueueItem } from '../../functions/data/queue/queue-item.ts';
-import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { lambdaContext } from '../support/gateway-event.ts';
 import { loadDevices } from '../support/load-devices.ts';

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cancelBatchOfUser, setBatchPriority } from '../../functions/data/operator-acts.ts';
-import { recoverBatch } from '../../functions/data/recovery.ts';
+import { recoverBatch } from '../../functions/data/batches/recovery.ts';
+import { cancelBatchOfUser, setBatchPriority } from '../../functions/data/operators/operator-acts.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import type { Batch } from '../../functions/schemas/batch.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';

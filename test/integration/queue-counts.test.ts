@@ -1,9 +1,9 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
 import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { newQueueItem } from '../../functions/data/queue/queue-item.ts';
-import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
-import { showDevice } from '../../functions/data/show-device.ts';
+import { showDevice } from '../../functions/data/rows/show-device.ts';
 import { deep } from '../support/depth.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';

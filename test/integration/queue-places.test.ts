@@ -5,7 +5,7 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
+import { cancelBatches, cancelJobs } from '../../functions/data/batches/cancellations.ts';
 import { tagOfKey, tagSteps } from '../../functions/data/queue/fair-order.ts';
 import { CancelJobsQuery } from '../../functions/schemas/job-selection.ts';
 import { deep, trials } from '../support/depth.ts';

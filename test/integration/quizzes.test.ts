@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { quizRecordId, submitQuizzes } from '../../functions/data/quizzes.ts';
+import { quizRecordId, submitQuizzes } from '../../functions/data/rows/quizzes.ts';
 import { CorruptData, TimedOut, TooBusy } from '../../functions/errors.ts';
-import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';
 

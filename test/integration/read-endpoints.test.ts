@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sequenceItem } from '../../functions/data/sequences.ts';
+import { sequenceItem } from '../../functions/data/rows/sequences.ts';
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';

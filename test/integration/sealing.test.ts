@@ -5,7 +5,7 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sealSegment } from '../../functions/data/seal-segments.ts';
+import { sealSegment } from '../../functions/data/lists/seal-segments.ts';
 import { deep, trials } from '../support/depth.ts';
 import { contention, type Fault, failures } from '../support/faults.ts';
 import { type Call, interceptedClient } from '../support/intercepted-client.ts';

@@ -4,8 +4,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { closeBatch } from '../../functions/data/batch-updates.ts';
-import { changeLimits } from '../../functions/data/limits.ts';
+import { closeBatch } from '../../functions/data/batches/batch-updates.ts';
+import { changeLimits } from '../../functions/data/limits/limits.ts';
 import type { RouteName } from '../../functions/routes.ts';
 import specs from '../../infra/local/demo/device-specs.json' with { type: 'json' };
 import { expectDocumented } from '../support/documented-answers.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { getSequence, sequenceItem } from '../../functions/data/sequences.ts';
+import { getSequence, sequenceItem } from '../../functions/data/rows/sequences.ts';
 import { uuid } from '../support/new-batch.ts';
 import { ownTables } from '../support/own-tables.ts';
 import { sequenceText } from '../support/sequence-text.ts';

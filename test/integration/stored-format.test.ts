@@ -12,7 +12,7 @@ import { type OwnerLists, ownerLists } from '../../functions/data/columns/lists.
 import { isSummarized } from '../../functions/data/columns/summary.ts';
 import type { Condition, ListQuery, Order } from '../../functions/data/lists/query.ts';
 import { listReader } from '../../functions/data/lists/reader.ts';
-import { listProjects } from '../../functions/data/projects.ts';
+import { listProjects } from '../../functions/data/rows/projects.ts';
 import { OutdatedColumns } from '../../functions/errors.ts';
 import type { Claims } from '../../functions/schemas/claims.ts';
 import { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';

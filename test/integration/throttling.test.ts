@@ -5,12 +5,12 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { cancelBatch } from '../../functions/data/cancellations.ts';
+import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
+import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
+import { recoverBatch } from '../../functions/data/batches/recovery.ts';
 import { WritePace } from '../../functions/data/dynamodb/write-pace.ts';
 import type { LifecycleOptions } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { requestCreation } from '../../functions/data/lifecycle/request-creation.ts';
-import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
-import { recoverBatch } from '../../functions/data/recovery.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { RecoveryRequest } from '../../functions/schemas/recovery-request.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';

@@ -2,11 +2,11 @@
 
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readResults } from '../../functions/data/batch-results.ts';
-import { countShots } from '../../functions/data/shots.ts';
+import { readResults } from '../../functions/data/batches/batch-results.ts';
+import { countShots } from '../../functions/data/leases/shots.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
-import { fromMilliseconds } from '../../functions/timestamp.ts';
+import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 
 import { expectDocumented } from '../support/documented-answers.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { secretsManager } from '../../functions/data/secrets-manager.ts';
+import { secretsManager } from '../../functions/data/aws/secrets-manager.ts';
 import {
   getPublicKeys,
   getWebhookKeys,
   maxKeyAgeDays,
   refreshPublicKeys,
   rotateWebhookKey,
-} from '../../functions/data/webhook-keys.ts';
+} from '../../functions/data/webhooks/webhook-keys.ts';
 import { DependencyFailed } from '../../functions/errors.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { interceptedClient } from '../support/intercepted-client.ts';

@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { usagePrefix } from '../../functions/data/lifecycle/usage.ts';
+import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { itemsOfOwner, usageItems } from './items-of-owner.ts';
 import { writeAll } from './load-list.ts';

@@ -4,7 +4,7 @@ import {
   paginateScan,
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import { usagePrefix } from '../../functions/data/lifecycle/usage.ts';
+import { usagePrefix } from '../../functions/data/limits/usage-sums.ts';
 
 /** All items of an owner in a table, as they are now. */
 export async function itemsOfOwner(

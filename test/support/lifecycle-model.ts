@@ -2,14 +2,14 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
-import { cancelBatch, cancelJob, cancelJobs } from '../../functions/data/cancellations.ts';
-import { rebatch } from '../../functions/data/rebatches.ts';
+import { cancelBatch, cancelJob, cancelJobs } from '../../functions/data/batches/cancellations.ts';
+import { rebatch } from '../../functions/data/batches/rebatches.ts';
 import type { BatchRow, NewBatch } from '../../functions/schemas/batch.ts';
 import { Claims } from '../../functions/schemas/claims.ts';
 import type { JobRow, NewJob } from '../../functions/schemas/job.ts';
 import { BatchStatus, JobStatus } from '../../functions/schemas/values.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { derivedUuid } from '../../functions/uuid.ts';
+import { derivedUuid } from '../../functions/values/uuid.ts';
 import { newBatch, newJob, uuid } from './new-batch.ts';
 import type { BatchesAndJobs } from './owner-rows.ts';
 import { smallLists } from './small-lists.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../functions/schemas/values.ts';
-import { fromMicroseconds, toMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds, toMicroseconds } from '../../functions/values/timestamp.ts';
 
 export const deviceTypes = ['EMU_FREE', 'EMU_SV', 'EMU_TN', 'EMU_MPS', 'EMU_FRESNEL', 'FRESNEL', 'FRESNEL_CAN1'];
 export const tags = ['calibration', 'run#1', 'été ☀', 'a'.repeat(256), 'nightly'];

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { resultsPrefix } from '../../functions/results-key.ts';
+import { resultsPrefix } from '../../functions/values/results-key.ts';
 import { isAllowed } from '../../infra/local/iam/policy.ts';
 import { memoryObjects, type ObjectFiles } from '../../infra/local/s3/object-files.ts';
 import { startObjectStore } from '../../infra/local/s3/object-store.ts';

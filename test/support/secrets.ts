@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { vi } from 'vitest';
-import { secretsManager } from '../../functions/data/secrets-manager.ts';
-import { refreshPublicKeys, rotateWebhookKey } from '../../functions/data/webhook-keys.ts';
+import { secretsManager } from '../../functions/data/aws/secrets-manager.ts';
+import { refreshPublicKeys, rotateWebhookKey } from '../../functions/data/webhooks/webhook-keys.ts';
 import type { TableNames } from '../../functions/tables.ts';
 import { type SecretStore, startSecretStore } from '../../infra/local/secrets/secret-store.ts';
 

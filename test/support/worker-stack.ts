@@ -5,14 +5,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { closeBatch } from '../../functions/data/batch-updates.ts';
-import { getBatch } from '../../functions/data/batches.ts';
-import { cancelBatch, cancelJob } from '../../functions/data/cancellations.ts';
-import { claimBatch } from '../../functions/data/claim-batch.ts';
-import { listQueue } from '../../functions/data/device-queue.ts';
-import { setDevice } from '../../functions/data/device-settings.ts';
+import { closeBatch } from '../../functions/data/batches/batch-updates.ts';
+import { cancelBatch, cancelJob } from '../../functions/data/batches/cancellations.ts';
+import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
+import { getQueuedBatch } from '../../functions/data/batches/queue-counts.ts';
 import { getItem } from '../../functions/data/dynamodb/reads.ts';
-import { getJob } from '../../functions/data/jobs.ts';
+import { claimBatch } from '../../functions/data/leases/claim-batch.ts';
 import {
   extendLease,
   getJobRow,
@@ -22,13 +20,15 @@ import {
   type ReportOptions,
   releaseLease,
   reportJob,
-} from '../../functions/data/leases.ts';
-import { addJobs, createBatch } from '../../functions/data/new-batches.ts';
+} from '../../functions/data/leases/leases.ts';
+import { listQueue } from '../../functions/data/operators/device-queue.ts';
+import { setDevice } from '../../functions/data/operators/device-settings.ts';
+import { measureQueue } from '../../functions/data/operators/queue-measures.ts';
 import { workQueue } from '../../functions/data/queue/queue.ts';
 import { deviceClockKey } from '../../functions/data/queue/queue-item.ts';
-import { getQueuedBatch } from '../../functions/data/queue-counts.ts';
-import { measureQueue } from '../../functions/data/queue-measures.ts';
-import { showDevice } from '../../functions/data/show-device.ts';
+import { getBatch } from '../../functions/data/rows/batches.ts';
+import { getJob } from '../../functions/data/rows/jobs.ts';
+import { showDevice } from '../../functions/data/rows/show-device.ts';
 import { AddJobsRequest, CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
 import { DeviceSettingsRequest } from '../../functions/schemas/device.ts';
 import { LeasePath, type LeaseReference, ReportRequest } from '../../functions/schemas/lease.ts';

@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { batchList, jobList } from '../../functions/data/columns/lists.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { derivedUuid } from '../../functions/uuid.ts';
+import { derivedUuid } from '../../functions/values/uuid.ts';
 import { loadList } from './load-list.ts';
 import { batchRows, countJobs, jobRows } from './random-rows.ts';
 import type { ResultsStore } from './results-store.ts';

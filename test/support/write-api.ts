@@ -12,7 +12,7 @@ import type { NewBatch } from '../../functions/schemas/batch.ts';
 import type { NewJob } from '../../functions/schemas/job.ts';
 import type { LifecycleEvent } from '../../functions/schemas/lifecycle-event.ts';
 import type { TableNames } from '../../functions/tables.ts';
-import { fromMicroseconds } from '../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../functions/values/timestamp.ts';
 
 export interface WriteOptions {
   /** Id and time of the event; by default a new one, and now. */

@@ -7,7 +7,7 @@
 
 import { createHash } from 'node:crypto';
 import { CorruptData } from '../../errors.ts';
-import { toMicroseconds } from '../../timestamp.ts';
+import { toMicroseconds } from '../../values/timestamp.ts';
 import { type Dictionaries, facetCode } from './facets.ts';
 import type { Column, ListDescription, PositionSets } from './list-description.ts';
 import { packedCount, packIntegers, unpackIntegers } from './packed-integers.ts';

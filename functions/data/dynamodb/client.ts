@@ -1,6 +1,6 @@
 import { type ConsumedCapacity, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { countInRequestLog } from '../../request-log.ts';
+import { countInRequestLog } from '../../runtime/request-log.ts';
 
 /**
  * The document client that every repository is given, configured by the environment (region,

@@ -5,7 +5,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, DependencyFailed, TimedOut } from '../../errors.ts';
-import { isRequestOver } from '../../request-lifetime.ts';
+import { isRequestOver } from '../../runtime/request-lifetime.ts';
 import { Contention, isThrottled, Throttled, TransactionCanceled, translateErrors } from './aws-errors.ts';
 import { retry } from './retry.ts';
 import type { WritePace } from './write-pace.ts';

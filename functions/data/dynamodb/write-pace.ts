@@ -1,4 +1,4 @@
-import { requestMilliseconds } from '../../request-lifetime.ts';
+import { requestMilliseconds } from '../../runtime/request-lifetime.ts';
 import { maxUnitsPerSecond } from './write-units.ts';
 
 export interface PaceLimits {

@@ -8,7 +8,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
 import { endOfJobs } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
-import { listJobIds } from '../jobs.ts';
+import { listJobIds } from '../rows/jobs.ts';
 import { commitTask, commitTasks, type LifecycleOptions, type Task, writeContext } from './commit-tasks.ts';
 import type { Change } from './draft.ts';
 import { endJobsChanges } from './end-jobs.ts';

@@ -4,7 +4,7 @@ import { CorruptData, IllegalTransition, requireFound } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
-import { toMicroseconds } from '../../timestamp.ts';
+import { toMicroseconds } from '../../values/timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import { deviceMicroseconds, lastHeartbeat } from '../queue/queue-item.ts';

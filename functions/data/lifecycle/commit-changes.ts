@@ -5,7 +5,8 @@ import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
-import type { Bounds } from '../limits.ts';
+import type { Bounds } from '../limits/limits.ts';
+import { checkLimits } from './check-limits.ts';
 import type { CheckedCounters } from './counters.ts';
 import {
   type Change,
@@ -21,7 +22,6 @@ import {
   visibleBatch,
 } from './draft.ts';
 import type { LazyValue } from './lazy-value.ts';
-import { checkLimits } from './limits.ts';
 import { type ShotsOf, withShots } from './shots.ts';
 import { maxRowsRead, storedReads } from './stored.ts';
 import { createTransaction, type LifecycleTables } from './transaction.ts';

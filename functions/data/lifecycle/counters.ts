@@ -8,10 +8,10 @@ import { type LimitCounter, projectSubject, userSubject } from '../../schemas/li
 import { lowerPriority, type QueuePriority } from '../../schemas/values.ts';
 import { countUnfinished, isFinalBatchStatus } from '../../statuses.ts';
 import { requireTable, type TableNames } from '../../tables.ts';
-import { minuteOf } from '../../timestamp.ts';
+import { minuteOf } from '../../values/timestamp.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { Bounds } from '../limits.ts';
-import { limitCounterKey } from '../used-of-limits.ts';
+import type { Bounds } from '../limits/limits.ts';
+import { limitCounterKey } from '../limits/used-of-limits.ts';
 
 /** What a draft has of batches, before and after, and of limits. */
 interface Counted {

@@ -4,11 +4,11 @@ import type { BatchRow, NewBatch } from '../../schemas/batch.ts';
 import type { JobRow, NewJob } from '../../schemas/job.ts';
 import { JobStatus } from '../../schemas/values.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
-import { fromMicroseconds, toMicroseconds } from '../../timestamp.ts';
+import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import type { Bounds } from '../limits.ts';
+import type { Bounds } from '../limits/limits.ts';
 import { boundedPriority, boundsOfRow, withJobsToCome } from './counters.ts';
 import {
   type Change,

@@ -9,7 +9,7 @@
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { countUnfinished, endOfJobs, isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
-import { fromMicroseconds, laterOf } from '../../timestamp.ts';
+import { fromMicroseconds, laterOf } from '../../values/timestamp.ts';
 
 /**
  * A closed batch none of whose jobs is PENDING, RUNNING or CANCELING is DONE, or CANCELED when all

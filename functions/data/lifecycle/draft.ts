@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
-import { laterOf } from '../../timestamp.ts';
+import { laterOf } from '../../values/timestamp.ts';
 import type { BlockEdit } from '../columns/column-items.ts';
 import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { Bounds } from '../limits.ts';
+import type { Bounds } from '../limits/limits.ts';
+import { usageChanges } from '../limits/usage-sums.ts';
 import type { Rest } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
-import { usageChanges } from './usage.ts';
 
 /** Whose rows are written, and how they are listed. */
 export interface Owner {

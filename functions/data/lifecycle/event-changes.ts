@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../errors.ts';
 import type { LifecycleEvent } from '../../schemas/lifecycle-event.ts';
-import { earlierOf, fromMilliseconds, toMicroseconds } from '../../timestamp.ts';
+import { earlierOf, fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { creationChanges } from './creation.ts';
 import { type Change, digestOf, type Owner, type SourceCall } from './draft.ts';
 import { requireOwnResults, updateBatch, updateJob } from './update.ts';

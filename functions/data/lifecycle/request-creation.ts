@@ -9,9 +9,9 @@ import { AlreadyExists, CorruptData, PayloadTooLarge, Unfinished } from '../../e
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
-import { fromMilliseconds } from '../../timestamp.ts';
+import { fromMilliseconds } from '../../values/timestamp.ts';
 import { batchGet } from '../dynamodb/reads.ts';
-import { boundsOf } from '../limits.ts';
+import { boundsOf } from '../limits/limits.ts';
 import { commitTasks, type LifecycleOptions, writeContext } from './commit-tasks.ts';
 import { type Creation, creationChanges, recordOfBeginning } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';

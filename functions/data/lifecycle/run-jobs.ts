@@ -8,7 +8,7 @@ import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, countUnfinished, isFinalJob, isRunnable } from '../../statuses.ts';
-import { earlierOf, fromMilliseconds, laterOf } from '../../timestamp.ts';
+import { earlierOf, fromMilliseconds, laterOf } from '../../values/timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { goesOn } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';

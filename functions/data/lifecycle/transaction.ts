@@ -10,11 +10,11 @@ import { emptyHead, type Head, headKey } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { isSealed } from '../columns/packed-integers.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import { sequenceItem } from '../sequences.ts';
+import { usageChanges, usageWrites } from '../limits/usage-sums.ts';
+import { sequenceItem } from '../rows/sequences.ts';
 import { type CheckedCounters, counterWrites } from './counters.ts';
 import type { Draft, Owner, ProcessedCall } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
-import { usageChanges, usageWrites } from './usage.ts';
 
 /**
  * Only a caller that changes jobs needs their table, and so for sequences, the queue, and usage,

@@ -3,7 +3,7 @@ import { IllegalTransition } from '../../errors.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import type { JobRow } from '../../schemas/job.ts';
 import { batchStatuses, jobStatuses, type Stage } from '../../statuses.ts';
-import { fromMicroseconds, laterOf, toMicroseconds } from '../../timestamp.ts';
+import { fromMicroseconds, laterOf, toMicroseconds } from '../../values/timestamp.ts';
 
 type Statuses<Status extends string> = Readonly<Record<Status, { readonly stage: Stage }>>;
 

@@ -1,7 +1,7 @@
 import { CorruptData, type InputFault, InvalidInput, requireFound } from '../../errors.ts';
-import { isResultsKeyOf, userResultsPrefix } from '../../results-key.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { isFinalBatchStatus } from '../../statuses.ts';
+import { isResultsKeyOf, userResultsPrefix } from '../../values/results-key.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { type Change, reportedBatch, reportedJob, type SourceCall, withJobs, withRows } from './draft.ts';
 import { requireContent } from './erase.ts';

@@ -1,4 +1,4 @@
-import type { Page } from '../../page.ts';
+import type { Page } from '../../values/page.ts';
 import { columnValue, type Row, setValues } from '../columns/column-items.ts';
 import type { Dictionaries } from '../columns/facets.ts';
 import type { StoredHead } from '../columns/head.ts';

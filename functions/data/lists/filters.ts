@@ -2,7 +2,7 @@
  * Building blocks for the parameters of a list: how each of them becomes a condition or an order.
  */
 
-import { toMicroseconds } from '../../timestamp.ts';
+import { toMicroseconds } from '../../values/timestamp.ts';
 import type { Condition, Order } from './query.ts';
 
 export type Filter = (value: never) => Condition;

@@ -1,6 +1,6 @@
 /** A list as users ask for it: its parameters, and what a row shows. */
 
-import type { Page } from '../../page.ts';
+import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import type { Filter } from './filters.ts';

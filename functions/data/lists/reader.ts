@@ -1,5 +1,5 @@
-import type { Page } from '../../page.ts';
-import { addToRequestLog, countInRequestLog } from '../../request-log.ts';
+import { addToRequestLog, countInRequestLog } from '../../runtime/request-log.ts';
+import type { Page } from '../../values/page.ts';
 import type { Row } from '../columns/column-items.ts';
 import { facetColumn } from '../columns/list-description.ts';
 import { retry } from '../dynamodb/retry.ts';

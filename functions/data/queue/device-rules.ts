@@ -4,7 +4,7 @@
  */
 
 import { type DeviceMode, DeviceRules } from '../../schemas/device-rules.ts';
-import { fromMilliseconds, toMicroseconds } from '../../timestamp.ts';
+import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 
 /** The rules of a device for which an operator has set nothing. */

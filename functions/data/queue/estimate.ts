@@ -5,7 +5,7 @@
  */
 
 import { noEstimate, type StartEstimate } from '../../schemas/estimate.ts';
-import { fromMilliseconds, toMicroseconds } from '../../timestamp.ts';
+import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { restAt } from './device-rules.ts';
 import { tagOfKey, tagSteps } from './fair-order.ts';
 import { type JobTime, workerSlot } from './job-times.ts';

@@ -9,8 +9,8 @@
  * Tags are whole numbers, so that sums are exact.
  */
 
-import { queueKeyPattern } from '../../queue-key-pattern.ts';
 import { QueuePriority } from '../../schemas/values.ts';
+import { queueKeyPattern } from '../../values/queue-key-pattern.ts';
 
 /**
  * The virtual time of one job. The rates, jobs by time, are in the proportion of 32, 8, 4, 2 and 1.

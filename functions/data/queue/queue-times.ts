@@ -3,7 +3,7 @@
  * claim, in an attribute each, for an hour: with its other attributes it stays within a write unit.
  */
 
-import { minuteOf } from '../../timestamp.ts';
+import { minuteOf } from '../../values/timestamp.ts';
 import type { Item } from '../dynamodb/reads.ts';
 
 const minutesKept = 60;

@@ -1,9 +1,9 @@
-import { listAudit } from '../../data/audit.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { listAudit } from '../../data/rows/audit.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './list-audit.operation.ts';
 
 const list = listAudit(documentClient(), tableNames('Audit'));

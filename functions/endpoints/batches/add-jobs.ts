@@ -1,13 +1,13 @@
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { addJobs } from '../../data/batches/new-batches.ts';
+import { recoveryBy } from '../../data/batches/recovery.ts';
+import { validateInput, validateJobs } from '../../data/batches/validations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { addJobs } from '../../data/new-batches.ts';
-import { recoveryBy } from '../../data/recovery.ts';
-import { validateInput, validateJobs } from '../../data/validations.ts';
-import { queueUrl, tableNames } from '../../env.ts';
 import { answerFaultsOnly } from '../../http/answer-faults-only.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './add-jobs.operation.ts';
 

@@ -1,11 +1,11 @@
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { scheduleRecovery } from '../../data/batches/recovery.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { cancelBatchOfUser } from '../../data/operator-acts.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
-import { queueUrl, tableNames } from '../../env.ts';
+import { cancelBatchOfUser } from '../../data/operators/operator-acts.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { operation } from './cancel-batch-of-user.operation.ts';
 
 const tables = tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Audit', 'Usage');

@@ -1,12 +1,12 @@
-import { batchOf } from '../../data/batches.ts';
-import { cancelBatch } from '../../data/cancellations.ts';
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { cancelBatch } from '../../data/batches/cancellations.ts';
+import { scheduleRecovery } from '../../data/batches/recovery.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
-import { queueUrl, tableNames } from '../../env.ts';
+import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { operation } from './cancel-batch.operation.ts';
 
 const cancel = cancelBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {

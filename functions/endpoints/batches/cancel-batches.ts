@@ -1,11 +1,11 @@
-import { cancelBatches } from '../../data/cancellations.ts';
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { cancelBatches } from '../../data/batches/cancellations.ts';
+import { recoveryBy } from '../../data/batches/recovery.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { recoveryBy } from '../../data/recovery.ts';
-import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { operation } from './cancel-batches.operation.ts';
 
 const cancel = cancelBatches(

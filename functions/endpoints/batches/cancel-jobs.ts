@@ -1,12 +1,12 @@
-import { cancelJobs } from '../../data/cancellations.ts';
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { cancelJobs } from '../../data/batches/cancellations.ts';
+import { scheduleRecovery } from '../../data/batches/recovery.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
-import { queueUrl, tableNames } from '../../env.ts';
 import { InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsLambdaResponse, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, tableNames } from '../../runtime/env.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 

@@ -1,13 +1,13 @@
-import { batchOf } from '../../data/batches.ts';
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { eraseResults } from '../../data/batches/erase-results.ts';
+import { eraseBatch } from '../../data/batches/erasures.ts';
+import { scheduleRecovery } from '../../data/batches/recovery.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { eraseResults } from '../../data/erase-results.ts';
-import { eraseBatch } from '../../data/erasures.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { scheduleRecovery } from '../../data/recovery.ts';
-import { queueUrl, requiredEnv, tableNames } from '../../env.ts';
+import { batchOf } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, requiredEnv, tableNames } from '../../runtime/env.ts';
 import { operation } from './erase-batch.operation.ts';
 
 const erase = eraseBatch(

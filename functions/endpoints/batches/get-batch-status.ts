@@ -1,12 +1,12 @@
+import { getQueuedBatch, secondsToNextLook } from '../../data/batches/queue-counts.ts';
+import { waitForChange } from '../../data/batches/wait-for-change.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getQueuedBatch, secondsToNextLook } from '../../data/queue-counts.ts';
-import { waitForChange } from '../../data/wait-for-change.ts';
-import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
-import { maxWaits, tableNames, webhookReach } from '../../env.ts';
+import { getWebhookAttempt } from '../../data/webhooks/webhook-attempts.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { retryAfter, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { maxWaits, tableNames, webhookReach } from '../../runtime/env.ts';
 import { operation } from './get-batch-status.operation.ts';
 
 const get = getQueuedBatch(documentClient(), tableNames('Batches', 'DeviceQueue'));

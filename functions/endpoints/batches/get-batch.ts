@@ -1,10 +1,10 @@
-import { getBatchDetails } from '../../data/batch-details.ts';
+import { getBatchDetails } from '../../data/batches/batch-details.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './get-batch.operation.ts';
 
 const get = getBatchDetails(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'Sequences'));

@@ -1,11 +1,11 @@
-import { listResultsKeys, readResults } from '../../data/batch-results.ts';
+import { listResultsKeys, readResults } from '../../data/batches/batch-results.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { requiredEnv, tableNames } from '../../env.ts';
 import { InvalidInput, requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer, maxBodyBytes, type Reply } from '../../http/reply.ts';
-import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
+import { requiredEnv, tableNames } from '../../runtime/env.ts';
+import { addToRequestLog } from '../../runtime/request-log.ts';
 import { operation } from './get-full-results.operation.ts';
 
 const keysOf = listResultsKeys(documentClient(), tableNames('Batches', 'Jobs', 'Columns'));

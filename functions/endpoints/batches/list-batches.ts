@@ -1,9 +1,9 @@
-import { countBatches, listBatches } from '../../data/batches.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { countBatches, listBatches } from '../../data/rows/batches.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { countsReply, pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './list-batches.operation.ts';
 
 const tables = tableNames('Batches', 'Columns');

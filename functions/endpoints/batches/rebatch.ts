@@ -1,11 +1,11 @@
+import { messageSender } from '../../data/aws/message-sender.ts';
+import { rebatch } from '../../data/batches/rebatches.ts';
+import { recoveryBy } from '../../data/batches/recovery.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { messageSender } from '../../data/message-sender.ts';
-import { rebatch } from '../../data/rebatches.ts';
-import { recoveryBy } from '../../data/recovery.ts';
-import { queueUrl, tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './rebatch.operation.ts';
 

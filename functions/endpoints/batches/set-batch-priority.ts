@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { setBatchPriority } from '../../data/operator-acts.ts';
-import { tableNames } from '../../env.ts';
+import { setBatchPriority } from '../../data/operators/operator-acts.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './set-batch-priority.operation.ts';
 
 const set = setBatchPriority(documentClient(), tableNames('Batches', 'Columns', 'DeviceQueue', 'Audit'));

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { requiredEnv } from '../../env.ts';
 import { escapeHtml, pageFunction } from '../../http/page.ts';
+import { requiredEnv } from '../../runtime/env.ts';
 
 const { CONSOLE_CLIENT_ID = '', CONSOLE_AUDIENCE = '', TOKEN_ORIGIN } = process.env;
 const issuer = requiredEnv('ISSUER');

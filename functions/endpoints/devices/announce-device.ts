@@ -1,11 +1,11 @@
-import { announceDevice } from '../../data/devices.ts';
+import { announceQueue } from '../../data/batches/queue-counts.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { announceQueue } from '../../data/queue-counts.ts';
-import { showDevice } from '../../data/show-device.ts';
-import { tableNames } from '../../env.ts';
+import { announceDevice } from '../../data/rows/devices.ts';
+import { showDevice } from '../../data/rows/show-device.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './announce-device.operation.ts';
 
 const client = documentClient();

@@ -1,10 +1,10 @@
-import { getDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { getDevice } from '../../data/rows/devices.ts';
 import { NotFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './get-device-specification.operation.ts';
 
 const get = getDevice(documentClient(), tableNames('Devices'));

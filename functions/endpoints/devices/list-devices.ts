@@ -1,10 +1,10 @@
-import { listDevices } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { showDevice } from '../../data/show-device.ts';
-import { tableNames } from '../../env.ts';
+import { listDevices } from '../../data/rows/devices.ts';
+import { showDevice } from '../../data/rows/show-device.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './list-devices.operation.ts';
 
 const client = documentClient();

@@ -1,9 +1,9 @@
-import { listDevices } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { listDevices } from '../../data/rows/devices.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './list-public-specifications.operation.ts';
 
 const list = listDevices(documentClient(), tableNames('Devices'));

@@ -1,10 +1,10 @@
-import { listQueue } from '../../data/device-queue.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { listQueue } from '../../data/operators/device-queue.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { pageReply } from '../../http/reply.ts';
-import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
+import { addToRequestLog } from '../../runtime/request-log.ts';
 import { operation } from './list-queue.operation.ts';
 
 const list = listQueue(documentClient(), tableNames('Batches', 'DeviceQueue'));

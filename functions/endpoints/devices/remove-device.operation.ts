@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { anyDevice } from '../../device-scope.ts';
 import type { Operation } from '../../http/operation.ts';
+import { anyDevice } from '../../identity/device-scope.ts';
 import { DevicePath, deviceOfPath } from '../../schemas/device.ts';
 
 export const operation = {

@@ -1,9 +1,9 @@
-import { removeDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { removeDevice } from '../../data/rows/devices.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './remove-device.operation.ts';
 
 const remove = removeDevice(documentClient(), tableNames('Devices', 'DeviceQueue'));

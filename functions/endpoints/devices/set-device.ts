@@ -1,11 +1,11 @@
-import { setDevice } from '../../data/device-settings.ts';
-import { getDevice } from '../../data/devices.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { showOperatedDevice } from '../../data/show-device.ts';
-import { tableNames } from '../../env.ts';
+import { setDevice } from '../../data/operators/device-settings.ts';
+import { getDevice } from '../../data/rows/devices.ts';
+import { showOperatedDevice } from '../../data/rows/show-device.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './set-device.operation.ts';
 
 const client = documentClient();

@@ -1,9 +1,9 @@
-import { cancelJob } from '../../data/cancellations.ts';
+import { cancelJob } from '../../data/batches/cancellations.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './cancel-job.operation.ts';
 
 const cancel = cancelJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'));

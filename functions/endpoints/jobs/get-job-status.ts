@@ -1,11 +1,11 @@
+import { getJobProgress } from '../../data/batches/job-progress.ts';
+import { waitForChange } from '../../data/batches/wait-for-change.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getJobProgress } from '../../data/job-progress.ts';
-import { waitForChange } from '../../data/wait-for-change.ts';
-import { maxWaits, tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { retryAfter, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { maxWaits, tableNames } from '../../runtime/env.ts';
 import { operation } from './get-job-status.operation.ts';
 
 const get = getJobProgress(documentClient(), tableNames('Batches', 'Jobs', 'DeviceQueue'));

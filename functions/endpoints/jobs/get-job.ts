@@ -1,11 +1,11 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getJob } from '../../data/jobs.ts';
-import { getSequence } from '../../data/sequences.ts';
-import { tableNames } from '../../env.ts';
+import { getJob } from '../../data/rows/jobs.ts';
+import { getSequence } from '../../data/rows/sequences.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './get-job.operation.ts';
 
 const client = documentClient();

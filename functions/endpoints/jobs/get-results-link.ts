@@ -1,10 +1,10 @@
+import { getResultsKey, signResultsLink } from '../../data/batches/results.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getResultsKey, signResultsLink } from '../../data/results.ts';
-import { requiredEnv, tableNames } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { requiredEnv, tableNames } from '../../runtime/env.ts';
 import { operation } from './get-results-link.operation.ts';
 
 const { RESULTS_DAYS } = process.env;

@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { countJobs, listJobs } from '../../data/jobs.ts';
-import { tableNames } from '../../env.ts';
+import { countJobs, listJobs } from '../../data/rows/jobs.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { countsReply, pageReply } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './list-jobs.operation.ts';
 
 const tables = tableNames('Batches', 'Jobs', 'Columns');

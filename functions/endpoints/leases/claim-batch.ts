@@ -1,10 +1,10 @@
-import { claimBatch } from '../../data/claim-batch.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { tableNames } from '../../env.ts';
+import { claimBatch } from '../../data/leases/claim-batch.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { firstThatFits, success } from '../../http/reply.ts';
-import { addToRequestLog } from '../../request-log.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
+import { addToRequestLog } from '../../runtime/request-log.ts';
 import { withoutBatchSequence } from '../../schemas/lease.ts';
 import { operation } from './claim-batch.operation.ts';
 

@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { nextJob } from '../../data/leases.ts';
-import { tableNames } from '../../env.ts';
+import { nextJob } from '../../data/leases/leases.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './next-job.operation.ts';
 
 const next = nextJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage'));

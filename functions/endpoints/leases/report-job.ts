@@ -1,12 +1,12 @@
-import { readResults } from '../../data/batch-results.ts';
+import { readResults } from '../../data/batches/batch-results.ts';
+import { findObject } from '../../data/batches/results.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { reportJob } from '../../data/leases.ts';
-import { findObject } from '../../data/results.ts';
-import { countShots } from '../../data/shots.ts';
-import { requiredEnv, tableNames } from '../../env.ts';
+import { reportJob } from '../../data/leases/leases.ts';
+import { countShots } from '../../data/leases/shots.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { requiredEnv, tableNames } from '../../runtime/env.ts';
 import { operation } from './report-job.operation.ts';
 
 const bucket = requiredEnv('RESULTS_BUCKET');

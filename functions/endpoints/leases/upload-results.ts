@@ -1,10 +1,10 @@
+import { signUploadLink } from '../../data/batches/results.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getUploadKey } from '../../data/leases.ts';
-import { signUploadLink } from '../../data/results.ts';
-import { requiredEnv, tableNames } from '../../env.ts';
+import { getUploadKey } from '../../data/leases/leases.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { requiredEnv, tableNames } from '../../runtime/env.ts';
 import { operation } from './upload-results.operation.ts';
 
 const getKey = getUploadKey(documentClient(), tableNames('Jobs', 'DeviceQueue'));

@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { changeLimits } from '../../data/limits.ts';
-import { tableNames } from '../../env.ts';
+import { changeLimits } from '../../data/limits/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './delete-limits.operation.ts';
 
 const change = changeLimits(documentClient(), tableNames('Limits', 'Audit'));

@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getLimits } from '../../data/limits.ts';
-import { tableNames } from '../../env.ts';
+import { getLimits } from '../../data/limits/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { operation } from './get-limits.operation.ts';
 
 const get = getLimits(documentClient(), tableNames('Limits'));

@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { listProjects } from '../../data/projects.ts';
-import { tableNames } from '../../env.ts';
+import { listProjects } from '../../data/rows/projects.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { Claims } from '../../schemas/claims.ts';
 import { operation } from './list-projects.operation.ts';
 

@@ -1,9 +1,9 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { submitQuizzes } from '../../data/quizzes.ts';
-import { tableNames } from '../../env.ts';
+import { submitQuizzes } from '../../data/rows/quizzes.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { successList } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import { quizText } from '../../schemas/quiz.ts';
 import { operation } from './submit-quizzes.operation.ts';
 

@@ -1,13 +1,13 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { groupUsage, readUsage, type UsageSpan } from '../../data/usage.ts';
-import { tableNames } from '../../env.ts';
+import { groupUsage, readUsage, type UsageSpan } from '../../data/limits/usage.ts';
 import { InsufficientScope, InvalidInput } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { fitsOneAnswer } from '../../http/reply.ts';
-import { operatorScope } from '../../operator-scope.ts';
+import { operatorScope } from '../../identity/operator-scope.ts';
 import { routes } from '../../routes.ts';
+import { tableNames } from '../../runtime/env.ts';
 import type { UsageQuery } from '../../schemas/usage.ts';
-import { fromMilliseconds } from '../../timestamp.ts';
+import { fromMilliseconds } from '../../values/timestamp.ts';
 import { operation } from './list-usage.operation.ts';
 import { csvReport, jsonReport, prefersCsv } from './usage-report.ts';
 

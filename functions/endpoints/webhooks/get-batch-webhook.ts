@@ -1,11 +1,11 @@
-import { getBatch } from '../../data/batches.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { getBatchWebhook } from '../../data/webhook-attempts.ts';
-import { tableNames, webhookReach } from '../../env.ts';
+import { getBatch } from '../../data/rows/batches.ts';
+import { getBatchWebhook } from '../../data/webhooks/webhook-attempts.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
+import { tableNames, webhookReach } from '../../runtime/env.ts';
 import { operation } from './get-batch-webhook.operation.ts';
 
 const get = getBatch(documentClient(), tableNames('Batches'));

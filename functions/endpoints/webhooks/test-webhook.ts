@@ -1,14 +1,14 @@
-import { getBatch } from '../../data/batches.ts';
-import { testWebhook } from '../../data/call-webhook.ts';
+import { secretsManager } from '../../data/aws/secrets-manager.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
-import { secretsManager } from '../../data/secrets-manager.ts';
-import { getWebhookKeys } from '../../data/webhook-keys.ts';
-import { requiredEnv, tableNames, webhookReach } from '../../env.ts';
+import { getBatch } from '../../data/rows/batches.ts';
+import { testWebhook } from '../../data/webhooks/call-webhook.ts';
+import { getWebhookKeys } from '../../data/webhooks/webhook-keys.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { success } from '../../http/reply.ts';
-import { millisecondsLeft } from '../../request-lifetime.ts';
 import { routes } from '../../routes.ts';
+import { requiredEnv, tableNames, webhookReach } from '../../runtime/env.ts';
+import { millisecondsLeft } from '../../runtime/request-lifetime.ts';
 import { operation } from './test-webhook.operation.ts';
 
 /** Kept back from the function's time to store what came of the call, and to answer. */

@@ -1,5 +1,5 @@
-import { userResultsPrefix } from '../../../functions/results-key.ts';
 import type { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../../functions/schemas/values.ts';
+import { userResultsPrefix } from '../../../functions/values/results-key.ts';
 import { type Account, accounts } from './accounts.ts';
 import { type Random, seededRandom } from './seeded-random.ts';
 

@@ -12,9 +12,9 @@ import {
 import { endpoint, httpFunction } from '../../../functions/http/endpoint.ts';
 import type { Operation } from '../../../functions/http/operation.ts';
 import { type Reply, success } from '../../../functions/http/reply.ts';
-import { isRequestOver } from '../../../functions/request-lifetime.ts';
-import { addToRequestLog } from '../../../functions/request-log.ts';
 import { routes } from '../../../functions/routes.ts';
+import { isRequestOver } from '../../../functions/runtime/request-lifetime.ts';
+import { addToRequestLog } from '../../../functions/runtime/request-log.ts';
 import { BatchListQuery } from '../../../functions/schemas/batch-list-query.ts';
 import { ErrorBody } from '../../../functions/schemas/error-body.ts';
 import { JobPath } from '../../../functions/schemas/job.ts';

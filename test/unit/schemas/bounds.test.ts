@@ -5,13 +5,13 @@ import { maxJobsOfBatch } from '../../../functions/data/lifecycle/creation.ts';
 import { InvalidInput } from '../../../functions/errors.ts';
 import type { Operation } from '../../../functions/http/operation.ts';
 import { fitsOneAnswer, success } from '../../../functions/http/reply.ts';
-import { escapedBytes } from '../../../functions/json-text.ts';
 import { type Route, type RouteName, routes } from '../../../functions/routes.ts';
 import { type BatchDetails, NewBatch } from '../../../functions/schemas/batch.ts';
 import { inputFaults } from '../../../functions/schemas/input-faults.ts';
 import { jsonBody } from '../../../functions/schemas/json-body.ts';
 import { LifecycleEvent } from '../../../functions/schemas/lifecycle-event.ts';
 import { SequenceText } from '../../../functions/schemas/sequence.ts';
+import { escapedBytes } from '../../../functions/values/json-text.ts';
 import { loadOperation } from '../../../infra/openapi/load-operation.ts';
 import { deep } from '../../support/depth.ts';
 

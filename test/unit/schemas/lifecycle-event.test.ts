@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { pageReply } from '../../../functions/http/reply.ts';
-import { escapedBytes } from '../../../functions/json-text.ts';
 import { Batch, type NewBatch } from '../../../functions/schemas/batch.ts';
 import { Job, type NewJob } from '../../../functions/schemas/job.ts';
 import { LifecycleEvent } from '../../../functions/schemas/lifecycle-event.ts';
+import { escapedBytes } from '../../../functions/values/json-text.ts';
 import { uuid } from '../../support/new-batch.ts';
 
 const event = (type: string, data: Record<string, unknown>, more: Record<string, unknown> = {}) => ({

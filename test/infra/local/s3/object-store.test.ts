@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deleteVersions, listVersions } from '../../../../functions/data/erase-results.ts';
+import { deleteVersions, listVersions } from '../../../../functions/data/batches/erase-results.ts';
 import type { HttpServer } from '../../../../infra/local/http-server.ts';
 import { isAllowed, type PolicyStatement } from '../../../../infra/local/iam/policy.ts';
 import type { Principal } from '../../../../infra/local/iam/principals.ts';

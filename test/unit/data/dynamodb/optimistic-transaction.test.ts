@@ -4,7 +4,7 @@ import { Throttled } from '../../../../functions/data/dynamodb/aws-errors.ts';
 import { optimisticTransaction } from '../../../../functions/data/dynamodb/optimistic-transaction.ts';
 import { WritePace } from '../../../../functions/data/dynamodb/write-pace.ts';
 import { CorruptData, DependencyFailed, NotFound, TimedOut, TooBusy } from '../../../../functions/errors.ts';
-import { withinRequest } from '../../../../functions/request-lifetime.ts';
+import { withinRequest } from '../../../../functions/runtime/request-lifetime.ts';
 import { interceptedClient } from '../../../support/intercepted-client.ts';
 import { testClient } from '../../../support/test-client.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PaceLimits, WritePace } from '../../../../functions/data/dynamodb/write-pace.ts';
-import { withinRequest } from '../../../../functions/request-lifetime.ts';
+import { withinRequest } from '../../../../functions/runtime/request-lifetime.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });

@@ -5,7 +5,7 @@ import { queueKey } from '../../../../functions/data/queue/fair-order.ts';
 import { deviceTimes, workerNote, workerSlot } from '../../../../functions/data/queue/job-times.ts';
 import type { QueueFront } from '../../../../functions/data/queue/queue.ts';
 import type { FrontItem } from '../../../../functions/data/queue/queue-item.ts';
-import { fromMilliseconds } from '../../../../functions/timestamp.ts';
+import { fromMilliseconds } from '../../../../functions/values/timestamp.ts';
 
 const at = Date.parse('2026-11-22T12:00:00Z');
 const keyOf = (place: number, tag = 0) => {

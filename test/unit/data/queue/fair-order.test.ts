@@ -16,7 +16,7 @@ import {
   workEnd,
 } from '../../../../functions/data/queue/fair-order.ts';
 import { QueuePriority } from '../../../../functions/schemas/values.ts';
-import { fromMicroseconds } from '../../../../functions/timestamp.ts';
+import { fromMicroseconds } from '../../../../functions/values/timestamp.ts';
 import { seed } from '../../../support/seed.ts';
 
 const place = fc.record({

@@ -1,0 +1,172 @@
+/** Runs jobs of a batch again, in a new batch. */
+
+import { randomUUID } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { IllegalTransition, InvalidInput, requireFound } from '../../errors.ts';
+import type { Batch, BatchWithJobs } from '../../schemas/batch.ts';
+import type { Claims } from '../../schemas/claims.ts';
+import type { JobRow, NewJob } from '../../schemas/job.ts';
+import type { RebatchQuery } from '../../schemas/job-selection.ts';
+import { sequenceText } from '../../schemas/sequence.ts';
+import { lowerPriority } from '../../schemas/values.ts';
+import { parseStoredObject } from '../../values/json-text.ts';
+import { derivedUuid } from '../../values/uuid.ts';
+import type { LifecycleOptions } from '../lifecycle/commit-tasks.ts';
+import { digestOf, OtherChoice, type ProcessedCall } from '../lifecycle/draft.ts';
+import { requireContent } from '../lifecycle/erase.ts';
+import {
+  type CreationTables,
+  callsBefore,
+  type RequestedCreation,
+  requestCreation,
+} from '../lifecycle/request-creation.ts';
+import { batchOf, getBatch } from '../rows/batches.ts';
+import { getGzippedSequences } from '../rows/sequences.ts';
+import { type CreationCall, requireProject, withJobs } from './new-batches.ts';
+import { selectJobs } from './selected-jobs.ts';
+
+/** As many jobs as one call creates. */
+const maxJobs = 5_000;
+
+/**
+ * The function that creates a batch of those jobs of a closed batch that a query selects, with
+ * their variables, runs and sequences; batch and jobs name what they repeat (`parent_id`). All else
+ * is the source's, but for the priority, which the token bounds. The answer shows up to 100 jobs.
+ *
+ * Throws NotFound when the user has no such batch; IllegalTransition when it is open or erased;
+ * InvalidInput when the query selects no job, or more than 5,000; Forbidden when the token does not
+ * name its project. The same idempotency key for the same batch and query within 15 days answers
+ * with the same batch, whatever has become of the source's jobs; for another, it throws
+ * AlreadyExists.
+ * Costs: selectJobs' reads, one read unit for each 4 KB of sequence, and requestCreation's writes.
+ */
+export function rebatch(
+  client: DynamoDBDocumentClient,
+  tables: CreationTables,
+  options: LifecycleOptions = {},
+): (call: CreationCall, sourceId: string, query: RebatchQuery, claims: Claims) => Promise<BatchWithJobs> {
+  const get = getBatch(client, tables);
+  const select = selectJobs(client, tables, options.lists);
+  const sequencesOf = getGzippedSequences(client, tables);
+  const remembered = callsBefore(client, tables);
+  const createRows = requestCreation(client, tables, options);
+  return async ({ userId, idempotencyKey }, sourceId, query, claims) => {
+    const source = requireFound(await get(userId, sourceId), 'batch');
+    requireContent(source);
+    if (source.open) throw new IllegalTransition('batch_open', 'The batch is open: close it first.');
+    requireProject(claims, source.project_id);
+    if (idempotencyKey === undefined) {
+      const { jobs } = await select(userId, sourceId, query);
+      return create(userId, { source, jobs, claims, batchId: randomUUID() });
+    }
+    const batchId = derivedUuid(['rebatch', userId, idempotencyKey]);
+    const request = { id: `request#${batchId}`, digest: digestOf([sourceId, query]) };
+    const createOf = ({ jobs, choice = packPlaces(jobs) }: Choice) =>
+      create(userId, { source, jobs, claims, batchId, request: { ...request, choice } });
+    const before = await chosenBefore(userId, sourceId, request);
+    if (before !== undefined) return createOf(before);
+    try {
+      return await createOf(await select(userId, sourceId, query));
+    } catch (error) {
+      if (!(error instanceof OtherChoice || error instanceof InvalidInput)) throw error;
+      // The same call may have begun meanwhile, with other jobs of the source.
+      const meanwhile = await chosenBefore(userId, sourceId, request);
+      if (meanwhile === undefined) throw error;
+      return createOf(meanwhile);
+    }
+  };
+
+  /** Creates the batch of these jobs, and shows it. */
+  async function create(userId: string, repetition: Repetition): Promise<BatchWithJobs> {
+    const { source, jobs } = repetition;
+    requireSome(jobs);
+    const stored = await sequencesOf(userId, [source.id, ...jobs.map(({ id }) => id)]);
+    const rows = await createRows(userId, creationOf(repetition, stored));
+    const sequence = stored.get(source.id);
+    const batch = { ...batchOf(rows.batch), sequence_builder: sequence === undefined ? null : sequenceText(sequence) };
+    return withJobs(batch, rows.jobs);
+  }
+
+  /**
+   * The jobs that the call chose when it was made before; undefined when it was not. Throws
+   * AlreadyExists where another call had its key.
+   */
+  async function chosenBefore(userId: string, sourceId: string, request: ProcessedCall): Promise<Choice | undefined> {
+    const calls = await remembered(userId, request);
+    const choice = calls.find((call) => call.choice !== undefined)?.choice;
+    if (choice === undefined) return undefined;
+    const places = new Set(unpackPlaces(choice));
+    const { jobs } = await select(userId, sourceId, {});
+    return { jobs: jobs.filter(({ creation_order }) => places.has(creation_order)), choice };
+  }
+}
+
+/** Jobs to run again, in their order; packed where a call has remembered them. */
+interface Choice {
+  readonly jobs: readonly JobRow[];
+  readonly choice?: Uint8Array | undefined;
+}
+
+interface Repetition {
+  readonly source: Batch;
+  readonly jobs: readonly JobRow[];
+  readonly claims: Claims;
+  readonly batchId: string;
+  readonly request?: ProcessedCall;
+}
+
+/** The jobs' places in their batch, as gzipped steps: some 6 KB for 5,000 jobs at most. */
+function packPlaces(jobs: readonly JobRow[]): Uint8Array {
+  const steps = jobs.map(({ creation_order }, at) => creation_order - (jobs[at - 1]?.creation_order ?? 0));
+  return gzipSync(JSON.stringify(steps));
+}
+
+function unpackPlaces(packed: Uint8Array): number[] {
+  let place = 0;
+  return JSON.parse(gunzipSync(packed).toString()).map((step: number) => {
+    place += step;
+    return place;
+  });
+}
+
+/** The batch to create, with the sequences of what it repeats. */
+function creationOf(
+  { source, jobs, claims, batchId, request }: Repetition,
+  stored: ReadonlyMap<string, Uint8Array>,
+): RequestedCreation {
+  const sequences = new Map<string, Uint8Array>();
+  const repeatSequence = (sourceId: string, id: string) => {
+    const sequence = stored.get(sourceId);
+    if (sequence !== undefined) sequences.set(id, sequence);
+  };
+  repeatSequence(source.id, batchId);
+  const repeated = jobs.map(({ id: parent_id, runs, variables }): NewJob => {
+    const id = request === undefined ? randomUUID() : derivedUuid([batchId, parent_id]);
+    repeatSequence(parent_id, id);
+    return { id, parent_id, runs, variables: parseStoredObject(variables), origin: 'CLIENT' };
+  });
+  const create = {
+    id: batchId,
+    parent_id: source.id,
+    project_id: source.project_id,
+    device_type: source.device_type,
+    queue_priority: lowerPriority(claims.queue_priority, source.queue_priority),
+    open: false,
+    tags: source.tags,
+    webhook: source.webhook,
+    configuration: source.configuration,
+    backend_configuration: source.backend_configuration,
+    device_status: null,
+  };
+  return { batchId, create, jobs: repeated, sequences, request };
+}
+
+function requireSome(jobs: readonly JobRow[]): void {
+  if (jobs.length > 0 && jobs.length <= maxJobs) return;
+  const [msg, type] =
+    jobs.length === 0
+      ? (['No job of the batch matches', 'value_error'] as const)
+      : ([`At most ${maxJobs} jobs can be run again at once`, 'too_long'] as const);
+  throw new InvalidInput([{ loc: ['query', 'id'], msg, type }]);
+}

@@ -1,0 +1,165 @@
+/**
+ * What users have used: the one place that derives it from rows. Each transaction adds what its
+ * rows count as now, less what they counted as before. So the table equals a recount of the rows,
+ * whatever comes in between, and a correction moves it.
+ */
+
+import { createHash } from 'node:crypto';
+import { CorruptData } from '../../errors.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
+import type { JobRow } from '../../schemas/job.ts';
+import { isFinalBatchStatus, isFinalJob } from '../../statuses.ts';
+import { requireTable, type TableNames } from '../../tables.ts';
+import { toMicroseconds } from '../../values/timestamp.ts';
+import type { Write } from '../dynamodb/write-units.ts';
+
+/** What is summed. Its sums may exceed 2^53: two jobs may have so many runs. */
+export const usageAmounts = ['batches', 'jobs_done', 'jobs_error', 'jobs_canceled', 'shots', 'device_us'] as const;
+type Amounts = Readonly<Partial<Record<(typeof usageAmounts)[number], bigint>>>;
+
+/** What is summed together. */
+export interface UsagePlace {
+  readonly userId: string;
+  /** UTC, of the end: `2026-11-22`. */
+  readonly day: string;
+  readonly projectId: string;
+  readonly deviceType: string;
+}
+
+export interface Usage extends UsagePlace {
+  readonly amounts: Amounts;
+}
+
+type EndedBatch = Pick<BatchRow, 'user_id' | 'project_id' | 'device_type' | 'status' | 'end_datetime'>;
+type EndedJob = Pick<
+  JobRow,
+  'user_id' | 'project_id' | 'status' | 'runs' | 'shots' | 'device_us' | 'start_timestamp' | 'end_timestamp'
+>;
+
+/** What a batch counts as; undefined until it has ended. */
+export function usageOfBatch(batch: EndedBatch | undefined): Usage | undefined {
+  if (batch === undefined || !isFinalBatchStatus(batch.status) || batch.end_datetime === null) return undefined;
+  const { user_id: userId, project_id: projectId, device_type: deviceType, end_datetime: end } = batch;
+  return { userId, day: end.slice(0, 10), projectId, deviceType, amounts: { batches: 1n } };
+}
+
+/**
+ * What a job counts as; undefined until it has ended. Where no lease measured how long a device
+ * worked, it is what the start and the end of the job say. Throws CorruptData where the type of its
+ * device is not known, because its batch is missing.
+ */
+export function usageOfJob(job: EndedJob | undefined, deviceType: string | undefined): Usage | undefined {
+  if (job === undefined || !isFinalJob(job) || job.end_timestamp === null) return undefined;
+  if (deviceType === undefined) throw new CorruptData('The batch of a job is missing.');
+  const {
+    user_id: userId,
+    project_id: projectId,
+    status,
+    runs,
+    shots,
+    start_timestamp: start,
+    end_timestamp: end,
+  } = job;
+  const { device_us = start === null ? 0 : Math.max(0, toMicroseconds(end) - toMicroseconds(start)) } = job;
+  const ended = { jobs_done: 0n, jobs_error: 0n, jobs_canceled: 0n };
+  const amounts = {
+    ...ended,
+    [`jobs_${status.toLowerCase()}`]: 1n,
+    shots: BigInt(status === 'DONE' ? (runs ?? shots ?? 0) : 0),
+    device_us: BigInt(device_us),
+  };
+  return { userId, day: end.slice(0, 10), projectId, deviceType, amounts };
+}
+
+/**
+ * The sums by what `keyOf` gives, without it by place; each has the place of its first part. Sums
+ * that are all zero are left out. Writers sum at each change that they add: so nothing is hashed.
+ */
+export function sumUsage(
+  parts: readonly (Usage | undefined | false)[],
+  keyOf = ({ userId, day, projectId, deviceType }: Usage) => JSON.stringify([userId, day, projectId, deviceType]),
+): Usage[] {
+  const known = parts.filter((part) => part !== undefined && part !== false);
+  return Array.from(Map.groupBy(known, keyOf).values(), (of) => ({ ...of[0]!, amounts: totalUsage(of) })).filter(
+    ({ amounts }) => Object.values(amounts).some((amount) => amount !== 0n),
+  );
+}
+
+function totalUsage(parts: readonly Pick<Usage, 'amounts'>[]): Amounts {
+  const sum = (name: keyof Amounts) => parts.reduce((total, { amounts }) => total + (amounts[name] ?? 0n), 0n);
+  return Object.fromEntries(usageAmounts.map((name) => [name, sum(name)]));
+}
+
+function negative(usage: Usage | undefined): Usage | undefined {
+  if (usage === undefined) return undefined;
+  const amounts = Object.entries(usage.amounts).map(([name, amount]) => [name, -amount]);
+  return { ...usage, amounts: Object.fromEntries(amounts) };
+}
+
+interface Rows {
+  readonly batches: ReadonlyMap<string, BatchRow>;
+  readonly jobs: ReadonlyMap<string, JobRow>;
+}
+
+/** What rows count as afterwards, less what they counted as before. */
+export function usageChanges({ stored, batches, jobs }: Rows & { readonly stored: Rows }): Usage[] {
+  return sumUsage([
+    ...[...batches.values()].flatMap((row) => [usageOfBatch(row), negative(usageOfBatch(stored.batches.get(row.id)))]),
+    ...[...jobs.values()].flatMap((row) => {
+      const { device_type } = batches.get(row.batch_id) ?? stored.batches.get(row.batch_id) ?? {};
+      return [usageOfJob(row, device_type), negative(usageOfJob(stored.jobs.get(row.id), device_type))];
+    }),
+  ]);
+}
+
+/** What adds the changes to what is stored: for each 2 write units. */
+export function usageWrites(tables: Partial<TableNames<'Usage'>>, changes: readonly Usage[]): Write[] {
+  return changes.map(({ amounts, ...place }) => {
+    const changed = Object.entries(amounts).filter(([, amount]) => amount !== 0n);
+    return {
+      Update: {
+        TableName: requireTable(tables, 'Usage'),
+        Key: usageKey(place),
+        UpdateExpression: `SET device_type = :type ADD ${['rev', ...changed.map(([name]) => name)].map((name) => `${name} :${name}`).join(', ')}`,
+        ExpressionAttributeValues: {
+          ':type': place.deviceType,
+          ':rev': 1,
+          ...Object.fromEntries(changed.map(([name, amount]) => [`:${name}`, storedAmount(amount)])),
+        },
+      },
+    };
+  });
+}
+
+/** As DynamoDB's client takes it, and gives it back. */
+export function storedAmount(amount: bigint): number | bigint {
+  return Number.isSafeInteger(Number(amount)) ? Number(amount) : amount;
+}
+
+/** The key of the item that holds the sums of a place. */
+export function usageKey({ userId, day, projectId, deviceType }: UsagePlace) {
+  // Types of devices can be longer than keys.
+  const device = createHash('sha256').update(deviceType).digest('base64url').slice(0, 22);
+  return usageKeyOf(`${usagePrefix(userId)}${day}#${projectId}#${device}`);
+}
+
+/** The whole key, by its sort key. */
+export function usageKeyOf(key: string) {
+  return { month: String(key.split('#')[1]).slice(0, 7), key };
+}
+
+/** The first characters of the keys of one user: no other user's key begins with them. */
+export function usagePrefix(userId: string): string {
+  return `${userId.replace(/[%#]/g, encodeURIComponent)}#`;
+}
+
+/** The sums of an item as it is stored. */
+export function usageOfItem(item: Readonly<Record<string, unknown>>): Usage {
+  const [user, day, projectId] = String(item.key).split('#');
+  if (user === undefined || day === undefined || projectId === undefined || typeof item.device_type !== 'string') {
+    throw new CorruptData(`The usage ${item.key} is corrupt.`);
+  }
+  const amounts = usageAmounts.map((name) => [name, BigInt((item[name] ?? 0) as number | bigint)]);
+  const userId = user.replace(/%2[35]/g, decodeURIComponent);
+  return { userId, day, projectId, deviceType: item.device_type, amounts: Object.fromEntries(amounts) };
+}

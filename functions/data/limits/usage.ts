@@ -1,0 +1,56 @@
+/** What users have used, from the sums that the lifecycle keeps (lifecycle/usage.ts). */
+
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { TableNames } from '../../tables.ts';
+import { monthsOf } from '../../values/timestamp.ts';
+import { queryAll } from '../dynamodb/reads.ts';
+import { sumUsage, type Usage, usageOfItem, usagePrefix } from './usage-sums.ts';
+
+/** Days in UTC, both inclusive. */
+export interface UsageSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * The function that reads the usage of a user, strongly consistent: 1 read unit for each month and
+ * about 15 items, one for each day, project and device type. Without a user everyone's, eventually
+ * consistent: half of that. In no order.
+ */
+export function readUsage(
+  client: DynamoDBDocumentClient,
+  { Usage }: TableNames<'Usage'>,
+): (userId: string | undefined, span: UsageSpan) => Promise<Usage[]> {
+  return async (userId, { from, to }) => {
+    const months = monthsOf(from, to).map(async (month) => {
+      const read = { table: Usage, partition: { month }, sortKey: 'key' } as const;
+      if (userId === undefined) return queryAll(client, { ...read, range: 'all', consistent: false });
+      const prefix = usagePrefix(userId);
+      // The day is followed by `#`, and `$` comes next.
+      const between = [`${prefix}${from}`, `${prefix}${to}$`] as const;
+      return queryAll(client, { ...read, range: { between }, consistent: true });
+    });
+    const items = (await Promise.all(months)).flat();
+    return items.map(usageOfItem).filter(({ day }) => day >= from && day <= to);
+  };
+}
+
+/** Sums of one period and group. */
+export interface UsageSum {
+  /** The period, then the groups. */
+  readonly place: readonly string[];
+  readonly amounts: Usage['amounts'];
+}
+
+/** The sums by these texts, sorted by them; sums that are all zero are left out. */
+export function groupUsage(usage: readonly Usage[], placeOf: (usage: Usage) => readonly string[]): UsageSum[] {
+  return sumUsage(usage, (each) => JSON.stringify(placeOf(each)))
+    .map((sum) => ({ place: placeOf(sum), amounts: sum.amounts }))
+    .sort((left, right) => comparePlaces(left.place, right.place));
+}
+
+function comparePlaces(left: readonly string[], right: readonly string[]): number {
+  const at = left.findIndex((text, place) => text !== right[place]);
+  if (at < 0) return 0;
+  return (left[at] as string) < (right[at] as string) ? -1 : 1;
+}

@@ -1,0 +1,138 @@
+/**
+ * Sealing: writing the summaries (columns/summary.ts) of old segments of a user's rows. Nothing
+ * depends on it: a segment without summaries is read block by block.
+ */
+
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { TableNames } from '../../tables.ts';
+import { blockBytes, columnPrefix } from '../columns/column-items.ts';
+import { type Column, facetColumn, type ListDescription } from '../columns/list-description.ts';
+import { type OwnerLists, ownerLists } from '../columns/lists.ts';
+import { packedCount, seal, unpackIntegers } from '../columns/packed-integers.ts';
+import {
+  blocksOfSegment,
+  isSummarized,
+  packSummary,
+  sealableSegments,
+  summarize,
+  summaryKey,
+} from '../columns/summary.ts';
+import { isConflict, translateErrors } from '../dynamodb/aws-errors.ts';
+import { batchGet, queryAll } from '../dynamodb/reads.ts';
+
+/** A block that was written for the first time: a list of this user has grown. */
+export interface NewBlock {
+  readonly userId: string;
+  readonly key: string;
+}
+
+/**
+ * The function that seals what a new block of facets makes old, and what is due in rotation
+ * (planSealing). Returns how many columns it has sealed. Repeated and lost calls do no harm. Throws
+ * what DynamoDB throws; a segment that another writer changes meanwhile is left for its next turn.
+ *
+ * A look at a segment costs 5 or 6 read units, or more for large summaries; a column that is sealed
+ * about 3 read units, and 38 to 68 write units.
+ */
+export function sealSegments(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Columns'>,
+  lists: OwnerLists = ownerLists,
+): (block: NewBlock) => Promise<number> {
+  return async ({ userId, key }) => {
+    const list = Object.values<ListDescription>({ ...lists }).find((each) => key.startsWith(signalPrefix(each)));
+    if (list === undefined) throw new RangeError(`${key} is no block of facets.`);
+    let sealed = 0;
+    for (const segment of planSealing(list, Number(key.slice(signalPrefix(list).length)))) {
+      sealed += await sealSegment({ client, tables, userId }, list, segment);
+    }
+    return sealed;
+  };
+}
+
+/** Begins the keys of the blocks whose creation leads to sealing. */
+function signalPrefix(list: ListDescription): string {
+  return columnPrefix(list, facetColumn(list));
+}
+
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * The segments to look at once the facets have this new block: the newest that may be sealed, if it
+ * may only since the block before; and each in turn, since changes of their rows have deleted
+ * summaries, and calls get lost. A segment has its turn about once for as many new rows as it has,
+ * or more rarely where there are many: sealing costs little beside creations.
+ */
+export function planSealing(list: ListDescription, block: number): number[] {
+  const { rowsPerBlock } = facetColumn(list);
+  const [had, has] = [block - 1, block].map((blocks) => sealableSegments(list, blocks * rowsPerBlock)) as [
+    number,
+    number,
+  ];
+  // Multiples of the golden ratio reach every segment, also while their number grows. A remainder
+  // of blocks does not: it grows with them.
+  const turn = Math.floor(((block * goldenRatio) % 1) * Math.max(has, list.rowsPerSegment / rowsPerBlock));
+  return [...new Set([...(has > had ? [has - 1] : []), ...(turn < has ? [turn] : [])])];
+}
+
+interface SealingContext {
+  readonly client: DynamoDBDocumentClient;
+  readonly tables: TableNames<'Columns'>;
+  readonly userId: string;
+}
+
+/** Seals those columns of a segment that have no summary. Returns how many it has sealed. */
+export async function sealSegment(context: SealingContext, list: ListDescription, segment: number): Promise<number> {
+  const { client, tables, userId } = context;
+  const columns = Object.values(list.columns).filter(isSummarized);
+  const keys = columns.map((column) => ({ user_id: userId, key: summaryKey(list, column, segment) }));
+  const found = await batchGet(client, { table: tables.Columns, keys, consistent: true, attributes: ['key'] });
+  const present = new Set(found.map(({ key }) => String(key)));
+  let sealed = 0;
+  for (const column of columns) {
+    if (present.has(summaryKey(list, column, segment))) continue;
+    if (await sealColumn(context, { list, column, segment })) sealed += 1;
+  }
+  return sealed;
+}
+
+/**
+ * Writes the summary of a column's segment and seals its blocks, in one transaction that is
+ * conditional on the bytes of all of them. Returns false where blocks are missing or not full, and
+ * where another writer was there: then nothing is written.
+ */
+async function sealColumn(
+  { client, tables, userId }: SealingContext,
+  { list, column, segment }: { readonly list: ListDescription; readonly column: Column; readonly segment: number },
+): Promise<boolean> {
+  const TableName = tables.Columns;
+  const keys = blocksOfSegment(list, column, segment);
+  const blocks = await queryAll(client, {
+    table: TableName,
+    partition: { user_id: userId },
+    sortKey: 'key',
+    range: { between: [String(keys.at(0)), String(keys.at(-1))] },
+    consistent: true,
+  });
+  const values = new Float64Array(list.rowsPerSegment);
+  const writes = blocks.map((block, at) => {
+    const v = blockBytes(block);
+    const isFull = packedCount(v) === column.rowsPerBlock;
+    if (isFull) unpackIntegers(v, values, at * column.rowsPerBlock);
+    const condition = { ConditionExpression: 'v = :before', ExpressionAttributeValues: { ':before': v } };
+    return { isFull, Put: { TableName, Item: { user_id: userId, key: block.key, v: seal(v) }, ...condition } };
+  });
+  if (writes.length < keys.length || !writes.every(({ isFull }) => isFull)) return false;
+  const summary = { key: summaryKey(list, column, segment), v: packSummary(summarize(column, values)) };
+  const TransactItems = [
+    ...writes.map(({ Put }) => ({ Put })),
+    { Put: { TableName, Item: { user_id: userId, ...summary } } },
+  ];
+  try {
+    await translateErrors(client.send(new TransactWriteCommand({ TransactItems })));
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * The devices that have announced themselves. They belong to no user, and everybody may know them.
+ */
+
+import { type DynamoDBDocumentClient, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeviceInUse, LimitExceeded, NotFound } from '../../errors.ts';
+import { type AnnounceRequest, DeviceRow, specificationName } from '../../schemas/device.ts';
+import type { DeviceRules } from '../../schemas/device-rules.ts';
+import type { TableNames } from '../../tables.ts';
+import { escapedBytes } from '../../values/json-text.ts';
+import { fromMilliseconds } from '../../values/timestamp.ts';
+import { assign } from '../dynamodb/assign.ts';
+import { isConditionFailure, translateErrors } from '../dynamodb/aws-errors.ts';
+import { optimisticTransaction } from '../dynamodb/optimistic-transaction.ts';
+import { getItem, type Item, queryAll } from '../dynamodb/reads.ts';
+import { storedRow } from '../dynamodb/stored-row.ts';
+import type { Write } from '../dynamodb/write-units.ts';
+import { type QueueOptions, workQueue } from '../queue/queue.ts';
+import { DeviceSettings, deviceClockKey } from '../queue/queue-item.ts';
+
+/** The one partition that they share. */
+const kind = 'device';
+
+/**
+ * The function that reads all devices, in the order of their types: half a read unit for each 4 KB
+ * of all specifications.
+ */
+export function listDevices(client: DynamoDBDocumentClient, tables: TableNames<'Devices'>): () => Promise<DeviceRow[]> {
+  return async () => {
+    const items = await queryAll(client, {
+      table: tables.Devices,
+      partition: { kind },
+      sortKey: 'device_type',
+      range: 'all',
+      consistent: false,
+    });
+    // An operator may have set a device that has not announced itself yet.
+    const announced = items.filter(({ announced_at }) => announced_at !== undefined);
+    return announced.map((item) => storedRow(DeviceRow, item));
+  };
+}
+
+/**
+ * The function that reads one device; undefined when there is none of this type. 1 read unit for
+ * each 4 KB of its specification.
+ */
+export function getDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+): (deviceType: string) => Promise<DeviceRow | undefined> {
+  return async (device_type) => {
+    const found = await getItem(client, { table: tables.Devices, key: { kind, device_type }, consistent: true });
+    return found?.announced_at === undefined ? undefined : storedRow(DeviceRow, found);
+  };
+}
+
+/** So many devices, with so many bytes of specifications, fit into one answer. */
+const maxDevices = 200;
+const maxBytesOfSpecifications = 6_100_000;
+
+/** What all devices take, in an item of its own: `devices`, and `bytes` by roomFor. */
+const totalsKey = { kind: 'totals', device_type: 'devices' };
+
+/**
+ * The bytes that are counted for a specification: whole blocks, so that most new versions take the
+ * same.
+ */
+function roomFor(specs: string | undefined): number {
+  const block = 4_096;
+  return specs === undefined ? 0 : Math.ceil(escapedBytes(specs) / block) * block;
+}
+
+/**
+ * The function that stores what a device announces, in place of what it announced before, and
+ * returns it. What is left out stays: the specification, and who may read it. Throws LimitExceeded
+ * beyond 200 devices, or 6 MB of all specifications together.
+ *
+ * 1 write unit for each KB. The first announcement, and one whose specification takes another
+ * number of 4 KB blocks, is a transaction: 2 for each KB and 2 more, and 2 strong reads.
+ */
+export function announceDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices'>,
+  { now = Date.now }: QueueOptions = {},
+): (deviceType: string, announced: AnnounceRequest) => Promise<DeviceRow> {
+  return async (device_type, { status, specs, public: isPublic }) => {
+    const announced: Item = {
+      ...announcedStatus(status, now()),
+      ...(specs !== undefined && { specs, name: specificationName(specs), room: roomFor(specs) }),
+      ...(isPublic !== undefined && { public: isPublic }),
+    };
+    const stored =
+      (await updateCounted(device_type, announced)) ??
+      (await changeDevice(client, tables, device_type, (before) => ({
+        ...withDefaults(device_type, before),
+        ...announced,
+      })));
+    return storedRow(DeviceRow, stored);
+  };
+
+  /** Updates a device for which as much room is counted already; undefined for any other. */
+  async function updateCounted(device_type: string, announced: Item): Promise<Item | undefined> {
+    const names = Object.keys(announced).filter((name) => name !== 'room');
+    const command = new UpdateCommand({
+      TableName: tables.Devices,
+      Key: { kind, device_type },
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+      ConditionExpression: 'room' in announced ? 'room = :room' : 'attribute_exists(room)',
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: assign(announced).values,
+      ReturnValues: 'ALL_NEW',
+    });
+    try {
+      return (await translateErrors(client.send(command))).Attributes;
+    } catch (error) {
+      if (isConditionFailure(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function announcedStatus(status: string, now: number) {
+  return { status, announced_at: fromMilliseconds(now) };
+}
+
+function withDefaults(device_type: string, before: Item | undefined): Item {
+  return { room: roomFor(before?.specs), public: device_type.startsWith('EMU_'), ...before, device_type };
+}
+
+/**
+ * The function that announces a device as `UP` that takes work unannounced. One that is there stays
+ * as it is. Throws LimitExceeded beyond 200 devices. 5 write units, 2 strong reads.
+ */
+export function announceByClaim(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices' | 'DeviceQueue'>,
+  { now = Date.now }: QueueOptions = {},
+): (deviceType: string) => Promise<void> {
+  const queue = workQueue(client, tables);
+  return async (deviceType) => {
+    await changeDevice(client, tables, deviceType, (before) => ({
+      ...announcedStatus('UP', now()),
+      ...withDefaults(deviceType, before),
+    }));
+    await queue.announce(deviceType, {});
+  };
+}
+
+/**
+ * The function that removes a device, with its specification and what it has set for its queue;
+ * what an operator has set stays. Throws NotFound, and DeviceInUse while batches wait for it or are
+ * at it. 2 write units for each KB, and 4.
+ */
+export function removeDevice(
+  client: DynamoDBDocumentClient,
+  tables: TableNames<'Devices' | 'DeviceQueue'>,
+): (deviceType: string) => Promise<void> {
+  const queue = workQueue(client, tables);
+  return async (deviceType) => {
+    const change = async (before: Item | undefined) => {
+      if (before?.announced_at === undefined) throw new NotFound('There is no such device.');
+      if ((await queue.front(deviceType)).batches.length > 0) throw new DeviceInUse(deviceType);
+      const { rules, rules_rev } = before;
+      return rules === undefined ? undefined : { device_type: deviceType, rules, rules_rev };
+    };
+    // The clock's tag stays: users are charged from there on.
+    const Key = { device_type: deviceType, key: deviceClockKey };
+    const UpdateExpression = `REMOVE announced, ${Object.keys(DeviceSettings.shape).join(', ')}`;
+    const forget = { Update: { TableName: tables.DeviceQueue, Key, UpdateExpression } };
+    await changeDevice(client, tables, deviceType, change, [forget]);
+  };
+}
+
+/**
+ * Changes or removes a device and counts its room, in one transaction with these writes. Returns
+ * what it is now.
+ */
+function changeDevice<After extends Item | undefined>(
+  client: DynamoDBDocumentClient,
+  { Devices: table }: TableNames<'Devices'>,
+  device_type: string,
+  change: (before: Item | undefined) => After | Promise<After>,
+  writes: TransactWriteCommandInput['TransactItems'] = [],
+): Promise<After> {
+  const key = { kind, device_type };
+  return optimisticTransaction(client, async () => {
+    const [before, counted] = await Promise.all(
+      [key, totalsKey].map((each) => getItem(client, { table, key: each, consistent: true })),
+    );
+    const after = await change(before);
+    const devices =
+      (counted?.devices ?? 0) + (after?.room === undefined ? 0 : 1) - (before?.room === undefined ? 0 : 1);
+    const bytes = (counted?.bytes ?? 0) + (after?.room ?? 0) - (before?.room ?? 0);
+    if (after !== undefined) requireRoom({ devices, bytes }, counted);
+    const unchanged = unchangedSince(before, ['announced_at', 'room', 'rules_rev']);
+    const device =
+      after === undefined
+        ? { Delete: { TableName: table, Key: key, ...unchanged } }
+        : { Put: { TableName: table, Item: { ...after, ...key }, ...unchanged } };
+    const totals = {
+      TableName: table,
+      Item: { ...totalsKey, devices, bytes },
+      ...unchangedSince(counted, ['devices', 'bytes']),
+    };
+    return { transaction: { TransactItems: [device, { Put: totals }, ...writes] }, result: after };
+  });
+}
+
+/**
+ * The write that lets a device's row say what an operator has set. It makes the row of a device
+ * that has not announced itself, which no list shows and no total counts.
+ */
+export function setRules({ Devices }: TableNames<'Devices'>, device_type: string, rules: DeviceRules): Write {
+  return {
+    Update: {
+      TableName: Devices,
+      Key: { kind, device_type },
+      UpdateExpression: 'SET #rules = :rules, rules_rev = :rev',
+      ExpressionAttributeNames: { '#rules': 'rules' },
+      ExpressionAttributeValues: { ':rules': rules, ':rev': rules.rev },
+    },
+  };
+}
+
+interface Totals {
+  readonly devices: number;
+  readonly bytes: number;
+}
+
+function requireRoom({ devices, bytes }: Totals, before: Item | undefined): void {
+  if (devices > maxDevices && devices > (before?.devices ?? 0)) {
+    throw new LimitExceeded(`There are ${maxDevices} devices, and may be no more: remove one.`);
+  }
+  if (bytes > maxBytesOfSpecifications && bytes > (before?.bytes ?? 0)) {
+    const left = Math.max(0, maxBytesOfSpecifications - (before?.bytes ?? 0));
+    throw new LimitExceeded(`The specifications of all devices leave room for ${left} bytes of escaped JSON.`);
+  }
+}
+
+/** The condition that these attributes of an item of a device are what was read. */
+export function unchangedSince(item: Item | undefined, attributes: readonly string[]) {
+  if (item === undefined) return { ConditionExpression: 'attribute_not_exists(device_type)' };
+  const present = attributes.filter((name) => item[name] !== undefined);
+  return {
+    ConditionExpression: attributes
+      .map((name) => (present.includes(name) ? `${name} = :${name}` : `attribute_not_exists(${name})`))
+      .join(' AND '),
+    ExpressionAttributeValues: Object.fromEntries(present.map((name) => [`:${name}`, item[name]])),
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { listJobs } from '../../../../functions/data/rows/jobs.ts';
+import { CorruptData } from '../../../../functions/errors.ts';
+import { JobListQuery } from '../../../../functions/schemas/job-list-query.ts';
+import { ownersOf, recordedReads } from '../../../support/recorded-reads.ts';
+
+const alice = 'auth0|alice';
+const tables = { Batches: 'batches-table', Jobs: 'jobs-table', Columns: 'columns-table' };
+const project = (number: number) => `00000000-0000-0000-0000-00000000000${number}`;
+const batch = (number: number) => `b0000000-0000-0000-0000-00000000000${number}`;
+
+function row(seq: number, members: object = {}) {
+  return {
+    user_id: alice,
+    id: `${seq}0000000-0000-4000-8000-000000000000`,
+    seq,
+    rev: 1,
+    parent_id: null,
+    batch_id: batch(1),
+    project_id: project(1),
+    status: 'PENDING',
+    runs: 5,
+    origin: 'CLIENT',
+    creation_order: seq,
+    created_at: `2026-01-01T00:00:0${seq}.000000Z`,
+    updated_at: '2026-02-01T00:00:00.000000Z',
+    start_timestamp: '2026-03-01T00:00:00.000000Z',
+    end_timestamp: '2026-04-01T00:00:00.000000Z',
+    variables: '{"omega":[1.5]}',
+    errors: null,
+    results_key: 'results/auth0|alice/x.json',
+    ...members,
+  };
+}
+
+const rows = [
+  row(0),
+  row(1, { status: 'ERROR', errors: ['timeout'] }),
+  row(2, { start_timestamp: null, end_timestamp: null, errors: [], results_key: null }),
+];
+const foreign = row(3, { user_id: 'auth0|bob' });
+const ids = [...rows, foreign].map(({ id }) => id);
+
+const query = (parameters: Record<string, string[]>) => JobListQuery.parse(parameters);
+
+describe('listJobs', () => {
+  it.each([
+    {},
+    { order_by_direction: ['ASC'] },
+    { order_by: ['batch_id'] },
+    { order_by: ['origin'] },
+    { id: ids },
+    { id__starts_with: ['3000'] },
+    { id__starts_with: ['3'] },
+    { batch_id: [batch(1)], order_by: ['creation_order'], order_by_direction: ['ASC'] },
+    { batch_id: [batch(1), batch(2)], status: ['DONE'] },
+    { project_id: [project(1)] },
+    { status: ['DONE'], origin: ['CLIENT'], errors: ['true'] },
+    { min_runs: ['1'], max_runs: ['2'] },
+    { start_date: ['2026-01-01'], end_date: ['2026-01-02'] },
+    { user_id: ['auth0|bob', alice] },
+  ])('reads only the caller’s rows: %j', async (parameters) => {
+    const { client, reads } = recordedReads([foreign]);
+    const page = await listJobs(client, tables)(alice, query(parameters));
+    expect(page).toEqual({ items: [], total: 0 });
+    expect(ownersOf(reads)).toEqual(new Set([alice]));
+  });
+
+  it.each([[['auth0|bob']], [['', 'auth0|alic', 'AUTH0|ALICE', 'auth0|alice ']]])(
+    'reads nothing when the caller is not among %j',
+    async (userIds) => {
+      const { client, reads } = recordedReads(rows);
+      const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: userIds }));
+      expect(page).toEqual({ items: [], total: 0 });
+      expect(reads).toEqual([]);
+    },
+  );
+
+  it('shows a job with all its keys, and nothing that only writers need', async () => {
+    const { client, reads } = recordedReads(rows);
+    const page = await listJobs(client, tables)(alice, query({ id: ids, user_id: [alice], limit: ['2'] }));
+    const shown = ({ seq, rev, results_key, ...job }: (typeof rows)[number]) => ({
+      ...job,
+      variables: { omega: [1.5] },
+    });
+    expect(page).toEqual({ items: [rows[2]!, rows[1]!].map(shown), total: 3 });
+    expect(reads).toEqual([
+      {
+        command: 'BatchGetCommand',
+        input: {
+          RequestItems: { 'jobs-table': { Keys: ids.map((id) => ({ user_id: alice, id })), ConsistentRead: false } },
+        },
+      },
+    ]);
+  });
+
+  it('shows no row that breaks its schema', async () => {
+    const { client } = recordedReads([row(0, { variables: '5' })]);
+    await expect(listJobs(client, tables)(alice, query({ id: ids }))).rejects.toThrow(CorruptData);
+  });
+});
