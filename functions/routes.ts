@@ -76,8 +76,15 @@ const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
  */
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
-/** For functions that create rows: what bounds user and project, and what they have used. */
-const limitChecks = { Limits: ['BatchGetItem'], Usage: ['BatchGetItem', 'Query', 'UpdateItem'] } as const;
+/** For functions that end rows: what was used, and the counters of limits. */
+const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'] } as const;
+
+/** For functions that create rows: the limits of user and project, and what they have used. */
+const limitChecks = {
+  Limits: ['BatchGetItem'],
+  Usage: ['Query', 'UpdateItem'],
+  Counters: ['BatchGetItem', 'UpdateItem'],
+} as const;
 
 /**
  * For functions that create rows: before a user's first ones, a query asks whether they are the
@@ -99,7 +106,7 @@ const cancellations = {
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['GetItem', 'DeleteItem'],
-  Usage: ['UpdateItem'],
+  ...counting,
   Recovery: ['SendMessage'],
 } as const;
 
@@ -121,7 +128,7 @@ const lifecycleEvents = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
-  Usage: ['UpdateItem'],
+  ...counting,
   Results: ['GetObject'],
   Recovery: ['SendMessage'],
 } as const;
@@ -132,7 +139,7 @@ const releases = {
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
   Columns: columnWrites,
-  Usage: ['UpdateItem'],
+  ...counting,
 } as const;
 
 /** For functions that start and end jobs under a lease. */
@@ -220,7 +227,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['DeleteItem'],
-      Usage: ['UpdateItem'],
+      ...counting,
     },
   },
   setTags: {
@@ -228,7 +235,7 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/tags',
     rate: 'seldom',
     entry: 'endpoints/batches/set-tags',
-    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites, Usage: ['UpdateItem'] },
+    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites, ...counting },
   },
   cancelJob: {
     method: 'PATCH',
@@ -240,7 +247,7 @@ export const routes = {
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['GetItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
+      ...counting,
     },
   },
   cancelBatch: {
@@ -313,7 +320,7 @@ export const routes = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       DeviceQueue: ['GetItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
+      ...counting,
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -468,7 +475,7 @@ export const routes = {
     path: '/api/v1/limits',
     rate: 'seldom',
     entry: 'endpoints/limits/get-own-limits',
-    uses: { Limits: ['BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['BatchGetItem', 'Query'] },
+    uses: { Limits: ['BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['Query'], Counters: ['BatchGetItem'] },
   },
   listLimits: {
     method: 'GET',
@@ -524,7 +531,12 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/webhook/test',
     rate: 'seldom',
     entry: 'endpoints/webhooks/test-webhook',
-    uses: { Batches: ['GetItem'], WebhookAttempts: ['UpdateItem'], WebhookKey: ['GetSecretValue'] },
+    uses: {
+      Batches: ['GetItem'],
+      WebhookAttempts: ['UpdateItem'],
+      Counters: ['UpdateItem'],
+      WebhookKey: ['GetSecretValue'],
+    },
     timeoutSeconds: 28,
   },
   getWebhookPublicKey: {
@@ -593,6 +605,7 @@ export const otherFunctions = {
     entry: 'consumers/recover-batches',
     uses: {
       ...erasures,
+      ...counting,
       DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
       'Recovery/dead_letters': ['SendMessage'],
     },
@@ -629,6 +642,7 @@ export const otherFunctions = {
     entry: 'consumers/deliver-webhooks',
     uses: {
       WebhookAttempts: ['GetItem', 'UpdateItem'],
+      Counters: ['UpdateItem'],
       Results: ['GetObject'],
       WebhookKey: ['GetSecretValue'],
       Webhooks: ['SendMessage'],

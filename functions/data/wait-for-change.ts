@@ -11,7 +11,7 @@ import { maxWaitSeconds } from '../schemas/query-parameters.ts';
 import type { TableNames } from '../tables.ts';
 import { derivedUuid } from '../uuid.ts';
 import type { CountUnits } from './dynamodb/reads.ts';
-import { counters } from './host-limits.ts';
+import { countUp } from './host-limits.ts';
 
 /** What is waited for. */
 export interface Awaited<Row> {
@@ -58,7 +58,6 @@ export function waitForChange(
   tables: TableNames<'WebhookAttempts'>,
   { now = Date.now, pause = delay, maxWaits = 200 }: WaitOptions = {},
 ): (userId: string, seconds: number | undefined) => Look {
-  const count = counters(client, tables, now);
   return (userId, seconds) => {
     if (seconds === undefined) return lookOnce;
     return async ({ read, hasEnded, stateOf }) => {
@@ -90,7 +89,8 @@ export function waitForChange(
       { user_id: derivedUuid('waits'), batch_id: time, max: maxOfAll },
     ];
     try {
-      for (const { max, ...key } of counted) if ((await count(key)) > max) return false;
+      for (const { max, ...key } of counted)
+        if ((await countUp(client, { table: tables.WebhookAttempts, key, now: now() })) > max) return false;
       return true;
     } catch (error) {
       // So many calls want to wait that DynamoDB refuses to count them.

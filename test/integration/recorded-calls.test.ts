@@ -182,7 +182,7 @@ beforeAll(async () => {
     )({
       operator: 'operator',
       subject: `user:${owner}`,
-      limits: { max_waiting_jobs: 1_000_000, shots_per_month: 1_000_000 },
+      limits: { max_unfinished_jobs: 1_000_000, shots_per_month: 1_000_000 },
     }),
   ]);
 });

@@ -471,12 +471,12 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     anything: () => hostileText.map((subject) => ({ query: { subject, user_id: subject } })),
   },
   putLimits: {
-    ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_waiting_batches: 5 } } }),
+    ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_unfinished_batches: 5 } } }),
     foreign: () => ({}),
     readsNoUser: true,
     anything: () =>
       fc
-        .tuple(anySubject, anyBody({ max_waiting_jobs: 1, device_types: ['A'], highest_priority: null }))
+        .tuple(anySubject, anyBody({ max_unfinished_jobs: 1, device_types: ['A'], highest_priority: null }))
         .map(([request, { body }]) => ({ ...request, body })),
   },
   getLimits: {

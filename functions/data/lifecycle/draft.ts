@@ -8,7 +8,7 @@ import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { Bounds } from '../limits.ts';
+import type { EffectiveLimits } from '../limits.ts';
 import type { Rest } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
@@ -117,8 +117,8 @@ export interface Stored {
   };
   /** By id of their batch, the leases under which jobs run that may be ended. */
   readonly running?: ReadonlyMap<string, QueueItem>;
-  /** What bounds a user's creation. */
-  readonly bounds?: readonly Bounds[];
+  /** The limits of a user's creation. */
+  readonly limits?: readonly EffectiveLimits[];
 }
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
@@ -152,8 +152,6 @@ export const ofLeasedJob = ['job_id', 'job_since', 'job_spent', 'job_until', 'ma
 /** What a user's call begins to create in a transaction. */
 export interface Begun {
   readonly batchId: string;
-  /** New batches: 1, or 0 where jobs are added. */
-  readonly batches: number;
   /** Jobs of the whole call. */
   readonly jobs: number;
 }
