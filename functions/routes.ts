@@ -82,7 +82,7 @@ const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'] } as const;
 /** For functions that create rows: the limits of user and project, and what they have used. */
 const limitChecks = {
   Limits: ['BatchGetItem'],
-  Usage: ['Query', 'UpdateItem'],
+  Usage: ['Query'],
   Counters: ['BatchGetItem', 'UpdateItem'],
 } as const;
 
@@ -235,7 +235,7 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/tags',
     rate: 'seldom',
     entry: 'endpoints/batches/set-tags',
-    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites, ...counting },
+    uses: { Batches: ['BatchGetItem', 'Query', 'PutItem'], Columns: columnWrites, Usage: ['UpdateItem'] },
   },
   cancelJob: {
     method: 'PATCH',

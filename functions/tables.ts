@@ -260,7 +260,7 @@ export const tables = {
       ...ending,
       ...inBackground,
       ...leasing,
-      ...['setTags', 'getOwnLimits', 'deliverWebhooks', 'testWebhook'],
+      ...['getOwnLimits', 'deliverWebhooks', 'testWebhook'],
     ],
     ...textKeys('subject', 'name'),
     timeToLive: 'expires_at',
