@@ -1,5 +1,6 @@
 /** What the console says, in English. Texts of the API are shown as they come. */
 
+import type { DeviceModeName } from '../device-modes.ts';
 import type { LimitName } from '../limits.ts';
 
 export const texts = {
@@ -309,7 +310,7 @@ export const texts = {
         PAUSED: 'Nothing starts; new batches are accepted.',
         CLOSED: 'Nothing starts, and no batch is accepted.',
         RETIRED: 'As closed, and out of the list of devices.',
-      },
+      } satisfies Record<DeviceModeName, string>,
       reasonHint: 'Users read it.',
       windows: 'Maintenance windows',
       windowsHint: 'The device is paused in them. These windows replace all that were there.',

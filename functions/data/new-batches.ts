@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { deviceModes } from '../device-modes.ts';
 import { Forbidden, type InputFault, InvalidInput, requireFound } from '../errors.ts';
 import type { BatchWithJobs } from '../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../schemas/batch-request.ts';
@@ -24,6 +25,7 @@ import {
   type RequestedCreation,
   requestCreation,
 } from './lifecycle/request-creation.ts';
+import { openRules } from './queue/device-rules.ts';
 import { findSequenceFaults } from './sequence-checks.ts';
 
 /** Who asks, and by which call where it may be repeated. */
@@ -120,7 +122,7 @@ function findDevice(client: DynamoDBDocumentClient, tables: TableNames<'Devices'
     const sequence = sequence_builder ?? jobs.find((job) => job.sequence !== null)?.sequence;
     const name = sequence?.deviceName;
     const candidates = name === undefined ? [] : await devices();
-    const device = candidates.find((each) => each.name === name && each.rules?.mode !== 'RETIRED');
+    const device = candidates.find((each) => each.name === name && deviceModes[(each.rules ?? openRules).mode].listed);
     if (device !== undefined) return { ...device, faults: [] };
     const msg =
       name === undefined

@@ -12,7 +12,7 @@ import { batchStatuses, isFinalBatchStatus } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
 import { showRow } from './batches.ts';
 import { getRow } from './dynamodb/reads.ts';
-import { describeRest, restAt } from './queue/device-rules.ts';
+import { describePause, pauseAt } from './queue/device-rules.ts';
 import { estimateStart } from './queue/estimate.ts';
 import { maxCountedBatches, type QueueFront, workQueue } from './queue/queue.ts';
 import { deviceSettings } from './queue/queue-item.ts';
@@ -84,12 +84,12 @@ export function getQueuedBatch(
     if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null, ...noEstimate(whyNotWaiting(status)) };
     const front = await frontOf(device_type);
     const { batches, isAnnounced, rules } = front;
-    const rest = restAt(rules, now());
+    const pause = pauseAt(rules, now());
     const nobody = isAnnounced ? null : `No machine has announced itself as ${device_type}.`;
     return {
       ...batch,
       queue_position: isAnnounced ? upToMax(countBefore(batches, queue_key)) : null,
-      queue_reason: rest === undefined ? nobody : describeRest(device_type, rest),
+      queue_reason: pause === undefined ? nobody : describePause(device_type, pause),
       ...estimateStart(front, { key: queue_key, user_id: userId }, now()),
     };
   };

@@ -41,7 +41,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'functions/console': {
     holds: 'The console: what runs in browsers, and calls the public API only',
-    imports: ['functions/limits.ts', 'functions/statuses.ts', 'functions/schemas'],
+    imports: ['functions/device-modes.ts', 'functions/limits.ts', 'functions/statuses.ts', 'functions/schemas'],
     packages: ['preact'],
   },
   'functions/identity': {

@@ -9,7 +9,7 @@ import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
 import type { EffectiveLimits } from '../limits.ts';
-import type { Rest } from '../queue/device-rules.ts';
+import type { Pause } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
@@ -111,7 +111,7 @@ export interface Stored {
   readonly leased?: QueueItem | undefined;
   /** What the operator lets the lease's device do, at the time of the read and until the next. */
   readonly device?: {
-    readonly rest: Rest | undefined;
+    readonly pause: Pause | undefined;
     readonly until: number;
     readonly max_job_seconds?: number | undefined;
   };
@@ -165,8 +165,8 @@ export interface LeaseUpdate
   readonly fence?: number;
   /** Its batch gets a new place, behind the others. */
   readonly goesBehind?: true;
-  /** It was given up because the device hands out nothing now. */
-  readonly rests?: true;
+  /** It was given up because an operator paused the device. */
+  readonly paused?: true;
   /** Its batch, which nobody has, gets the place of a batch that comes now. */
   readonly entersAnew?: true;
 }
