@@ -181,8 +181,7 @@ export const tables = {
   },
   /**
    * What became of the last attempt to deliver a webhook, for each batch that has one; and how
-   * often each host was called in a minute, under the user and under the host. Also how many calls
-   * began to wait for a change.
+   * often each host was called in a minute, under the user and under the host.
    */
   WebhookAttempts: {
     environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',

@@ -19,13 +19,13 @@ const minuteMilliseconds = 60_000;
 const keptSeconds = 3_600;
 
 /** The key of a counter in WebhookAttempts. */
-export interface CounterKey {
+interface CounterKey {
   readonly user_id: string;
   readonly batch_id: string;
 }
 
 /** The function that adds one to a counter and returns what it counts then. 1 write unit. */
-export function counters(
+function counters(
   client: DynamoDBDocumentClient,
   tables: TableNames<'WebhookAttempts'>,
   now: () => number,
