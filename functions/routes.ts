@@ -202,8 +202,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem', 'UpdateItem'] },
-    timeoutSeconds: 28,
+    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -335,8 +334,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/jobs/{job_id}/status',
     entry: 'endpoints/jobs/get-job-status',
-    uses: { Batches: ['GetItem'], Jobs: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['UpdateItem'] },
-    timeoutSeconds: 28,
+    uses: { Batches: ['GetItem'], Jobs: ['GetItem'], DeviceQueue: ['Query'] },
   },
   getResultsLink: {
     method: 'GET',

@@ -182,8 +182,7 @@ export const tables = {
     ...textKeys('user_id', 'id'),
   },
   /**
-   * What became of the last attempt to deliver a webhook, for each batch that has one. Also how many
-   * calls began to wait for a change.
+   * What became of the last attempt to deliver a webhook, for each batch that has one.
    */
   WebhookAttempts: {
     environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',

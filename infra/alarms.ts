@@ -72,7 +72,8 @@ const answers: Alarms = {
     threshold: 1,
     unit: 'slow requests in a hundred',
     periods: 3,
-    meaning: 'One request in a hundred takes 3 s or longer. A status, which may be asked to wait, is never slow.',
+    meaning:
+      'One request in a hundred takes 3 s or longer. Tests of webhooks, which wait for their receivers, do not count.',
     remedy:
       'The query `functions` shows the slowest: look for one user with very many rows, or with rows that are written without pause.',
     queries: {

@@ -337,7 +337,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* await requestsOf('getBatchStatus');
     const userId = 'auth0|owner of a batch that waits';
     const { id } = await worker.create(userId, { device_type: 'BUSY' });
-    yield { userId, path: { batch_id: id }, query: 'wait=1' };
+    yield { userId, path: { batch_id: id } };
   },
   async *getBatchWebhook() {
     yield {
@@ -352,7 +352,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const userId = 'auth0|owner of a job that waits';
     const { jobs = [] } = await worker.create(userId, { device_type: 'BUSY' });
     calls.clear();
-    yield { userId, path: { job_id: jobs[0]!.id }, query: 'wait=1' };
+    yield { userId, path: { job_id: jobs[0]!.id } };
   },
   async *cancelBatchOfUser() {
     const user_id = 'auth0|owner of batches that an operator cancels';

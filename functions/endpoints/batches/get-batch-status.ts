@@ -1,8 +1,7 @@
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { getQueuedBatch, secondsToNextLook } from '../../data/queue-counts.ts';
-import { waitForChange } from '../../data/wait-for-change.ts';
 import { getWebhookAttempt } from '../../data/webhook-attempts.ts';
-import { maxWaits, tableNames, webhookReach } from '../../env.ts';
+import { tableNames, webhookReach } from '../../env.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { retryAfter, success } from '../../http/reply.ts';
@@ -11,10 +10,9 @@ import { operation } from './get-batch-status.operation.ts';
 
 const get = getQueuedBatch(documentClient(), tableNames('Batches', 'DeviceQueue'));
 const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
-const wait = waitForChange(documentClient(), tableNames('WebhookAttempts'), { maxWaits: maxWaits() });
 
-export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path, query }) => {
-  const batch = requireFound(await get(userId, path.batch_id, wait(userId, query.wait)), 'batch');
+export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
+  const batch = requireFound(await get(userId, path.batch_id), 'batch');
   const { id, status, jobs_count, jobs_count_per_status } = batch;
   const { queue_position, queue_reason, estimated_start, estimated_start_reason } = batch;
   const progress = {
