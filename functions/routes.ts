@@ -76,8 +76,15 @@ const listReads = ['GetItem', 'BatchGetItem', 'Query'] as const;
  */
 const columnWrites = ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'] as const;
 
-/** For functions that create rows: what bounds user and project, and what they have used. */
-const limitChecks = { Limits: ['BatchGetItem'], Usage: ['BatchGetItem', 'Query', 'UpdateItem'] } as const;
+/** For functions that end rows: what was used, and the counters of limits. */
+const counting = { Usage: ['UpdateItem'], Counters: ['UpdateItem'] } as const;
+
+/** For functions that create rows: the limits of user and project, and what they have used. */
+const limitChecks = {
+  Limits: ['BatchGetItem'],
+  Usage: ['Query'],
+  Counters: ['BatchGetItem', 'UpdateItem'],
+} as const;
 
 /**
  * For functions that create rows: before a user's first ones, a query asks whether they are the
@@ -99,7 +106,7 @@ const cancellations = {
   Jobs: ['BatchGetItem', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['GetItem', 'DeleteItem'],
-  Usage: ['UpdateItem'],
+  ...counting,
   Recovery: ['SendMessage'],
 } as const;
 
@@ -121,7 +128,7 @@ const lifecycleEvents = {
   Jobs: ['BatchGetItem', 'Query', 'PutItem'],
   Columns: ['GetItem', ...columnWrites],
   DeviceQueue: ['Query', 'PutItem', 'DeleteItem'],
-  Usage: ['UpdateItem'],
+  ...counting,
   Results: ['GetObject'],
   Recovery: ['SendMessage'],
 } as const;
@@ -132,7 +139,7 @@ const releases = {
   Jobs: ['BatchGetItem', 'PutItem'],
   'Jobs/by_batch': ['Query'],
   Columns: columnWrites,
-  Usage: ['UpdateItem'],
+  ...counting,
 } as const;
 
 /** For functions that start and end jobs under a lease. */
@@ -195,8 +202,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/batches/{batch_id}/status',
     entry: 'endpoints/batches/get-batch-status',
-    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem', 'UpdateItem'] },
-    timeoutSeconds: 28,
+    uses: { Batches: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['GetItem'] },
   },
   getFullResults: {
     method: 'GET',
@@ -220,7 +226,7 @@ export const routes = {
       Batches: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['DeleteItem'],
-      Usage: ['UpdateItem'],
+      ...counting,
     },
   },
   setTags: {
@@ -240,7 +246,7 @@ export const routes = {
       Jobs: ['BatchGetItem', 'Query', 'PutItem'],
       Columns: columnWrites,
       DeviceQueue: ['GetItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
+      ...counting,
     },
   },
   cancelBatch: {
@@ -313,7 +319,7 @@ export const routes = {
       Jobs: ['BatchGetItem', 'PutItem'],
       Columns: ['GetItem', ...columnWrites],
       DeviceQueue: ['GetItem', 'DeleteItem'],
-      Usage: ['UpdateItem'],
+      ...counting,
       Recovery: ['SendMessage'],
     },
     timeoutSeconds: 28,
@@ -328,8 +334,7 @@ export const routes = {
     method: 'GET',
     path: '/api/v1/jobs/{job_id}/status',
     entry: 'endpoints/jobs/get-job-status',
-    uses: { Batches: ['GetItem'], Jobs: ['GetItem'], DeviceQueue: ['Query'], WebhookAttempts: ['UpdateItem'] },
-    timeoutSeconds: 28,
+    uses: { Batches: ['GetItem'], Jobs: ['GetItem'], DeviceQueue: ['Query'] },
   },
   getResultsLink: {
     method: 'GET',
@@ -468,7 +473,7 @@ export const routes = {
     path: '/api/v1/limits',
     rate: 'seldom',
     entry: 'endpoints/limits/get-own-limits',
-    uses: { Limits: ['BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['BatchGetItem', 'Query'] },
+    uses: { Limits: ['BatchGetItem'], Columns: ['GetItem', 'Query'], Usage: ['Query'], Counters: ['BatchGetItem'] },
   },
   listLimits: {
     method: 'GET',
@@ -524,7 +529,12 @@ export const routes = {
     path: '/api/v1/batches/{batch_id}/webhook/test',
     rate: 'seldom',
     entry: 'endpoints/webhooks/test-webhook',
-    uses: { Batches: ['GetItem'], WebhookAttempts: ['UpdateItem'], WebhookKey: ['GetSecretValue'] },
+    uses: {
+      Batches: ['GetItem'],
+      WebhookAttempts: ['UpdateItem'],
+      Counters: ['UpdateItem'],
+      WebhookKey: ['GetSecretValue'],
+    },
     timeoutSeconds: 28,
   },
   getWebhookPublicKey: {
@@ -593,6 +603,7 @@ export const otherFunctions = {
     entry: 'consumers/recover-batches',
     uses: {
       ...erasures,
+      ...counting,
       DeviceQueue: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
       'Recovery/dead_letters': ['SendMessage'],
     },
@@ -629,6 +640,7 @@ export const otherFunctions = {
     entry: 'consumers/deliver-webhooks',
     uses: {
       WebhookAttempts: ['GetItem', 'UpdateItem'],
+      Counters: ['UpdateItem'],
       Results: ['GetObject'],
       WebhookKey: ['GetSecretValue'],
       Webhooks: ['SendMessage'],

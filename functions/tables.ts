@@ -9,6 +9,8 @@
  *   their `uses`, and each must check what it reads.
  * - `operator`: the rows belong to those who run the service. Only the functions in `usedBy` may
  *   name the table in their `uses`.
+ * - `service`: counts that the service keeps for itself, under what they count: a user, a project, a
+ *   host. Only the functions in `usedBy` may name the table in their `uses`.
  * - `public`: the table holds nothing that belongs to a user. Any function may read it; only those
  *   in `writtenBy` may write it.
  */
@@ -28,13 +30,13 @@ interface IndexKeys {
 }
 
 /**
- * Whose items a partition holds: its first key attribute is `user_id`, `device_type` or, in a
- * public table, `kind`; in a table of operators any other.
+ * Whose items a partition holds: its first key attribute is `user_id`, `device_type`, `subject` in a
+ * table of the service or, in a public table, `kind`; in a table of operators any other.
  */
 type Partition =
   | { readonly partition: 'owner' }
   | {
-      readonly partition: 'device' | 'operator';
+      readonly partition: 'device' | 'operator' | 'service';
       /** Names, in routes.ts, of the only functions that may use the table. */
       readonly usedBy: readonly string[];
     }
@@ -180,9 +182,7 @@ export const tables = {
     ...textKeys('user_id', 'id'),
   },
   /**
-   * What became of the last attempt to deliver a webhook, for each batch that has one; and how
-   * often each host was called in a minute, under the user and under the host. Also how many calls
-   * began to wait for a change.
+   * What became of the last attempt to deliver a webhook, for each batch that has one.
    */
   WebhookAttempts: {
     environmentVariable: 'WEBHOOK_ATTEMPTS_TABLE',
@@ -229,7 +229,7 @@ export const tables = {
     ...textKeys('month', 'key'),
     timeToLive: 'expires_at',
   },
-  /** What bounds users and projects, as operators set it (data/limits/limits.ts). */
+  /** The limits of users and projects, as operators set them (data/limits/limits.ts). */
   Limits: {
     environmentVariable: 'LIMITS_TABLE',
     partition: 'operator',
@@ -245,6 +245,24 @@ export const tables = {
     partition: 'operator',
     usedBy: [...creating, ...ending, ...inBackground, ...leasing, 'setTags', 'eraseBatch', 'getOwnLimits', 'listUsage'],
     ...textKeys('month', 'key'),
+  },
+  /**
+   * The counter of the limits of each user and project that has any (lifecycle/counters.ts): it
+   * follows from rows, and a repair recounts it. And how often each host of webhooks was called in a
+   * minute, under the user and under the host, for an hour (data/webhooks/host-limits.ts).
+   */
+  Counters: {
+    environmentVariable: 'COUNTERS_TABLE',
+    partition: 'service',
+    usedBy: [
+      ...creating,
+      ...ending,
+      ...inBackground,
+      ...leasing,
+      ...['getOwnLimits', 'deliverWebhooks', 'testWebhook'],
+    ],
+    ...textKeys('subject', 'name'),
+    timeToLive: 'expires_at',
   },
 } as const satisfies Record<string, TableDescription>;
 

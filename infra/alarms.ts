@@ -3,7 +3,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type QueueName, queues } from '../functions/queues.ts';
-import { type FunctionDescription, otherFunctions } from '../functions/routes.ts';
 import { type StreamConsumerName, type TableName, tables } from '../functions/tables.ts';
 import { capitalize } from './service-function.ts';
 import { streamConsumers, type WatchedMetrics } from './watched-metrics.ts';
@@ -29,6 +28,8 @@ export interface AlarmDescription {
   readonly isBreachingWithoutData?: true;
   readonly meaning: string;
   readonly remedy: string;
+  /** The folder of its queries, where alarms share them; otherwise its own name. */
+  readonly folder?: string;
   /** What to ask in Logs Insights, by the log that is asked. */
   readonly queries: Readonly<Partial<Record<LogName, string>>>;
 }
@@ -71,7 +72,8 @@ const answers: Alarms = {
     threshold: 1,
     unit: 'slow requests in a hundred',
     periods: 3,
-    meaning: 'One request in a hundred takes 3 s or longer. A status, which may be asked to wait, is never slow.',
+    meaning:
+      'One request in a hundred takes 3 s or longer. Tests of webhooks, which wait for their receivers, do not count.',
     remedy:
       'The query `functions` shows the slowest: look for one user with very many rows, or with rows that are written without pause.',
     queries: {
@@ -261,6 +263,7 @@ function throttlesOf(table: TableName): AlarmDescription {
     threshold: 10,
     unit: 'throttled reads and writes',
     meaning: 'DynamoDB throttles this table or one of its indexes.',
+    folder: 'TableThrottles',
     remedy:
       'The query `functions` shows who calls most, `consumers` whose events fail. One user is one partition (1,000 write units and 3,000 read units a second). To slow that user down, an operator sends `PUT /api/v1/limits/user:ID` with `{"creations_per_minute": 10}` (docs/laboratory.md).',
     queries: {
@@ -268,12 +271,10 @@ function throttlesOf(table: TableName): AlarmDescription {
 | stats sum(ReadUnits) as readUnits, sum(WriteUnits) as writeUnits, count(*) as requests by user_id, route
 | sort readUnits desc
 | limit 50`,
-      ...(isUsedByConsumer(table) && {
-        consumers: `filter ispresent(faults.0.user_id)
+      consumers: `filter ispresent(faults.0.user_id)
 | stats count(*) as calls by faults.0.user_id, faults.0.error.name
 | sort calls desc
 | limit 50`,
-      }),
     },
   };
 }
@@ -334,7 +335,3 @@ export const alarms: Alarms = {
   ...ofEach(queueNames, 'DeadLetters', deadLettersOf),
   ...ofEach(queueNames, 'Age', ageOf),
 };
-
-function isUsedByConsumer(table: TableName): boolean {
-  return consumers.some((name) => table in (otherFunctions[name] satisfies FunctionDescription).uses);
-}

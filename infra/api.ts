@@ -62,7 +62,6 @@ export class Api extends Construct {
     super(scope, id);
     const configuration: Partial<Record<FunctionName, Record<string, string>>> = {
       authorizer: { ISSUER: tokenIssuer.issuer, AUDIENCE: tokenIssuer.audience, JWKS_URI: tokenIssuer.jwksUri },
-      ...(settings.maxWaits !== undefined && waits(settings.maxWaits)),
       getConsole: consoleEnvironment(tokenIssuer, consoleSignIn),
       getResultsLink: { RESULTS_LINK_SECONDS: String(resultsLinkValidity.toSeconds()) },
     };
@@ -85,11 +84,6 @@ export class Api extends Construct {
     const { region, urlSuffix } = Stack.of(this);
     this.url = `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
   }
-}
-
-function waits(maxWaits: number): Partial<Record<FunctionName, Record<string, string>>> {
-  const environment = { MAX_WAITS: String(maxWaits) };
-  return { getBatchStatus: environment, getJobStatus: environment };
 }
 
 function consoleEnvironment(

@@ -48,7 +48,8 @@ export class Monitoring extends Construct {
       alarm.addOkAction(action);
       return alarm;
     });
-    for (const [name, { queries }] of Object.entries(alarms)) saveQueries(this, name, { queries, logs });
+    const folders = Object.entries(alarms).map(([name, { folder = name, queries }]) => [folder, queries] as const);
+    for (const [folder, queries] of new Map(folders)) saveQueries(this, folder, { queries, logs });
     new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(6), widgets: widgets(props, metrics, created) });
   }
 }
@@ -92,11 +93,11 @@ interface QueryProps {
   readonly logs: Logs;
 }
 
-/** Saved as `Stack/Alarm/log`: Logs Insights shows the parts as folders. */
-function saveQueries(scope: Construct, alarmName: string, { queries, logs }: QueryProps) {
+/** Saved as `Stack/Folder/log`: Logs Insights shows the parts as folders. */
+function saveQueries(scope: Construct, folder: string, { queries, logs }: QueryProps) {
   for (const [name, queryString] of Object.entries(queries)) {
-    new CfnQueryDefinition(scope, `${alarmName}Query${capitalize(name)}`, {
-      name: `${Stack.of(scope).stackName}/${alarmName}/${name}`,
+    new CfnQueryDefinition(scope, `${folder}Query${capitalize(name)}`, {
+      name: `${Stack.of(scope).stackName}/${folder}/${name}`,
       logGroupNames: logs[name as LogName].map(({ logGroupName }) => logGroupName),
       queryString,
     });

@@ -29,8 +29,6 @@ export interface StageSettings {
   readonly resultsDays?: number;
   /** Bounds the environments of each queue's consumer further. SQS takes 2 or more. */
   readonly maxConsumers?: number;
-  /** Calls that wait for a change at once. Undefined: as many as runtime/env.ts says. */
-  readonly maxWaits?: number;
 }
 
 type RateClass = NonNullable<Route['rate']> | 'others';
@@ -82,7 +80,6 @@ export const stages = {
 export const smallConcurrency = {
   reserved: undefined,
   maxConsumers: 2,
-  maxWaits: 2,
 } as const satisfies Partial<StageSettings>;
 
 export type StageName = keyof typeof stages;

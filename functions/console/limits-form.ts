@@ -1,14 +1,10 @@
 /** The form of a subject's limits: texts, as they are typed, and the limits that they mean. */
 
+import { type LimitName, limitNames, limits } from '../limits.ts';
 import type { Limits } from '../schemas/limits.ts';
 import { texts } from './texts.ts';
 
 const { limits: words } = texts;
-
-export type LimitName = keyof typeof limitLabels;
-
-export const limitLabels = { ...words.counted, ...words.others };
-export const limitNames = Object.keys(limitLabels) as LimitName[];
 
 /** A limit as the form holds it: empty where it is left out. */
 export function limitText(limit: Limits[LimitName]): string {
@@ -30,11 +26,15 @@ export function limitsOf(values: Readonly<Partial<Record<LimitName, string>>>): 
 
 function limitOf(name: LimitName, text: string): unknown {
   if (text.toLowerCase() === words.noneWord) return null;
-  if (name === 'highest_priority') return text;
-  if (name === 'device_types')
-    return text
-      .split(',')
-      .map((each) => each.trim())
-      .filter((each) => each !== '');
-  return Number.isNaN(Number(text)) ? text : Number(text);
+  switch (limits[name].kind) {
+    case 'priority':
+      return text;
+    case 'devices':
+      return text
+        .split(',')
+        .map((each) => each.trim())
+        .filter((each) => each !== '');
+    default:
+      return Number.isNaN(Number(text)) ? text : Number(text);
+  }
 }

@@ -1,5 +1,8 @@
 /** What the console says, in English. Texts of the API are shown as they come. */
 
+import type { DeviceModeName } from '../device-modes.ts';
+import type { LimitName } from '../limits.ts';
+
 export const texts = {
   title: 'Quantum Batch Console',
   views: {
@@ -210,18 +213,16 @@ export const texts = {
   limits: {
     noneWord: 'none',
     noDevice: 'no device at all',
-    counted: {
-      max_waiting_batches: 'Batches that have not ended',
-      max_waiting_jobs: 'Jobs that have not ended',
+    labels: {
+      max_unfinished_batches: 'Batches that have not ended',
+      max_unfinished_jobs: 'Jobs that have not ended',
       shots_per_month: 'Shots this month',
       device_seconds_per_month: 'Device time this month',
       creations_per_minute: 'Creations a minute',
-    },
-    others: {
       max_job_seconds: 'Seconds of a job',
       device_types: 'Only these devices',
       highest_priority: 'Highest priority',
-    },
+    } satisfies Record<LimitName, string>,
     unlimited: (used: string) => `${used}, no limit`,
     ofLimit: (used: string, limit: string, left: string) => `${used} of ${limit}, ${left} left`,
   },
@@ -309,7 +310,7 @@ export const texts = {
         PAUSED: 'Nothing starts; new batches are accepted.',
         CLOSED: 'Nothing starts, and no batch is accepted.',
         RETIRED: 'As closed, and out of the list of devices.',
-      },
+      } satisfies Record<DeviceModeName, string>,
       reasonHint: 'Users read it.',
       windows: 'Maintenance windows',
       windowsHint: 'The device is paused in them. These windows replace all that were there.',
@@ -341,7 +342,7 @@ export const texts = {
         device_seconds_per_month: 'In seconds',
         device_types: 'Device types, separated by commas',
         highest_priority: 'CRITICAL, HIGH, MEDIUM, LOW or FREE',
-      },
+      } as Readonly<Partial<Record<LimitName, string>>>,
       remove: 'Remove',
       removeTitle: 'Remove these limits',
     },

@@ -19,7 +19,7 @@ import { type NextStep, nextStep } from '../webhooks/next-step.ts';
 import { readWebhook } from '../webhooks/webhook-url.ts';
 import { consume } from './consume.ts';
 
-const tables = tableNames('WebhookAttempts');
+const tables = tableNames('WebhookAttempts', 'Counters');
 const lastAttemptOf = getLastAttempt(documentClient(), tables);
 const putAttempt = putWebhookAttempt(documentClient(), tables);
 const countCall = countHostCall(documentClient(), tables);

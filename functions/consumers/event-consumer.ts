@@ -60,7 +60,7 @@ const firstWaitSeconds = 10;
 export function eventConsumer({ queue, waiting }: EventConsumerOptions) {
   const applyTogether = applyEvents(
     documentClient(),
-    tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'),
+    tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
     {
       beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
       shotsOf: countShots(readResults(requiredEnv('RESULTS_BUCKET'))),

@@ -17,7 +17,7 @@ import { consume, type Fault, isLastDelivery, readMessage, sendOn } from './cons
 const newPace = () => new WritePace({ secondsForAll: 90, maxSeconds: 105 });
 const [client, tables] = [
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Usage', 'Counters'),
 ];
 const recover = recoverBatch(client, tables, {
   newPace,

@@ -24,11 +24,6 @@ export function queueUrl(used: QueueOrDeadLetters): string {
   return requiredEnv(deadLetters === undefined ? environmentVariable : deadLetterVariable);
 }
 
-/** How many calls wait for a change at once, of all users: fewer where an account allows few. */
-export function maxWaits(): number {
-  return Number(process.env.MAX_WAITS ?? 200);
-}
-
 /** Whom webhooks are delivered to: hosts of the Internet, unless the local stack says otherwise. */
 export function webhookReach(): WebhookReach {
   const reach = process.env.WEBHOOK_REACH ?? 'public';

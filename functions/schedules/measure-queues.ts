@@ -8,7 +8,7 @@ import { addToRequestLog, describeError, withRequestLog, writeRequestLog } from 
 
 const client = documentClient();
 const devices = listDevices(client, tableNames('Devices'));
-const putBack = putBackBatch(client, tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'));
+const putBack = putBackBatch(client, tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'));
 const measure = measureQueue(client, tableNames('DeviceQueue'));
 
 /**

@@ -106,12 +106,15 @@ export const BatchRow = z.extend(BatchProjection, {
    */
   pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
   /**
-   * Where waiting jobs are limited: how many jobs calls under way have announced and not yet added,
+   * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet added,
    * by their ids.
    */
   jobs_to_come: z.exactOptional(z.record(z.string(), Count)),
-  /** While they wait, it and its jobs count for the limits of its project. */
-  counted_in_project: z.exactOptional(z.literal(true)),
+  /**
+   * The limits of its project whose counters have counted it and its jobs: these alone go down when
+   * they end. So no counter is lowered by rows that are older than its limit.
+   */
+  counted_in_project: z.exactOptional(z.array(z.string())),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
 

@@ -1,12 +1,11 @@
 /** What an operator has set for a device, as it is stored: see data/queue/device-rules.ts. */
 
 import * as z from 'zod/mini';
+import { deviceModeNames } from '../device-modes.ts';
 import { Count, NullableText, Timestamp } from './values.ts';
 
 /** Whether an operator lets a device work. */
-export const DeviceMode = z
-  .enum(['OPEN', 'DRAINING', 'PAUSED', 'CLOSED', 'RETIRED'])
-  .register(z.globalRegistry, { id: 'DeviceMode' });
+export const DeviceMode = z.enum(deviceModeNames).register(z.globalRegistry, { id: 'DeviceMode' });
 export type DeviceMode = z.infer<typeof DeviceMode>;
 
 export const windowFields = {
@@ -26,7 +25,7 @@ export const DeviceRules = z.object({
   /** Higher with each change: about the milliseconds since 1970. 0: an operator has set nothing. */
   rev: Count,
   mode: DeviceMode,
-  /** Why it is not OPEN. */
+  /** Null where the mode needs none. */
   reason: NullableText,
   /** By their time; they do not overlap. */
   windows: z.array(MaintenanceWindow),

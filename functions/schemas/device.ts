@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { deviceModeNames, deviceModes, type ModeRules, needsReason, ruleNames, ruleWords } from '../device-modes.ts';
 import { escapedBytes, isObject, parseJson } from '../values/json-text.ts';
 import { DeviceMode, DeviceRules, MaintenanceWindow, windowFields } from './device-rules.ts';
 import { type Fault, reportFault, whole } from './faults.ts';
@@ -30,13 +31,24 @@ export const DeviceRow = z.object({
 export type DeviceRow = z.infer<typeof DeviceRow>;
 
 const DeviceType = z.string().register(z.globalRegistry, { examples: ['FRESNEL', 'EMU_MPS'] });
+
+const modesThat = (does: (rules: ModeRules) => boolean) =>
+  deviceModeNames
+    .filter((mode) => does(deviceModes[mode]))
+    .map((mode) => `\`${mode}\``)
+    .join(' or ');
+
+const modeMeanings = deviceModeNames.map((mode) => {
+  const barred = ruleNames.filter((rule) => !deviceModes[mode][rule]).map((rule) => `no ${ruleWords[rule]}`);
+  return `\`${mode}\`: ${barred.join(', ') || 'all'}.`;
+});
+
 const fields = {
   device_type: 'Name by which batches ask for the device.',
   status: 'The status that the device reported last.',
-  availability:
-    '`ACTIVE`: its status is `UP`, its mode `OPEN`, and no window holds. `RETIRED`: its mode is. Otherwise `INACTIVE`.',
+  availability: `\`ACTIVE\`: its status is \`UP\`, its mode ${modesThat(({ accepts, claims }) => accepts && claims)}, and no window holds. \`RETIRED\`: its mode is ${modesThat(({ listed }) => !listed)}. Otherwise \`INACTIVE\`.`,
   queue_length: 'Number of batches that wait for the device or are at it; null beyond 1,000.',
-  mode: 'What an operator lets it do. `DRAINING`: it takes no further batches; those that workers have go on. `PAUSED`: nothing starts. `CLOSED`: nor are new batches accepted. `RETIRED`: nor is it listed unless `availability=RETIRED` asks for it.',
+  mode: `What an operator lets it do. ${modeMeanings.join(' ')} A device without a place in the list is shown where \`availability=RETIRED\` asks for it.`,
   status_message: 'Why it takes no work now, in an operator’s words; null while it does.',
   available_at: 'The end of the window that holds now; null outside windows.',
   windows:
@@ -152,10 +164,11 @@ export const DeviceSettingsRequest = z
   .check(
     whole((settings) => {
       if (!isObject(settings)) return [];
-      const { mode = 'OPEN', reason } = settings;
+      const { mode, reason } = settings;
       const missing = { type: 'missing', message: 'Field required' };
       if (Object.keys(settings).length === 0) return [{ ...missing, path: ['mode'] }];
-      return mode !== 'OPEN' && reason === undefined ? [{ ...missing, path: ['reason'] }] : [];
+      const isFree = mode === undefined || deviceModeNames.some((name) => name === mode && !needsReason(name));
+      return !isFree && reason === undefined ? [{ ...missing, path: ['reason'] }] : [];
     }),
   )
   .register(z.globalRegistry, {
@@ -163,7 +176,7 @@ export const DeviceSettingsRequest = z
     fields: {
       ...settingFields,
       mode: fields.mode,
-      reason: 'Why, for users to read. Required with any mode but `OPEN`.',
+      reason: `Why, for users to read. Required with any mode but ${modesThat(({ says }) => says === undefined)}.`,
       windows: 'All windows from now on, in place of the earlier ones: they do not overlap.',
     },
     example: { mode: 'PAUSED', reason: 'Calibration until the afternoon.' },

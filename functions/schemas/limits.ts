@@ -1,46 +1,40 @@
-/** What bounds a user or a project, as operators set it. */
+/** The limits of a user or a project, as operators set them. */
 
 import * as z from 'zod/mini';
 import { isUserId } from '../identity/user-id.ts';
+import {
+  type CountedLimit,
+  countedLimits,
+  type LimitKind,
+  type LimitName,
+  limitNames,
+  limits,
+  type RowLimit,
+  rowLimits,
+} from '../limits.ts';
 import { parseUuid } from '../values/uuid.ts';
 import { reportFault } from './faults.ts';
 import { boundedText } from './sent-values.ts';
 import { Count, QueuePriority, Timestamp } from './values.ts';
 
-const maxBound = 1_000_000_000;
-const AnyCount = z.nullable(z.int().check(z.gte(0), z.lte(maxBound)));
-const Positive = z.nullable(z.int().check(z.gte(1), z.lte(maxBound)));
+const maxNumber = 1_000_000_000;
+const AnyCount = z.nullable(z.int().check(z.gte(0), z.lte(maxNumber)));
+const Positive = z.nullable(z.int().check(z.gte(1), z.lte(maxNumber)));
 
-/** The members by which something is counted. */
-const counted = {
-  max_waiting_batches: AnyCount,
-  max_waiting_jobs: AnyCount,
-  shots_per_month: AnyCount,
-  device_seconds_per_month: AnyCount,
-  creations_per_minute: Positive,
-};
-export type CountedLimit = keyof typeof counted;
-export const countedLimits = Object.keys(counted) as CountedLimit[];
+/** What a limit of each kind may be set to. */
+const values = {
+  rows: AnyCount,
+  month: AnyCount,
+  minute: Positive,
+  run: Positive,
+  devices: z.nullable(z.array(boundedText(128)).check(z.maxLength(100))),
+  priority: z.nullable(QueuePriority),
+} satisfies Record<LimitKind, z.ZodMiniType>;
 
-const members = {
-  ...counted,
-  max_job_seconds: Positive,
-  device_types: z.nullable(z.array(boundedText(128)).check(z.maxLength(100))),
-  highest_priority: z.nullable(QueuePriority),
-};
+type Members = { [Name in LimitName]: (typeof values)[(typeof limits)[Name]['kind']] };
+const members = Object.fromEntries(limitNames.map((name) => [name, values[limits[name].kind]])) as Members;
+const fields = Object.fromEntries(limitNames.map((name) => [name, limits[name].description]));
 
-const fields = {
-  max_waiting_batches: 'Batches that have not ended.',
-  max_waiting_jobs: 'Jobs that have not ended.',
-  shots_per_month: 'Shots of the jobs that are `DONE` since the month began (UTC).',
-  device_seconds_per_month: 'Seconds that devices have worked since the month began (UTC).',
-  creations_per_minute: 'Calls in a minute of the clock that create batches or add jobs.',
-  max_job_seconds: 'How long a device may run one job.',
-  device_types: 'The only devices that batches may be for.',
-  highest_priority: 'A priority above it is lowered to it.',
-} satisfies Record<keyof typeof members, string>;
-
-type Members = typeof members;
 type Optional = { [Name in keyof Members]: z.ZodMiniExactOptional<Members[Name]> };
 
 /**
@@ -54,7 +48,7 @@ export const Limits = z
   .register(z.globalRegistry, {
     id: 'Limits',
     fields,
-    example: { max_waiting_batches: 100, shots_per_month: 1_000_000, device_types: ['EMU_MPS'] },
+    example: { max_unfinished_batches: 100, shots_per_month: 1_000_000, device_types: ['EMU_MPS'] },
   });
 export type Limits = z.infer<typeof Limits>;
 
@@ -128,13 +122,15 @@ export const SubjectPath = z.object({ subject: Subject }).register(z.globalRegis
   fields: { subject: '`default`, `user:ID` or `project:ID`, percent-encoded.' },
 });
 
-/** What is counted of a subject: the counter's item in the table of usage. */
+/** What is counted of a user or a project: its counter in the table Counters. */
 export const LimitCounter = z.object({
   /** Grows whenever something is added: the condition of the next creation. */
   rev: z._default(Count, 0),
-  /** Of a project: batches and jobs that have not ended, of those created under its limit. */
-  waiting_batches: z._default(z.int(), 0),
-  waiting_jobs: z._default(z.int(), 0),
+  /** Of a project: the rows of each limit, of those that are marked (`counted_in_project`). */
+  ...(Object.fromEntries(rowLimits.map((name) => [name, z._default(z.int(), 0)])) as Record<
+    RowLimit,
+    z.ZodMiniDefault<z.ZodMiniInt>
+  >),
   /** Of a user: jobs that calls under way have announced and not yet created. */
   jobs_to_come: z._default(z.int(), 0),
   /** The minute since 1970 that `creations` counts. */

@@ -135,19 +135,9 @@ export type PageQuery = z.output<typeof PageQuery>;
 /** What the rows of a list are counted by, instead of being listed. */
 export const CountBy = one(z.enum(['status']).register(z.globalRegistry, { id: 'CountBy' }));
 
-/** What the OpenAPI document says of the header of calls that can wait. */
+/** What the OpenAPI document says of the header of the statuses of batches and jobs. */
 export const nextLook =
   'Until it has ended, `Retry-After` says when to look again: after 1 s while it is at work or next, later the more batches are before it, at most after 60 s.';
-
-/** How long a call waits for a change at most. */
-export const maxWaitSeconds = 20;
-
-/** Parameters of calls that wait for a change. */
-export const WaitQuery = z.object({ wait: one(integer(z.gte(1), z.lte(maxWaitSeconds))) }).register(z.globalRegistry, {
-  fields: {
-    wait: 'Answer when it changes, or after so many seconds. Without it, and where it has ended, the answer comes at once.',
-  },
-});
 
 /**
  * The parameters that all lists share: order and page. The OpenAPI document names the fields `id`.

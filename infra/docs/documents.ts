@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deviceModeNames, deviceModes, ruleNames, ruleWords } from '../../functions/device-modes.ts';
 import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { openCallTable } from './costs.ts';
@@ -45,6 +46,8 @@ export const documents: readonly GeneratedDocument[] = [
   page('docs/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
   page('docs/errors.md', { reasons: reasonTable }),
   page('docs/sequence-checks.md', { rules: ruleTable }),
+  page('docs/queue.md', { modes: modeTable }),
+  page('docs/laboratory.md', { modes: modeTable }),
   page('docs/operating.md', { 'calls without a token': openCallTable }),
   page('docs/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
@@ -80,6 +83,15 @@ function page(file: string, sections: Readonly<Record<string, () => string>>): G
         readFileSync(join(root, file), 'utf8'),
       ),
   };
+}
+
+function modeTable(): string {
+  const rows = deviceModeNames.map((mode) => [
+    `\`${mode}\``,
+    ...ruleNames.map((rule) => (deviceModes[mode][rule] ? 'yes' : 'no')),
+    deviceModes[mode].says,
+  ]);
+  return markdownTable(['mode', ...ruleNames.map((rule) => ruleWords[rule]), 'users read that it'], rows);
 }
 
 function ruleTable(): string {

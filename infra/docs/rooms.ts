@@ -41,7 +41,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'functions/console': {
     holds: 'The console: what runs in browsers, and calls the public API only',
-    imports: ['functions/statuses.ts', 'functions/schemas'],
+    imports: ['functions/device-modes.ts', 'functions/limits.ts', 'functions/statuses.ts', 'functions/schemas'],
     packages: ['preact'],
   },
   'functions/identity': {
@@ -106,8 +106,8 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   'infra/repair': {
     holds: '`npm run repair`',
     imports: [
-      ...['infra', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/columns`],
-      ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
+      ...['infra', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/used-of-limits.ts`],
+      ...['columns', 'dynamodb', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
     ],
   },
   'infra/restore': { holds: '`npm run restore`', imports: ['infra', 'functions'] },
@@ -115,13 +115,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     holds: '`npm run erase`, `npm run export`',
     imports: [
       ...['infra', 'infra/local/iam/owner.ts', 'infra/repair/scan-users.ts', 'functions', 'functions/schemas'],
-      ...[
-        `${data}/erase-results.ts`,
-        `${data}/limits.ts`,
-        `${data}/used-of-limits.ts`,
-        `${data}/dynamodb`,
-        `${data}/lifecycle`,
-      ],
+      ...[`${data}/erase-results.ts`, `${data}/limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`],
     ],
   },
   'infra/openapi': {

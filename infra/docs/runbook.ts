@@ -27,7 +27,7 @@ type NamedAlarm = readonly [name: string, description: AlarmDescription];
 
 /** A section for alarms that mean the same. */
 function renderAlarms(named: readonly NamedAlarm[]): string {
-  const [, { meaning, remedy, queries }] = named[0]!;
+  const [, { meaning, remedy, folder, queries }] = named[0]!;
   const byThreshold = Map.groupBy(named, ([, description]) => describeThreshold(description));
   const thresholds = Array.from(byThreshold, ([threshold, alike]) =>
     byThreshold.size === 1 ? threshold : `${threshold} (${alike.map(([name]) => `\`${name}\``).join(', ')})`,
@@ -43,7 +43,7 @@ function renderAlarms(named: readonly NamedAlarm[]): string {
     '',
     `**Queries:** ${Object.keys(queries)
       .map((name) => `\`${name}\``)
-      .join(', ')}`,
+      .join(', ')}${folder === undefined ? '' : ` in \`STACK/${folder}\``}`,
     '',
   ].join('\n');
 }

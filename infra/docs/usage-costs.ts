@@ -133,10 +133,7 @@ function scenarios(figures: Figures): Readonly<Record<string, Quantities>> {
       calls(million, endpoint('getFullResults, 3 jobs')),
       { uploads: jobs, downloads: jobs },
     ),
-    'a million statuses, each after a wait of 20 s': add(calls(million, { readUnits: 22, writeUnits: 2, depth: 5 }), {
-      seconds: 20 * million,
-    }),
-    'ten million statuses without a wait': calls(10 * million, endpoint('getBatchStatus')),
+    'ten million statuses': calls(10 * million, endpoint('getBatchStatus')),
     'a million webhooks, each alone in its call, answered within 200 ms': add(
       // What was sent is counted for user and host, and shown to the user with nine others: 3 KB.
       invocations(million, { readUnits: 1, writeUnits: 5, depth: 20 }),

@@ -123,7 +123,8 @@ function readItemAt({ client, tables }: QueueRepair, device_type: string, key: s
   return getItem(client, { table: tables.DeviceQueue, key: { device_type, key }, consistent: true });
 }
 
-function readBatch(item: Item): BatchRow | undefined {
+/** Undefined where the row breaks its schema. */
+export function readBatch(item: Item): BatchRow | undefined {
   return BatchRow.safeParse({ ...batchRowDefaults, ...withCurrentNames(item) }).data;
 }
 

@@ -14,6 +14,7 @@ import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import { runCommand } from '../run-command.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import type { Difference } from './recount.ts';
+import { repairCounters } from './repair-counters.ts';
 import { repairQueues } from './repair-queues.ts';
 import { type RepairResult, repairUser } from './repair-user.ts';
 import { scanUsers, type UserScan } from './scan-users.ts';
@@ -21,17 +22,18 @@ import type { RepairedOwner } from './snapshot.ts';
 
 const usage = `Usage: npm run repair -- [--fix] [--user ID] [--resume] [--stack NAME [--tables TIME]]
 
-Recounts sequence numbers, counts, columns, sets and usage from the rows, compares the devices' queues with the batches, and
-reports what differs.
+Recounts sequence numbers, counts, columns, sets, usage and the counters of limits from the rows, compares the devices' queues
+with the batches, and reports what differs.
   --fix         mend what differs, also while writers are at work, and write the summaries of old rows. While a user
                 with differences is mended, that user's filtered and sorted lists and all changes answer 500;
                 not where only usage differs.
-  --user ID     only this user
+  --user ID     only this user, and no counters of projects
   --resume      go on after an interruption
   --stack NAME  the tables of this CloudFormation stack on AWS, with the usual region and credentials
   --tables TIME  those of its tables that npm run restore made
 Without --stack: the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, otherwise that of the local stack while it runs; never AWS.
-BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, DEVICE_QUEUE_TABLE and USAGE_TABLE name the tables there; without them they are found by their names.
+BATCHES_TABLE, JOBS_TABLE, COLUMNS_TABLE, DEVICE_QUEUE_TABLE, USAGE_TABLE and COUNTERS_TABLE
+name the tables there; without them they are found by their names.
 Exit code 0: no differences left; items that are being written are not judged. 1: differences remain, or a user
 could not be recounted or repaired. Lists of such a user may answer 500 until a repair is complete: run it again.`;
 
@@ -48,7 +50,7 @@ const maxShown = 20;
 const maxAttemptsOnAws = 10;
 const progressFile = '.local/repair.json';
 const localStackFile = '.local/stack.json';
-const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'] as const;
+const repaired = ['Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'] as const;
 
 type RepairTables = TableNames<(typeof repaired)[number]>;
 
@@ -74,7 +76,7 @@ await runCommand({ usage, options, describe: failureText }, async ({ user, fix, 
   console.log(`${fix ? 'Repairing' : 'Comparing'} ${names.Columns} (${place})`);
   if (user !== undefined) {
     const outcome = await repairOne({ client, tables: names, userId: user }, { fix, inDetail: true });
-    const areSound = await repairAllQueues({ client, tables: names, fix, userId: user });
+    const areSound = await repairShared({ client, tables: names, fix, userId: user });
     return outcome === 'sound' && areSound ? 0 : 1;
   }
 
@@ -97,17 +99,35 @@ await runCommand({ usage, options, describe: failureText }, async ({ user, fix, 
     `${users.length} users, ${progress.differing} with differences${fix ? ' left' : ''}` +
       `${progress.failed > 0 ? `, ${progress.failed} that failed` : ''}.`,
   );
-  const areSound = await repairAllQueues({ client, tables: names, fix });
+  const areSound = await repairShared({ client, tables: names, fix });
   return progress.differing + progress.failed === 0 && areSound ? 0 : 1;
 });
 
-/** Returns whether the queues are as the batches say, in the end. */
-async function repairAllQueues(of: Parameters<typeof repairQueues>[0]): Promise<boolean> {
-  const differences = await repairQueues(of);
-  const left = of.fix && differences.length > 0 ? await repairQueues({ ...of, fix: false }) : differences;
+type SharedRepair = Parameters<typeof repairQueues>[0] & Parameters<typeof repairCounters>[0];
+
+/** Of what is not one user's: returns whether it is as the batches say, in the end. */
+async function repairShared(of: SharedRepair): Promise<boolean> {
+  const areQueuesSound = await repairAll('Queues', of, {
+    repair: repairQueues,
+    describe: ({ userId, batchId, reason }) => `${userId}: Batches ${batchId} ${reason}`,
+  });
+  const areCountersSound = await repairAll('Counters', of, {
+    repair: repairCounters,
+    describe: ({ subject, found, expected }) => `${subject}: ${describeAmounts(found, expected)}`,
+  });
+  return areQueuesSound && areCountersSound;
+}
+
+async function repairAll<Found>(
+  name: string,
+  of: SharedRepair,
+  { repair, describe }: Record<'repair', (of: SharedRepair) => Promise<Found[]>> & { describe(found: Found): string },
+): Promise<boolean> {
+  const differences = await repair(of);
+  const left = of.fix && differences.length > 0 ? await repair({ ...of, fix: false }) : differences;
   if (differences.length > 0)
-    report(`Queues: ${differences.length} differences${of.fix ? `, ${left.length} left` : ''}`);
-  showSome(differences, ({ userId, batchId, reason }) => `${userId}: Batches ${batchId} ${reason}`);
+    report(`${name}: ${differences.length} differences${of.fix ? `, ${left.length} left` : ''}`);
+  showSome(differences, describe);
   return left.length === 0;
 }
 
@@ -159,7 +179,7 @@ async function findTables(
   for await (const { TableNames = [] } of paginateListTables({ client }, {})) {
     for (const tableName of TableNames) {
       const [, stackName, name, time] =
-        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue|Usage)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
+        /^(.+)-Storage(Batches|Jobs|Columns|DeviceQueue|Usage|Counters)(?:[0-9A-F]{8}(?:-.*)?|-(\d{8}T\d{6}Z))?$/.exec(
           tableName,
         ) ?? [];
       if (stackName === undefined || name === undefined || (stack ?? stackName) !== stackName) continue;
@@ -222,7 +242,7 @@ function describeDifference(difference: Difference): string {
     const reason = 'seq' in difference.expected ? ' (rows are numbered in the order of created_at)' : '';
     return `${difference.table} ${key}: ${describeAttributes(found, Object.entries(difference.expected))}${reason}`;
   }
-  if (kind === 'usage') return `Usage ${key}: ${describeUsage(found ?? {}, difference.expected)}`;
+  if (kind === 'usage') return `Usage ${key}: ${describeAmounts(found ?? {}, difference.expected)}`;
   if (found === undefined) return `${key}: missing`;
   if (kind === 'block') return `${key}: ${difference.expected === undefined ? 'should not be there' : 'wrong'}`;
   const wrong = Object.entries(difference.expected).filter(
@@ -231,7 +251,7 @@ function describeDifference(difference: Difference): string {
   return `${key}: ${describeAttributes(found, wrong) || 'wrong dictionaries or tail'}`;
 }
 
-function describeUsage(found: Item, expected: Item): string {
+function describeAmounts(found: Item, expected: Item): string {
   const wrong = Object.entries(expected).filter(([name, amount]) => (found[name] ?? 0) !== amount);
   return wrong.map(([name, amount]) => `${name} ${found[name] ?? 0}, should be ${amount}`).join('; ');
 }

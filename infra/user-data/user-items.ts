@@ -12,7 +12,6 @@ import type { Item } from '../../functions/data/dynamodb/reads.ts';
 import { counterWrites } from '../../functions/data/lifecycle/counters.ts';
 import { changeLimits } from '../../functions/data/limits/limits.ts';
 import { usageKeyOf, usageOfItem, usagePrefix, usageWrites } from '../../functions/data/limits/usage-sums.ts';
-import { limitCounterKey } from '../../functions/data/limits/used-of-limits.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { userSubject } from '../../functions/schemas/limits.ts';
 import { isFinalBatchStatus } from '../../functions/statuses.ts';
@@ -61,7 +60,7 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
     ...partition,
     /** What waits is counted in its project. */
     async erase({ client, tables }, items) {
-      const isCounted = (row: Item) => row.counted_in_project === true && !isFinalBatchStatus(row.status);
+      const isCounted = (row: Item) => row.counted_in_project !== undefined && !isFinalBatchStatus(row.status);
       for (const row of (items as BatchRow[]).filter(isCounted)) {
         const none = Object.fromEntries(Object.keys(row.jobs_count_per_status).map((status) => [status, 0]));
         const gone = { ...row, status: 'CANCELED', jobs_count_per_status: none } as BatchRow;
@@ -88,21 +87,21 @@ export const userItems: Readonly<Record<TableName, UserItems | null>> = {
       if (items.length > 0) await changeLimits(client, tables)(change);
     },
   },
+  // After the batches: what these count as leaves the counter with them.
+  Counters: {
+    search: (userId) => ({
+      KeyConditionExpression: 'subject = :subject',
+      ExpressionAttributeValues: { ':subject': userSubject(userId) },
+    }),
+  },
   Usage: {
     search: (userId) => ({
-      FilterExpression: `(#month <> :counters AND begins_with(#key, :user)) OR (#month = :counters AND #key = :subject)`,
-      ExpressionAttributeNames: { '#month': 'month', '#key': 'key' },
-      ExpressionAttributeValues: {
-        ':user': usagePrefix(userId),
-        ':counters': limitCounterKey('').month,
-        ':subject': userSubject(userId),
-      },
+      FilterExpression: 'begins_with(#key, :user)',
+      ExpressionAttributeNames: { '#key': 'key' },
+      ExpressionAttributeValues: { ':user': usagePrefix(userId) },
     }),
-    async erase({ client, tables }, items, { userId, pseudonym }) {
-      const counter = limitCounterKey(userSubject(userId));
-      await batchDelete(client, tables.Usage, [counter]);
+    async erase({ client, tables }, items, { pseudonym }) {
       for (const item of items) {
-        if (item.month === counter.month) continue;
         const Delete = ifUnchanged(tables.Usage, usageKeyOf(String(item.key)), item.rev);
         const added = usageWrites(tables, [{ ...usageOfItem(item), userId: pseudonym }]);
         await client.send(new TransactWriteCommand({ TransactItems: [{ Delete }, ...added] }));

@@ -81,6 +81,7 @@ describe('what holds data', () => {
       'StorageAudit9012A908',
       'StorageBatchesFF4B5F1F',
       'StorageColumns74080D45',
+      'StorageCounters147FAC27',
       'StorageDeviceQueue1FF99F87',
       'StorageDevices124B4481',
       'StorageJobs4C7573CB',

@@ -2,10 +2,14 @@
 
 import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { estimateNewBatch } from '../../functions/data/batches/new-batch-estimate.ts';
 import { announceDevice, getDevice, listDevices, removeDevice } from '../../functions/data/rows/devices.ts';
+import type { DeviceModeName } from '../../functions/device-modes.ts';
 import { LeaseLost } from '../../functions/errors.ts';
 import type { RouteName } from '../../functions/routes.ts';
+import { Availability } from '../../functions/schemas/device.ts';
 import type { Claim } from '../../functions/schemas/lease.ts';
+import { fromMilliseconds } from '../../functions/values/timestamp.ts';
 import { expectDocumented } from '../support/documented-answers.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { type GatewayRequest, gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
@@ -37,55 +41,193 @@ async function ask(route: RouteName, request: Partial<GatewayRequest>) {
   return { status: answer.statusCode, headers: answer.headers ?? {}, ...body, code: answer.statusCode };
 }
 
-describe('a mode', () => {
-  it('says which new batches, claims and next jobs there are', async () => {
+/** What a mode makes of each question. */
+type Outcome = readonly [
+  /** What users read where it refuses something; undefined where it never does. */
+  says: string | undefined,
+  creation: 'accepted' | 'refused',
+  /** Where a batch goes that names no device: to it, or to another one of the same name. */
+  unnamed: 'it' | 'another' | 'refused',
+  claim: 'a batch' | 'nothing',
+  report: 'the next job' | 'done',
+  availability: 'ACTIVE' | 'INACTIVE' | 'RETIRED',
+  /** Where no worker was seen. */
+  noEstimate: 'no_worker' | 'paused' | 'closed',
+];
+
+/** Written out, so that deviceModes is compared with something. */
+const outcomes: Readonly<Record<DeviceModeName, Outcome>> = {
+  OPEN: [undefined, 'accepted', 'it', 'a batch', 'the next job', 'ACTIVE', 'no_worker'],
+  DRAINING: ['takes no further batches', 'accepted', 'it', 'nothing', 'the next job', 'INACTIVE', 'paused'],
+  PAUSED: ['is paused', 'accepted', 'it', 'nothing', 'done', 'INACTIVE', 'paused'],
+  CLOSED: ['is closed', 'refused', 'refused', 'nothing', 'done', 'INACTIVE', 'closed'],
+  RETIRED: ['is retired', 'refused', 'another', 'nothing', 'done', 'RETIRED', 'closed'],
+};
+
+const windowNow = () => ({
+  starts_at: fromMilliseconds(clock.now - 1_000),
+  ends_at: fromMilliseconds(clock.now + 9_000),
+  reason: 'a window',
+});
+
+describe.each(Object.entries(outcomes))('the mode %s', (mode, outcome) => {
+  const [says, creation, unnamed, claims, reports, availability, noEstimate] = outcome;
+  const reason = says && 'as the table says';
+  const takesBatches = claims === 'a batch';
+  const settings = { mode, ...(reason && { reason }) };
+  const setMode = (device: string, more = {}) => stack.set(device, { ...settings, ...more });
+  const answerOf = (call: Promise<unknown>) =>
+    call.then(
+      () => 'accepted',
+      (error: Error & { reason: string }) => `${error.reason}: ${error.message}`,
+    );
+  const list = async (query: Readonly<Record<string, string | readonly string[]>>) =>
+    (await ask('listDevices', { query })).data;
+
+  it('needs a reason, or takes none', async () => {
+    const path = { device_type: newNames().device };
+    expect((await ask('setDevice', { path, body: { mode } })).code).toBe(says ? 422 : 200);
+    const { code, data } = await ask('setDevice', { path, body: { mode, reason: 'a reason' } });
+    expect([code, data.mode, data.status_message]).toEqual([200, mode, says ? 'a reason' : null]);
+  });
+
+  it('decides about new batches, not about jobs of others', async () => {
     const { device, user } = newNames();
-    await stack.announce(device, {});
-    const modes: [mode: string, accepts: boolean, claims: boolean, goesOn: boolean][] = [
-      ['DRAINING', true, false, true],
-      ['PAUSED', true, false, false],
-      ['CLOSED', false, false, false],
-      ['RETIRED', false, false, false],
-      // Last, because a device takes the batch that waits then.
-      ['OPEN', true, true, true],
-    ];
-    const held = await stack.create(user, { device_type: device, jobs: modes.length + 1 });
-    const waits = await stack.create(user, { device_type: device });
-    let claim = await claimed(device);
-    for (const [mode, accepts, claims, goesOn] of modes) {
-      const lease = leaseFrom(claim);
-      await stack.set(device, { mode, ...(mode !== 'OPEN' && { reason: 'as the table says' }) });
-      const created = stack.create(user, { device_type: device }).then(
-        () => 'created',
-        (error: Error & { reason: string }) => `${error.reason} ${error.message}`,
+    const waits = await stack.create(user, { device_type: device, open: true });
+    for (const windows of [[], [windowNow()]]) {
+      await setMode(device, { windows });
+      const refused = `device_closed: ${device} ${says}: ${reason}`;
+      expect(await answerOf(stack.create(user, { device_type: device }))).toBe(
+        creation === 'accepted' ? 'accepted' : refused,
       );
-      expect(await created, mode).toMatch(
-        accepts ? /^created$/ : /^device_closed .* is (closed|retired): as the table says$/,
-      );
-      expect((await stack.queued(user, waits.id))?.queue_reason, mode).toEqual(
-        claims ? null : expect.stringMatching(/: as the table says$/),
-      );
-      // The job that runs goes on, and a question for it is answered as before.
-      expect(await stack.heartbeat(lease, claim.job.id), mode).toMatchObject({ cancel: false });
-      expect((await stack.next(lease)).job?.id, mode).toBe(claim.job.id);
-      const report = await stack.report(lease, claim.job.id);
-      expect((await stack.job(user, claim.job.id))?.status, mode).toBe('DONE');
-      expect(report, mode).toEqual(goesOn ? { job: expect.anything(), done: false, retry_after: null } : done);
-      expect((await stack.batch(user, held.id))?.status, mode).toBe(goesOn ? 'RUNNING' : 'PENDING');
-      if (!goesOn) {
-        // It was reported already: the worker may not have got the answer.
-        expect(await stack.report(lease, claim.job.id), mode).toEqual(done);
-        await expect(stack.next(lease), mode).rejects.toThrow(LeaseLost);
-      }
-      expect(await stack.retryAfter(device), mode).toBe(claims ? undefined : 60);
-      await stack.set(device, { mode: 'OPEN' });
-      if (goesOn) await stack.release(lease);
-      // It has kept its place, before the others.
-      claim = await claimed(device);
-      expect(claim.batch.id, mode).toBe(held.id);
+      expect(await answerOf(stack.add(user, waits.id, 1))).toBe('accepted');
     }
   });
 
+  it('decides whether batches that name no device find it', async () => {
+    const { device, user } = newNames();
+    const [it, another] = [`A ${device}`, `B ${device}`];
+    const specs = JSON.stringify({ name: device });
+    for (const type of [it, another]) await announceDevice(client, names)(type, { status: 'UP', specs });
+    const sequence_builder = sequenceText({ device: deviceContent(device) });
+    const body = { project_id: 'cccccccc-0000-4000-8000-000000000001', sequence_builder, jobs: [{}] };
+    const found = [];
+    for (const device_type of [it, another]) {
+      await ask('setDevice', { path: { device_type }, body: settings });
+      const { code, data } = await ask('createBatch', { userId: user, scope: '', body });
+      found.push(data?.device_type ?? code);
+    }
+    expect(found).toEqual({ it: [it, it], another: [another, 422], refused: [409, 409] }[unnamed]);
+  });
+
+  it('decides about claims', async () => {
+    const { device, user } = newNames();
+    const batch = await stack.create(user, { device_type: device });
+    await setMode(device, { windows: [windowNow()] });
+    expect(await stack.retryAfter(device)).toBe(reports === 'done' ? 60 : 9);
+    await setMode(device, { windows: [] });
+    if (takesBatches) expect((await claimed(device)).batch.id).toBe(batch.id);
+    else expect(await stack.retryAfter(device)).toBe(60);
+  });
+
+  it('decides about a claim that is under way', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const batch = await stack.create(user, { device_type: device });
+    let isSet = false;
+    const late = interceptedClient(client, async ({ name, send }) => {
+      if (name === 'TransactWriteCommand' && !isSet) {
+        isSet = true;
+        await setMode(device);
+      }
+      return send();
+    });
+    const claim = await workerStack(late, names, clock).claim(device, 'worker');
+    expect(isSet).toBe(true);
+    expect(claim?.batch.id).toBe(takesBatches ? batch.id : undefined);
+    expect((await stack.batch(user, batch.id))?.status).toBe(takesBatches ? 'RUNNING' : 'PENDING');
+  });
+
+  it.each([
+    ['', reports === 'the next job'],
+    ['in a window ', false],
+  ])('%sdecides about the next job, not about the one that runs', async (when, goesOn) => {
+    const { device, user } = newNames();
+    const held = await stack.create(user, { device_type: device, jobs: 2 });
+    await stack.create(user, { device_type: device });
+    const claim = await claimed(device);
+    const lease = leaseFrom(claim);
+    await setMode(device, { windows: when === '' ? [] : [windowNow()] });
+    // A question for the job that runs is answered as before.
+    expect(await stack.heartbeat(lease, claim.job.id)).toMatchObject({ cancel: false });
+    expect((await stack.next(lease)).job?.id).toBe(claim.job.id);
+    const report = await stack.report(lease, claim.job.id);
+    expect((await stack.job(user, claim.job.id))?.status).toBe('DONE');
+    expect(report).toEqual(goesOn ? { job: expect.anything(), done: false, retry_after: null } : done);
+    expect((await stack.batch(user, held.id))?.status).toBe(goesOn ? 'RUNNING' : 'PENDING');
+    if (goesOn) await stack.release(lease);
+    else {
+      // It was reported already: the worker may not have got the answer.
+      expect(await stack.report(lease, claim.job.id)).toEqual(done);
+      await expect(stack.next(lease)).rejects.toThrow(LeaseLost);
+    }
+    await stack.set(device, { mode: 'OPEN', windows: [] });
+    // It has kept its place, before the others.
+    expect((await claimed(device)).batch.id).toBe(held.id);
+  });
+
+  it('decides how the device is listed, and when', async () => {
+    const { device } = newNames();
+    await announceDevice(client, names)(device, { status: 'UP' });
+    expect(await list({ device_type: device })).toMatchObject([{ availability: 'ACTIVE' }]);
+    await ask('setDevice', { path: { device_type: device }, body: settings });
+    const shown = [{ device_type: device, availability, mode, status_message: reason ?? null, available_at: null }];
+    expect(await list({ device_type: device })).toMatchObject(availability === 'RETIRED' ? [] : shown);
+    expect(await list({ device_type: device, availability: Availability.options })).toMatchObject(shown);
+    expect((await ask('listDevices', { query: { availability: 'DOWN' } })).code).toBe(422);
+    for (const each of Availability.options) {
+      expect(await list({ device_type: device, availability: each })).toMatchObject(each === availability ? shown : []);
+    }
+  });
+
+  it('decides what users read of a device in a window', async () => {
+    const { device } = newNames();
+    const rules = await setMode(device, { windows: [windowNow()] });
+    const startsJobs = reports === 'the next job';
+    expect(await stack.show({ device_type: device, status: 'UP', rules })).toMatchObject({
+      availability: availability === 'RETIRED' ? 'RETIRED' : 'INACTIVE',
+      mode,
+      status_message: startsJobs ? 'a window' : reason,
+      available_at: startsJobs ? windowNow().ends_at : null,
+    });
+  });
+
+  it('decides what users read of a batch that waits, or would', async () => {
+    const { device, user } = newNames();
+    await stack.announce(device, {});
+    const batch = await stack.create(user, { device_type: device });
+    await setMode(device);
+    expect(await stack.queued(user, batch.id)).toMatchObject({
+      queue_position: 0,
+      queue_reason: takesBatches ? null : `${device} ${says}: ${reason}`,
+      estimated_start_reason: noEstimate,
+    });
+    const planned = { user_id: user, device_type: device, queue_priority: 'MEDIUM', jobs: 1 } as const;
+    const estimate = await estimateNewBatch(client, names, () => clock.now)(planned);
+    expect(estimate.estimated_start_reason).toBe(noEstimate);
+  });
+
+  it('decides whether waiting batches raise an alarm', async () => {
+    const { device, user } = newNames();
+    await stack.create(user, { device_type: device });
+    await setMode(device);
+    expect(await stack.measure(device)).toMatchObject({ length: 1, unclaimed: takesBatches });
+    await setMode(device, { windows: [windowNow()] });
+    expect(await stack.measure(device)).toMatchObject({ length: 1, unclaimed: false });
+  });
+});
+
+describe('a mode', () => {
   it('that pauses lets an open batch that waits for jobs go, and does not time it out', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, open: true });
@@ -197,24 +339,6 @@ describe('a window', () => {
     expect(await stack.next(leaseFrom(claim))).toMatchObject({ done: false });
     clock.now += 1;
     expect(await stack.next(leaseFrom(claim))).toEqual(done);
-  });
-
-  it('pauses a draining device as well, and changes nothing of a closed one', async () => {
-    const { device, user } = newNames();
-    await stack.announce(device, {});
-    await stack.create(user, { device_type: device, jobs: 4 });
-    clock.now = Date.parse('2026-11-22T12:30:00Z');
-    const claim = await claimed(device);
-    await stack.set(device, { mode: 'DRAINING', reason: 'draining', windows });
-    const second = await stack.report(leaseFrom(claim), claim.job.id);
-    clock.now = Date.parse('2026-11-22T13:00:00Z');
-    expect(await stack.report(leaseFrom(claim), second.job!.id)).toEqual(done);
-    await stack.set(device, { mode: 'CLOSED', reason: 'closed' });
-    expect(await stack.show({ device_type: device, status: 'UP', rules: await stack.rules(device) })).toMatchObject({
-      mode: 'CLOSED',
-      status_message: 'closed',
-      available_at: null,
-    });
   });
 });
 
@@ -489,38 +613,6 @@ describe('a call that sets a device', () => {
     const { Items = [] } = await client.send(new ScanCommand({ TableName: names.Audit, ConsistentRead: true }));
     return Items.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
-
-  it('lists retired devices only where they are asked for', async () => {
-    const types = [newNames().device, newNames().device, newNames().device] as const;
-    for (const type of types) await announceDevice(client, names)(type, { status: 'UP' });
-    await set(types[1], { mode: 'DRAINING', reason: 'soon' });
-    await set(types[2], { mode: 'RETIRED', reason: 'gone' });
-    const listed = async (availability?: readonly string[]) =>
-      (await list({ device_type: types, ...(availability && { availability }) })).map((each: { device_type: string }) =>
-        types.indexOf(each.device_type),
-      );
-    expect((await listed()).sort()).toEqual([0, 1]);
-    expect(await listed(['ACTIVE'])).toEqual([0]);
-    expect(await listed(['INACTIVE'])).toEqual([1]);
-    expect(await listed(['RETIRED'])).toEqual([2]);
-    expect((await listed(['RETIRED', 'ACTIVE'])).sort()).toEqual([0, 2]);
-    expect((await ask('listDevices', { query: { availability: 'DOWN' } })).code).toBe(422);
-  });
-
-  it('that retires it leaves batches that name no device to another one of that name', async () => {
-    const { device, user } = newNames();
-    const specs = JSON.stringify({ name: device });
-    for (const type of [`A ${device}`, `B ${device}`])
-      await announceDevice(client, names)(type, { status: 'UP', specs });
-    const sequence_builder = sequenceText({ device: deviceContent(device) });
-    const body = { project_id: 'cccccccc-0000-4000-8000-000000000001', sequence_builder, jobs: [{}] };
-    const create = async () => ask('createBatch', { userId: user, scope: '', body });
-    expect((await create()).data.device_type).toBe(`A ${device}`);
-    await set(`A ${device}`, { mode: 'RETIRED', reason: 'gone' });
-    expect((await create()).data.device_type).toBe(`B ${device}`);
-    await set(`B ${device}`, { mode: 'RETIRED', reason: 'gone' });
-    expect((await create()).code).toBe(422);
-  });
 
   it('may come before the device announces itself, and outlives its removal', async () => {
     const { device } = newNames();

@@ -41,11 +41,11 @@ describe('a host', () => {
 
   it('is called 300 times for one user and 600 times for all, unless other limits are given', async () => {
     const [host, minute] = [newHost(), Math.floor(clock.now / 60_000)];
-    const called = (user_id: string, batch_id: string, calls: number) =>
-      client.send(new PutCommand({ TableName: tables.WebhookAttempts, Item: { user_id, batch_id, calls } }));
-    await called('user 1', `${minute} ${derivedUuid(host)}`, 298);
+    const called = (subject: string, name: string, calls: number) =>
+      client.send(new PutCommand({ TableName: tables.Counters, Item: { subject, name, calls } }));
+    await called('user:user 1', `${minute} ${derivedUuid(host)}`, 298);
     expect(passed(await ask(5, 'user 1', host))).toBe(2);
-    await called(derivedUuid(host), `${minute}`, 598);
+    await called(`host:${derivedUuid(host)}`, `${minute}`, 598);
     expect(passed(await ask(5, 'user 2', host))).toBe(2);
   });
 
@@ -70,10 +70,10 @@ describe('a host', () => {
     await countCall('user', host);
     const minute = Math.floor(clock.now / 60_000);
     for (const Key of [
-      { user_id: 'user', batch_id: `${minute} ${derivedUuid(host)}` },
-      { user_id: derivedUuid(host), batch_id: `${minute}` },
+      { subject: 'user:user', name: `${minute} ${derivedUuid(host)}` },
+      { subject: `host:${derivedUuid(host)}`, name: `${minute}` },
     ]) {
-      const { Item } = await client.send(new GetCommand({ TableName: tables.WebhookAttempts, Key }));
+      const { Item } = await client.send(new GetCommand({ TableName: tables.Counters, Key }));
       expect(Item).toEqual({ ...Key, calls: 1, expires_at: Math.floor(clock.now / 1000) + 3_600 });
     }
   });

@@ -289,7 +289,7 @@ describe('getOwnLimits', () => {
       await changeLimits(
         client,
         names,
-      )({ operator: 'op', subject: `user:${userId}`, limits: { max_waiting_jobs: 1_000 + at } });
+      )({ operator: 'op', subject: `user:${userId}`, limits: { max_unfinished_jobs: 1_000 + at } });
       const Item = { ...usageKey({ ...place, userId }), device_type: 'FRESNEL', shots: 10 + at };
       await client.send(new PutCommand({ TableName: names.Usage, Item }));
     }
@@ -297,8 +297,8 @@ describe('getOwnLimits', () => {
       for (const query of ['', `user_id=${encodeURIComponent(owner)}&subject=user:alice`]) {
         const answer = await ask('getOwnLimits', { query }, userId);
         const { limits, used } = JSON.parse(answer.body).data;
-        expect([limits.max_waiting_jobs, used.shots_per_month]).toEqual([1_000 + at, 10 + at]);
-        expect(used.max_waiting_batches > 0).toBe(at < 2);
+        expect([limits.max_unfinished_jobs, used.shots_per_month]).toEqual([1_000 + at, 10 + at]);
+        expect(used.max_unfinished_batches > 0).toBe(at < 2);
         if (at > 0) expectNothingOf(answer, { body: query + userId });
       }
     }

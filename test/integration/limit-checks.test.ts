@@ -52,34 +52,34 @@ function ask(userId: string, body = request(1), idempotencyKey?: string) {
 }
 
 const counterOf = async (subject: string) =>
-  (await client.send(new GetCommand({ TableName: tables.Usage, Key: limitCounterKey(subject) }))).Item;
+  (await client.send(new GetCommand({ TableName: tables.Counters, Key: limitCounterKey(subject) }))).Item;
 
 describe('a limit of what waits', () => {
   it('refuses what is beyond it, says what is used and left, and gives room again', async () => {
     const user = newUser();
-    await limitUser(user, { max_waiting_batches: 2, max_waiting_jobs: 5 });
+    await limitUser(user, { max_unfinished_batches: 2, max_unfinished_jobs: 5 });
     const first = await ask(user, request(3));
     const subject = `user:${user}`;
     expect(await ask(user, request(3))).toMatchObject({
       reason: 'limit_exceeded',
-      message: 'The limit max_waiting_jobs of the user is 5: 3 used, 2 left, and the call adds 3.',
-      details: { limit: 'max_waiting_jobs', subject, max: 5, used: 3, left: 2 },
+      message: 'The limit max_unfinished_jobs of the user is 5: 3 used, 2 left, and the call adds 3.',
+      details: { limit: 'max_unfinished_jobs', subject, max: 5, used: 3, left: 2 },
     });
     await expect(add({ userId: user }, first.id, request(1).jobs, claims)).rejects.toMatchObject({
       reason: 'batch_closed',
     });
     const open = await ask(user, request(1, { open: true }));
     expect(await ask(user, request(0, { open: true }))).toMatchObject({
-      details: { limit: 'max_waiting_batches', subject, max: 2, used: 2, left: 0 },
+      details: { limit: 'max_unfinished_batches', subject, max: 2, used: 2, left: 0 },
     });
     await expect(add({ userId: user }, open.id, request(2).jobs, claims)).rejects.toMatchObject({
-      details: { limit: 'max_waiting_jobs', used: 4, left: 1 },
+      details: { limit: 'max_unfinished_jobs', used: 4, left: 1 },
     });
     await add({ userId: user }, open.id, request(1).jobs, claims);
     expect(await own(user)).toMatchObject({
-      limits: { max_waiting_batches: 2, max_waiting_jobs: 5, shots_per_month: null },
-      used: { max_waiting_batches: 2, max_waiting_jobs: 5, creations_per_minute: null },
-      left: { max_waiting_batches: 0, max_waiting_jobs: 0, shots_per_month: null },
+      limits: { max_unfinished_batches: 2, max_unfinished_jobs: 5, shots_per_month: null },
+      used: { max_unfinished_batches: 2, max_unfinished_jobs: 5, creations_per_minute: null },
+      left: { max_unfinished_batches: 0, max_unfinished_jobs: 0, shots_per_month: null },
       month_ends_at: '2026-12-01T00:00:00.000000Z',
     });
     await cancel(user, first.id);
@@ -90,9 +90,9 @@ describe('a limit of what waits', () => {
   it('is lowered below what waits: that stays, and what is new is refused', async () => {
     const user = newUser();
     const { id } = await ask(user, request(4));
-    await limitUser(user, { max_waiting_jobs: 2 });
+    await limitUser(user, { max_unfinished_jobs: 2 });
     expect(await ask(user)).toMatchObject({ details: { max: 2, used: 4, left: 0 } });
-    expect((await own(user)).left.max_waiting_jobs).toBe(0);
+    expect((await own(user)).left.max_unfinished_jobs).toBe(0);
     await cancelJob(client, tables, options)(user, (await batchesAndJobs(client, tables, user)).jobs[0]!.id);
     expect(await ask(user)).toMatchObject({ details: { used: 3 } });
     await cancel(user, id);
@@ -103,23 +103,29 @@ describe('a limit of what waits', () => {
     const [project_id, users] = [randomUUID(), [newUser(), newUser()]];
     const body = request(2, { project_id });
     await ask(users[0]!, body);
-    await limit(`project:${project_id}`, { max_waiting_jobs: 4 });
+    await limit(`project:${project_id}`, { max_unfinished_jobs: 4 });
     const counted = [await ask(users[0]!, body), await ask(users[1]!, body)];
     expect(await ask(users[1]!, body)).toMatchObject({
-      message: `The limit max_waiting_jobs of project ${project_id} is 4: 4 used, 0 left, and the call adds 2.`,
+      message: `The limit max_unfinished_jobs of project ${project_id} is 4: 4 used, 0 left, and the call adds 2.`,
       details: { subject: `project:${project_id}`, used: 4, left: 0 },
     });
     expect(await ask(users[1]!)).toMatchObject({ status: 'PENDING' });
     await cancel(users[0]!, counted[0].id);
-    expect(await counterOf(`project:${project_id}`)).toMatchObject({ waiting_batches: 1, waiting_jobs: 2 });
+    expect(await counterOf(`project:${project_id}`)).toMatchObject({
+      max_unfinished_batches: 1,
+      max_unfinished_jobs: 2,
+    });
     expect(await ask(users[1]!, body)).toMatchObject({ status: 'PENDING' });
     await set({ operator: 'op', subject: `project:${project_id}`, limits: undefined });
     expect(await ask(users[1]!, body)).toMatchObject({ status: 'PENDING' });
     await cancel(users[1]!, counted[1].id);
-    expect(await counterOf(`project:${project_id}`)).toMatchObject({ waiting_batches: 1, waiting_jobs: 2 });
+    expect(await counterOf(`project:${project_id}`)).toMatchObject({
+      max_unfinished_batches: 1,
+      max_unfinished_jobs: 2,
+    });
   });
 
-  it.each(['max_waiting_jobs', 'creations_per_minute'] as const)(
+  it.each(['max_unfinished_jobs', 'creations_per_minute'] as const)(
     'of %s refuses no repetition that meets the call that it repeats',
     async (name) => {
       const [userId, project_id] = [newUser(), randomUUID()];
@@ -129,7 +135,7 @@ describe('a limit of what waits', () => {
         let first: ReturnType<typeof ask> | undefined;
         const meeting = interceptedClient(client, async ({ input, send }) => {
           // Rows were read, the counter is not yet.
-          const isCounter = tables.Usage in ((input as ReadInput).RequestItems ?? {});
+          const isCounter = tables.Counters in ((input as ReadInput).RequestItems ?? {});
           if (isCounter) first ??= ask(userId, body, subject);
           if (isCounter) await first;
           return send();
@@ -148,7 +154,7 @@ describe('a limit of what waits', () => {
     async (kind) => {
       const [project_id, one, max] = [randomUUID(), newUser(), room];
       const subject = kind === 'user' ? `user:${one}` : `project:${project_id}`;
-      await limit(subject, { max_waiting_jobs: max });
+      await limit(subject, { max_unfinished_jobs: max });
       const users = Array.from({ length: senders }, () => (kind === 'user' ? one : newUser()));
       const sizes = users.map((_, at) => 1 + ((seed + at * 7) % 3));
       const keys = users.map(() => randomUUID());
@@ -166,7 +172,7 @@ describe('a limit of what waits', () => {
         `seed ${seed}`,
       ).toEqual(outcomes.map(({ id }) => id));
       for (const { id, details } of outcomes) {
-        if (id === undefined) expect(details, `seed ${seed}`).toMatchObject({ limit: 'max_waiting_jobs', subject });
+        if (id === undefined) expect(details, `seed ${seed}`).toMatchObject({ limit: 'max_unfinished_jobs', subject });
       }
       const rows = await Promise.all([...new Set(users)].map((user) => batchesAndJobs(client, tables, user)));
       const jobs = rows.flatMap((each) => each.jobs).length;
@@ -175,7 +181,7 @@ describe('a limit of what waits', () => {
       // The smallest of those refused had no room.
       const refused = sizes.filter((_, at) => outcomes[at].id === undefined);
       expect(jobs + Math.max(...refused), `seed ${seed}`).toBeGreaterThan(max);
-      if (kind === 'project') expect(await counterOf(subject)).toMatchObject({ waiting_jobs: jobs });
+      if (kind === 'project') expect(await counterOf(subject)).toMatchObject({ max_unfinished_jobs: jobs });
       for (const user of new Set(users)) expect(await recountOf(client, tables, user)).toEqual([]);
     },
   );
@@ -183,7 +189,7 @@ describe('a limit of what waits', () => {
   const many = deep ? 10_000 : 10;
   it(`lets exactly as many of ${many} creations through as it says`, async () => {
     const [user, max] = [newUser(), deep ? 300 : 5];
-    await limitUser(user, { max_waiting_batches: max });
+    await limitUser(user, { max_unfinished_batches: max });
     let [made, refused] = [0, 0];
     await sideBySide(Array.from({ length: many }), deep ? 8 : 5, async () => {
       for (;;) {
@@ -196,7 +202,7 @@ describe('a limit of what waits', () => {
       }
     });
     expect([made, refused]).toEqual([max, many - max]);
-    expect((await own(user)).used.max_waiting_batches).toBe(max);
+    expect((await own(user)).used.max_unfinished_batches).toBe(max);
   });
 });
 
@@ -208,7 +214,7 @@ describe('a creation in several transactions', () => {
     async (kind) => {
       const [userId, project_id] = [newUser(), randomUUID()];
       const subject = subjects(userId, project_id)[kind === 'user' ? 0 : 1]!;
-      await limit(subject, { max_waiting_jobs: 250 });
+      await limit(subject, { max_unfinished_jobs: 250 });
       const body = request(200, { project_id });
       const announced: Parameters<ReturnType<typeof recoverBatch>>[0][] = [];
       const dying = createBatch(dyingClient(client, 1).client, tables, {
@@ -218,12 +224,14 @@ describe('a creation in several transactions', () => {
       const call = { userId, idempotencyKey: 'k' };
       await expect(dying(call, body, claims)).rejects.toThrow('killed');
       const other = request(51, { project_id });
-      expect(await ask(userId, other)).toMatchObject({ details: { limit: 'max_waiting_jobs', used: 200, left: 50 } });
+      expect(await ask(userId, other)).toMatchObject({
+        details: { limit: 'max_unfinished_jobs', used: 200, left: 50 },
+      });
       // Lowered meanwhile: what has begun goes on.
-      await limit(subject, { max_waiting_jobs: 100 });
+      await limit(subject, { max_unfinished_jobs: 100 });
       expect((await create(call, body, claims)).jobs_count).toBe(200);
       expect((await create(call, body, claims)).jobs_count).toBe(200);
-      await limit(subject, { max_waiting_jobs: 400 });
+      await limit(subject, { max_unfinished_jobs: 400 });
       const second = { ...call, idempotencyKey: 'l' };
       await expect(
         createBatch(dyingClient(client, 1).client, tables, {
@@ -237,14 +245,15 @@ describe('a creation in several transactions', () => {
       expect(await ask(userId, request(200, { project_id }))).toMatchObject({ jobs_count: 200 });
       expect(await ask(userId, request(1, { project_id }))).toMatchObject({ details: { used: 400, left: 0 } });
       expect(await counterOf(`user:${userId}`)).toMatchObject({ jobs_to_come: 0 });
-      if (kind === 'project') expect(await counterOf(subject)).toMatchObject({ waiting_batches: 2, waiting_jobs: 400 });
+      if (kind === 'project')
+        expect(await counterOf(subject)).toMatchObject({ max_unfinished_batches: 2, max_unfinished_jobs: 400 });
     },
   );
 
   it('that adds jobs does so, too', async () => {
     const userId = newUser();
     const { id } = await ask(userId, request(1, { open: true }));
-    await limitUser(userId, { max_waiting_jobs: 301 });
+    await limitUser(userId, { max_unfinished_jobs: 301 });
     const announced: Parameters<ReturnType<typeof recoverBatch>>[0][] = [];
     const dying = addJobs(dyingClient(client, 1).client, tables, {
       ...options,
@@ -255,7 +264,7 @@ describe('a creation in several transactions', () => {
     expect(await ask(userId, request(101))).toMatchObject({ details: { used: 201, left: 100 } });
     expect(await ask(userId, request(100))).toMatchObject({ jobs_count: 100 });
     expect(await recoverBatch(client, tables, options)(announced[0]!)).toBe('canceled');
-    expect(await own(userId)).toMatchObject({ used: { max_waiting_jobs: 101 }, left: { max_waiting_jobs: 200 } });
+    expect(await own(userId)).toMatchObject({ used: { max_unfinished_jobs: 101 }, left: { max_unfinished_jobs: 200 } });
   });
 });
 
@@ -339,9 +348,9 @@ describe('other limits', () => {
 describe('the default', () => {
   it('holds for all, member by member as far as a user has no own, which may be none', async () => {
     const users = Array.from({ length: 3 }, newUser) as [string, string, string];
-    await limit('default', { max_waiting_batches: 1, max_waiting_jobs: 3 });
-    await limitUser(users[1], { max_waiting_batches: 2 });
-    await limitUser(users[2], { max_waiting_batches: null, max_waiting_jobs: 5 });
+    await limit('default', { max_unfinished_batches: 1, max_unfinished_jobs: 3 });
+    await limitUser(users[1], { max_unfinished_batches: 2 });
+    await limitUser(users[2], { max_unfinished_batches: null, max_unfinished_jobs: 5 });
     const counts = await Promise.all(
       users.map(async (user) => {
         const outcomes = [];
@@ -350,11 +359,11 @@ describe('the default', () => {
       }),
     );
     expect(counts).toEqual([
-      ['created', 'max_waiting_batches', 'max_waiting_batches', 'max_waiting_batches'],
-      ['created', 'max_waiting_jobs', 'created', 'max_waiting_batches'],
-      ['created', 'created', 'created', 'max_waiting_jobs'],
+      ['created', 'max_unfinished_batches', 'max_unfinished_batches', 'max_unfinished_batches'],
+      ['created', 'max_unfinished_jobs', 'created', 'max_unfinished_batches'],
+      ['created', 'created', 'created', 'max_unfinished_jobs'],
     ]);
-    expect((await own(users[2])).limits).toMatchObject({ max_waiting_batches: null, max_waiting_jobs: 5 });
+    expect((await own(users[2])).limits).toMatchObject({ max_unfinished_batches: null, max_unfinished_jobs: 5 });
     await set({ operator: 'op', subject: 'default', limits: undefined });
     expect(await ask(users[0])).toMatchObject({ status: 'PENDING' });
   });
@@ -373,7 +382,7 @@ describe('who has no limit', () => {
   ];
   it.each(most)('pays no call and no unit more: $jobs jobs, key $key', async ({ jobs, key, ...most }) => {
     const user = newUser();
-    await Promise.all([limitUser(newUser(), { max_waiting_jobs: 1 }), ask(user)]);
+    await Promise.all([limitUser(newUser(), { max_unfinished_jobs: 1 }), ask(user)]);
     const creation = async () => {
       let [calls, units] = [0, 0];
       const counting = interceptedClient(client, ({ input, send }) => {

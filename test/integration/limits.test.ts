@@ -46,7 +46,7 @@ describe('the limits of a subject', () => {
   ])('are what was set last, under %j', async (sent, subject) => {
     expect((await get(sent)).status).toBe(404);
     expect((await remove(sent)).status).toBe(404);
-    const all = { max_waiting_batches: 0, max_job_seconds: 60, device_types: ['A', 'B'], highest_priority: 'LOW' };
+    const all = { max_unfinished_batches: 0, max_job_seconds: 60, device_types: ['A', 'B'], highest_priority: 'LOW' };
     for (const limits of [all, { shots_per_month: null, creations_per_minute: 3 }, {}]) {
       const { data } = await put(sent, limits);
       expect(data).toEqual({ subject, limits, updated_at: expect.any(String) });
@@ -73,8 +73,8 @@ describe('the limits of a subject', () => {
   });
 
   it.each([
-    { max_waiting_batches: -1 },
-    { max_waiting_jobs: 1.5 },
+    { max_unfinished_batches: -1 },
+    { max_unfinished_jobs: 1.5 },
     { creations_per_minute: 0 },
     { max_job_seconds: '1' },
     { device_types: 'FRESNEL' },
@@ -90,7 +90,7 @@ describe('the limits of a subject', () => {
   it('are listed by pages, whose total is exact', async () => {
     const users = Array.from({ length: 12 }, (_, at) => `user:listed ${String(at).padStart(2, '0')}`);
     await Promise.all(
-      [...users, 'default', `project:${project}`].map((subject) => put(subject, { max_waiting_jobs: 7 })),
+      [...users, 'default', `project:${project}`].map((subject) => put(subject, { max_unfinished_jobs: 7 })),
     );
     const listed: string[] = [];
     for (let offset = 0, total = 1; offset < total; offset += 5) {
@@ -106,8 +106,8 @@ describe('the limits of a subject', () => {
 
   it('are changed with a row of the audit trail each, and none where nothing changes', async () => {
     const subject = 'user:audited';
-    await put(subject, { max_waiting_jobs: 1 });
-    await put(subject, { max_waiting_jobs: 2 });
+    await put(subject, { max_unfinished_jobs: 1 });
+    await put(subject, { max_unfinished_jobs: 2 });
     await remove(subject);
     await remove(subject);
     const rows = await auditRows(client, names);
@@ -115,9 +115,15 @@ describe('the limits of a subject', () => {
     expect(
       acts.map(({ operator, action, target, before, after }) => [operator, action, target, before, after]),
     ).toEqual([
-      ['auth0|op', 'limits.put', { subject, user_id: 'audited' }, null, { max_waiting_jobs: 1 }],
-      ['auth0|op', 'limits.put', { subject, user_id: 'audited' }, { max_waiting_jobs: 1 }, { max_waiting_jobs: 2 }],
-      ['auth0|op', 'limits.delete', { subject, user_id: 'audited' }, { max_waiting_jobs: 2 }, null],
+      ['auth0|op', 'limits.put', { subject, user_id: 'audited' }, null, { max_unfinished_jobs: 1 }],
+      [
+        'auth0|op',
+        'limits.put',
+        { subject, user_id: 'audited' },
+        { max_unfinished_jobs: 1 },
+        { max_unfinished_jobs: 2 },
+      ],
+      ['auth0|op', 'limits.delete', { subject, user_id: 'audited' }, { max_unfinished_jobs: 2 }, null],
     ]);
   });
 });

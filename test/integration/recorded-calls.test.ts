@@ -22,6 +22,7 @@ import { queueKey } from '../../functions/data/queue/fair-order.ts';
 import { firstBatchKey } from '../../functions/data/queue/queue-item.ts';
 import { announceDevice } from '../../functions/data/rows/devices.ts';
 import { sequenceItem } from '../../functions/data/rows/sequences.ts';
+import { rowLimits } from '../../functions/limits.ts';
 import { otherFunctions, type Route, type RouteName, routes, type Uses } from '../../functions/routes.ts';
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
@@ -165,6 +166,7 @@ const batches = countJobs(uncounted, jobs)
   )
   .map((batch) => ({
     ...batch,
+    counted_in_project: rowLimits,
     queue_key: isClaimable({ ...(batch as BatchRow), queue_key: null })
       ? queueKey({ tag: 0, priority: batch.queue_priority, created_at: batch.created_at, batchId: batch.id })
       : null,
@@ -175,15 +177,17 @@ beforeAll(async () => {
     loadList(client, names, { list: batchList, userId: owner, rows: batches }),
     loadList(client, names, { list: jobList, userId: owner, rows: jobs }),
     loadDevices(client, names),
-    // For what creations read of limits.
-    changeLimits(
-      client,
-      names,
-    )({
-      operator: 'operator',
-      subject: `user:${owner}`,
-      limits: { max_waiting_jobs: 1_000_000, shots_per_month: 1_000_000 },
-    }),
+    // For what creations read of limits, and for the counters that move with rows.
+    ...[`user:${owner}`, `project:${uuid('c', 1)}`].map((subject) =>
+      changeLimits(
+        client,
+        names,
+      )({
+        operator: 'operator',
+        subject,
+        limits: { max_unfinished_jobs: 1_000_000, shots_per_month: 1_000_000 },
+      }),
+    ),
   ]);
 });
 
@@ -210,15 +214,15 @@ beforeAll(async () => {
   }
 });
 
-/** Makes a batch one of those that workers may take. */
+/** Makes a batch one of those that workers may take, and that count in their project. */
 function setQueueKey(user_id: string, id: string, key: string | null) {
-  const UpdateExpression = 'SET queue_key = :key';
+  const UpdateExpression = 'SET queue_key = :key, counted_in_project = :limits';
   return client.send(
     new UpdateCommand({
       TableName: names.Batches,
       Key: { user_id, id },
       UpdateExpression,
-      ExpressionAttributeValues: { ':key': key },
+      ExpressionAttributeValues: { ':key': key, ':limits': rowLimits },
     }),
   );
 }
@@ -333,7 +337,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     yield* await requestsOf('getBatchStatus');
     const userId = 'auth0|owner of a batch that waits';
     const { id } = await worker.create(userId, { device_type: 'BUSY' });
-    yield { userId, path: { batch_id: id }, query: 'wait=1' };
+    yield { userId, path: { batch_id: id } };
   },
   async *getBatchWebhook() {
     yield {
@@ -348,7 +352,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
     const userId = 'auth0|owner of a job that waits';
     const { jobs = [] } = await worker.create(userId, { device_type: 'BUSY' });
     calls.clear();
-    yield { userId, path: { job_id: jobs[0]!.id }, query: 'wait=1' };
+    yield { userId, path: { job_id: jobs[0]!.id } };
   },
   async *cancelBatchOfUser() {
     const user_id = 'auth0|owner of batches that an operator cancels';
@@ -654,7 +658,7 @@ describe('recoverBatches', () => {
     await writeApi(client, names).recordJobStatus(user_id, newJob(2).id, { status: 'RUNNING' });
     const [canceling, inQueue, added] = await itemsOfOwner(client, names.Batches, user_id);
     const marked = [
-      { ...canceling, canceling: true },
+      { ...canceling, canceling: true, counted_in_project: rowLimits },
       { ...inQueue, pending_calls: ['call'], queue_key: 'gone' },
       // The job behind those of the call brings it into the queue.
       { ...added, pending_calls: [{ id: 'addition', from: 0 }], queue_key: null },

@@ -33,8 +33,8 @@ describe('npm run repair', () => {
     return runIn(environmentOf(names), ...options);
   }
 
-  function environmentOf({ Batches, Jobs, Columns, DeviceQueue, Usage }: TableNames): NodeJS.ProcessEnv {
-    const others = { DEVICE_QUEUE_TABLE: DeviceQueue, USAGE_TABLE: Usage };
+  function environmentOf({ Batches, Jobs, Columns, DeviceQueue, Usage, Counters }: TableNames): NodeJS.ProcessEnv {
+    const others = { DEVICE_QUEUE_TABLE: DeviceQueue, USAGE_TABLE: Usage, COUNTERS_TABLE: Counters };
     return { BATCHES_TABLE: Batches, JOBS_TABLE: Jobs, COLUMNS_TABLE: Columns, ...others };
   }
 

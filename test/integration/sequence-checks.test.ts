@@ -170,20 +170,20 @@ describe('validate_only', () => {
     const headers = { 'Idempotency-Key': 'validated' };
     expect(await validate(user, { body, headers })).toMatchObject({
       ...{ faults: [], estimated_start: null, estimated_start_reason: 'no_worker' },
-      limits: { limits: { max_waiting_jobs: null }, used: { max_waiting_jobs: 0 } },
+      limits: { limits: { max_unfinished_jobs: null }, used: { max_unfinished_jobs: 0 } },
     });
     await changeLimits(
       client,
       names,
     )({
       ...{ operator: 'op', subject: `user:${user}` },
-      limits: { max_waiting_jobs: 2, device_types: [device_type] },
+      limits: { max_unfinished_jobs: 2, device_types: [device_type] },
     });
     const many = { ...body, jobs: [{}, {}, { runs: 9_999 }] };
     const claims = { projects: JSON.stringify([{ id: randomUUID(), name: 'other' }]) };
     const refused = await validate(user, { body: many, headers, claims });
     expect(refused.types).toEqual(['project_not_allowed', 'sequence_runs', 'limit_exceeded']);
-    expect(refused.limits).toMatchObject({ limits: { max_waiting_jobs: 2 }, left: { max_waiting_jobs: 2 } });
+    expect(refused.limits).toMatchObject({ limits: { max_unfinished_jobs: 2 }, left: { max_unfinished_jobs: 2 } });
     const elsewhere = { ...body, device_type: 'EMU_ELSEWHERE' };
     expect((await validate(user, { body: elsewhere })).types).toEqual(['device_type_not_allowed']);
     const wrong = { ...body, device_type: null, jobs: [{ runs: 0 }] };

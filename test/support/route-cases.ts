@@ -217,7 +217,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   getBatchStatus: {
     ways: ({ batches: [batch] }) => ({ 'the status of a batch': { path: { batch_id: batch!.id } } }),
     foreign: foreignBatch,
-    anything: anyWait(anyBatch),
+    anything: anyBatch,
   },
   getBatchWebhook: {
     ways: ({ batches: [batch] }) => ({ 'the webhook of a batch': { path: { batch_id: batch!.id } } }),
@@ -238,7 +238,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   getJobStatus: {
     ways: ({ jobs: [job] }) => ({ 'the status of a job': { path: { job_id: job!.id } } }),
     foreign: foreignJob,
-    anything: anyWait(anyJob),
+    anything: anyJob,
   },
   listDeviceSpecifications: {
     ways: () => ({ 'all specifications': {} }),
@@ -471,12 +471,12 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
     anything: () => hostileText.map((subject) => ({ query: { subject, user_id: subject } })),
   },
   putLimits: {
-    ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_waiting_batches: 5 } } }),
+    ways: () => ({ 'limits that are set': { ...ofSubject('user:limited'), body: { max_unfinished_batches: 5 } } }),
     foreign: () => ({}),
     readsNoUser: true,
     anything: () =>
       fc
-        .tuple(anySubject, anyBody({ max_waiting_jobs: 1, device_types: ['A'], highest_priority: null }))
+        .tuple(anySubject, anyBody({ max_unfinished_jobs: 1, device_types: ['A'], highest_priority: null }))
         .map(([request, { body }]) => ({ ...request, body })),
   },
   getLimits: {
@@ -659,15 +659,6 @@ function anySelection({ shape }: { readonly shape: object }): RouteCase['anythin
     fc
       .tuple(anyBatch(own), anyQuery(Object.keys(shape), own.jobs[0]!.id))
       .map(([{ path }, { query }]) => ({ path: path!, query: query! }));
-}
-
-/** With times that nothing can be waited for. */
-function anyWait(request: RouteCase['anything']): RouteCase['anything'] {
-  const wait = fc.oneof(fc.constantFrom('', '0', '-1', '21', '1.5', '1e1', '0x1', 'soon'), fc.uuid());
-  return (own) =>
-    fc
-      .tuple(request(own), fc.option(wait))
-      .map(([asked, text]) => (text === null ? asked : { ...asked, query: { wait: text } }));
 }
 
 function anyId(rows: readonly { readonly id: string }[]): fc.Arbitrary<string> {

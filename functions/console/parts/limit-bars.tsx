@@ -1,34 +1,27 @@
-import type { CountedLimit, OwnLimits } from '../../schemas/limits.ts';
+import { countedLimits, limits as facts, type LimitName, limitNames } from '../../limits.ts';
+import type { OwnLimits } from '../../schemas/limits.ts';
 import { formatCount, formatSeconds } from '../format.ts';
 import { texts } from '../texts.ts';
 import { Facts } from './basics.tsx';
 
 const { limits: words } = texts;
 
-const counted = Object.keys(words.counted) as CountedLimit[];
+const others = limitNames.filter((name) => !countedLimits.some((counted) => counted === name));
 
 /** What is used of each limit, and what is left, as bars with their figures. */
 export function LimitBars({ limits: { limits, used, left } }: { readonly limits: OwnLimits }) {
-  const bounds = [
-    ...(limits.max_job_seconds === null
-      ? []
-      : [[words.others.max_job_seconds, formatSeconds(limits.max_job_seconds)] as const]),
-    ...(limits.device_types === null
-      ? []
-      : [[words.others.device_types, limits.device_types.join(', ') || words.noDevice] as const]),
-    ...(limits.highest_priority === null ? [] : [[words.others.highest_priority, limits.highest_priority] as const]),
-  ];
+  const held = others.filter((name) => limits[name] !== null);
   return (
     <>
       <ul class="bars">
-        {counted.map((name) => {
+        {countedLimits.map((name) => {
           const [limit, taken, rest] = [limits[name], used[name], left[name]];
-          const write = name === 'device_seconds_per_month' ? formatSeconds : formatCount;
+          const write = facts[name].unit === 'seconds' ? formatSeconds : formatCount;
           // What nobody counts, as it has no limit, has nothing to show.
           if (taken === null && limit === null) return null;
           return (
             <li key={name}>
-              <span>{words.counted[name]}</span>
+              <span>{words.labels[name]}</span>
               {limit !== null && (
                 <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
                   <rect class={rest === 0 ? 'full' : undefined} width={shareOf(taken ?? 0, limit) * 100} height="1" />
@@ -43,9 +36,14 @@ export function LimitBars({ limits: { limits, used, left } }: { readonly limits:
           );
         })}
       </ul>
-      {bounds.length > 0 && <Facts facts={bounds} />}
+      {held.length > 0 && <Facts facts={held.map((name) => [words.labels[name], textOf(limits[name])])} />}
     </>
   );
+}
+
+function textOf(limit: OwnLimits['limits'][LimitName]): string {
+  if (typeof limit === 'number') return formatSeconds(limit);
+  return Array.isArray(limit) ? limit.join(', ') || words.noDevice : String(limit);
 }
 
 function shareOf(used: number, limit: number): number {

@@ -1,3 +1,4 @@
+import { deviceModes, needsReason } from '../../device-modes.ts';
 import type { Device } from '../../schemas/device.ts';
 import { linkTo, useAddress } from '../address.ts';
 import { dateOf, formatCount, formatSeconds, formatTime } from '../format.ts';
@@ -81,7 +82,7 @@ export function DeviceState({ device }: { readonly device: Omit<Device, 'idle_se
     <>
       <p class="actions">
         <Status status={availability} />
-        {mode !== 'OPEN' && mode !== 'RETIRED' && <Status status={mode} />}
+        {needsReason(mode) && deviceModes[mode].listed && <Status status={mode} />}
         {status !== 'UP' && (
           <span class="aside">
             {words.reports} <bdi>{status}</bdi>

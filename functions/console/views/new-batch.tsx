@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { deviceModes } from '../../device-modes.ts';
 import type { Batch } from '../../schemas/batch.ts';
 import type { Device } from '../../schemas/device.ts';
 import type { OwnLimits } from '../../schemas/limits.ts';
@@ -300,7 +301,7 @@ function SettingsPart({ draft, program, change, faults }: PartProps) {
     onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
       change({ [name]: event.currentTarget.value }),
   });
-  const takes = ({ mode }: Device) => mode !== 'CLOSED' && mode !== 'RETIRED';
+  const takes = ({ mode }: Device) => deviceModes[mode].accepts;
   return (
     <section class="card">
       <h2>{words.settings}</h2>

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
+import { deviceModeNames, needsReason } from '../../device-modes.ts';
 import type { Device, OperatedDevice } from '../../schemas/device.ts';
-import type { MaintenanceWindow } from '../../schemas/device-rules.ts';
+import type { DeviceMode, MaintenanceWindow } from '../../schemas/device-rules.ts';
 import { linkTo } from '../address.ts';
 import type { Api } from '../api.ts';
 import { formatSeconds, fromField, toField } from '../format.ts';
@@ -61,7 +62,7 @@ function useSetting({ deviceType, answered }: FormProps): Action<[object]> {
   });
 }
 
-function ModeForm({ mode: current, ...props }: FormProps & { readonly mode: string }) {
+function ModeForm({ mode: current, ...props }: FormProps & { readonly mode: DeviceMode }) {
   const [mode, setMode] = useState(current);
   const [reason, setReason] = useState('');
   const save = useSetting(props);
@@ -73,15 +74,18 @@ function ModeForm({ mode: current, ...props }: FormProps & { readonly mode: stri
     <form class="card" onSubmit={onSubmit(submit)}>
       <h3>{words.mode}</h3>
       <div class="form">
-        <Field label={words.mode} hint={words.modes[mode as 'OPEN']} place={['body', 'mode']} faults={faults}>
-          <select value={mode} onChange={(event) => setMode(event.currentTarget.value)}>
-            <Options of={Object.keys(words.modes)} />
+        <Field label={words.mode} hint={words.modes[mode]} place={['body', 'mode']} faults={faults}>
+          <select
+            value={mode}
+            onChange={(event) => setMode(deviceModeNames[event.currentTarget.selectedIndex] ?? mode)}
+          >
+            <Options of={deviceModeNames} />
           </select>
         </Field>
         <Field label={texts.common.reason} hint={words.reasonHint} place={['body', 'reason']} faults={faults}>
           <input
             maxLength={512}
-            required={mode !== 'OPEN'}
+            required={needsReason(mode)}
             value={reason}
             onInput={(event) => setReason(event.currentTarget.value)}
           />

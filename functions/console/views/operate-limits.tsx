@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { type LimitName, limitNames } from '../../limits.ts';
 import type { SubjectLimits } from '../../schemas/limits.ts';
 import { go, linkTo, useAddress } from '../address.ts';
 import type { Api } from '../api.ts';
-import { type LimitName, limitLabels, limitNames, limitsOf, limitText } from '../limits-form.ts';
+import { limitsOf, limitText } from '../limits-form.ts';
 import { Empty, Failure, Shown, Time } from '../parts/basics.tsx';
 import { Field } from '../parts/field.tsx';
 import { NameForm, onSubmit, Question } from '../parts/form.tsx';
@@ -85,7 +86,9 @@ function columnsFor(remove: (subject: string) => void): readonly Column<SubjectL
 
 function describe(limits: SubjectLimits['limits']): string {
   const given = limitNames.filter((name) => limits[name] !== undefined);
-  return given.map((name) => `${limitLabels[name]}: ${limitText(limits[name]) || texts.limits.noDevice}`).join('; ');
+  return given
+    .map((name) => `${texts.limits.labels[name]}: ${limitText(limits[name]) || texts.limits.noDevice}`)
+    .join('; ');
 }
 
 function SubjectForm({ subject }: { readonly subject: string }) {
@@ -120,8 +123,8 @@ function LimitsForm({ subject, limits }: Pick<SubjectLimits, 'subject' | 'limits
         {limitNames.map((name) => (
           <Field
             key={name}
-            label={limitLabels[name]}
-            hint={words.hints[name as keyof typeof words.hints]}
+            label={texts.limits.labels[name]}
+            hint={words.hints[name]}
             place={['body', name]}
             faults={save.failure?.faults ?? []}
           >

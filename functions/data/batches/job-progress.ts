@@ -5,7 +5,6 @@ import { isFinalJob } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { getRow } from '../dynamodb/reads.ts';
 import { getQueuedBatch, secondsToNextLook } from './queue-counts.ts';
-import { type Look, lookOnce } from './wait-for-change.ts';
 
 const JobStatusOfRow = z.pick(JobProjection, { id: true, batch_id: true, status: true });
 
@@ -17,20 +16,16 @@ interface JobProgress extends Pick<z.infer<typeof JobProjection>, 'id' | 'status
 /**
  * The function that reads the status of a job; undefined when the user has none of this id.
  * Strongly consistent: 1 read unit for each 4 KB of the job's row; while it is PENDING also what
- * getQueuedBatch costs for its batch. With a `look` that waits, also what waitForChange says.
+ * getQueuedBatch costs for its batch.
  */
 export function getJobProgress(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'Jobs' | 'DeviceQueue'>,
-): (userId: string, jobId: string, look?: Look) => Promise<JobProgress | undefined> {
+): (userId: string, jobId: string) => Promise<JobProgress | undefined> {
   const batchOf = getQueuedBatch(client, tables);
-  return async (userId, jobId, look = lookOnce) => {
+  return async (userId, jobId) => {
     const key = { user_id: userId, id: jobId };
-    const job = await look({
-      read: (count) => getRow(client, { table: tables.Jobs, key, schema: JobStatusOfRow, count }),
-      hasEnded: isFinalJob,
-      stateOf: ({ status }) => status,
-    });
+    const job = await getRow(client, { table: tables.Jobs, key, schema: JobStatusOfRow });
     if (job === undefined) return undefined;
     const { id, batch_id, status } = job;
     const batch = status === 'PENDING' ? await batchOf(userId, batch_id) : undefined;

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { deviceModes } from '../../device-modes.ts';
 import { Forbidden, type InputFault, InvalidInput, requireFound } from '../../errors.ts';
 import type { BatchWithJobs } from '../../schemas/batch.ts';
 import { type CreateBatchRequest, type JobRequest, jobFaults } from '../../schemas/batch-request.ts';
@@ -20,6 +21,7 @@ import {
   type RequestedCreation,
   requestCreation,
 } from '../lifecycle/request-creation.ts';
+import { openRules } from '../queue/device-rules.ts';
 import { batchOf } from '../rows/batches.ts';
 import { getDevice, listDevices } from '../rows/devices.ts';
 import { jobOf } from '../rows/jobs.ts';
@@ -120,7 +122,7 @@ function findDevice(client: DynamoDBDocumentClient, tables: TableNames<'Devices'
     const sequence = sequence_builder ?? jobs.find((job) => job.sequence !== null)?.sequence;
     const name = sequence?.deviceName;
     const candidates = name === undefined ? [] : await devices();
-    const device = candidates.find((each) => each.name === name && each.rules?.mode !== 'RETIRED');
+    const device = candidates.find((each) => each.name === name && deviceModes[(each.rules ?? openRules).mode].listed);
     if (device !== undefined) return { ...device, faults: [] };
     const msg =
       name === undefined

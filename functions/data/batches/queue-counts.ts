@@ -7,16 +7,14 @@ import * as z from 'zod/mini';
 import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../../schemas/batch.ts';
 import type { AnnounceRequest } from '../../schemas/device.ts';
 import { type NoEstimateReason, noEstimate, type StartEstimate } from '../../schemas/estimate.ts';
-import { JobStatus } from '../../schemas/values.ts';
 import { batchStatuses, isFinalBatchStatus } from '../../statuses.ts';
 import type { TableNames } from '../../tables.ts';
 import { getRow } from '../dynamodb/reads.ts';
-import { describeRest, restAt } from '../queue/device-rules.ts';
+import { describePause, pauseAt } from '../queue/device-rules.ts';
 import { estimateStart } from '../queue/estimate.ts';
 import { maxCountedBatches, type QueueFront, workQueue } from '../queue/queue.ts';
 import { deviceSettings } from '../queue/queue-item.ts';
 import { showRow } from '../rows/batches.ts';
-import { type Look, lookOnce } from './wait-for-change.ts';
 
 /** Where a batch waits. */
 export type QueueState = Pick<BatchProgress, 'queue_position' | 'queue_reason'> & StartEstimate;
@@ -59,23 +57,17 @@ export function upToMax(count: number): number | null {
  * an operator lets the device take no batches. Then also when it is likely to start: see
  * queue/estimate.ts. All may be 10 s old. Undefined when the user has no such batch. 1 read unit;
  * while it waits also, once in 10 s, half a one for about 16 batches of its device, 31 at most.
- * With a `look` that waits for a change of its status or its counts, also what waitForChange says.
  */
 export function getQueuedBatch(
   client: DynamoDBDocumentClient,
   tables: TableNames<'Batches' | 'DeviceQueue'>,
   now = () => Date.now(),
-): (userId: string, batchId: string, look?: Look) => Promise<(Batch & QueueState) | undefined> {
+): (userId: string, batchId: string) => Promise<(Batch & QueueState) | undefined> {
   const frontOf = keepFronts(client, tables, now);
-  return async (userId, batchId, look = lookOnce) => {
+  return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
-    const row = await look({
-      read: (count) =>
-        getRow(client, { table: tables.Batches, key, schema: QueuedBatchOfRow, defaults: batchRowDefaults, count }),
-      hasEnded: ({ status }) => isFinalBatchStatus(status),
-      stateOf: ({ status, jobs_count, jobs_count_per_status }) =>
-        JSON.stringify([status, jobs_count, JobStatus.options.map((each) => jobs_count_per_status[each])]),
-    });
+    const read = { table: tables.Batches, key, schema: QueuedBatchOfRow, defaults: batchRowDefaults };
+    const row = await getRow(client, read);
     if (row === undefined) return undefined;
     const { queue_key, ...shown } = row;
     const batch = showRow(shown);
@@ -84,12 +76,12 @@ export function getQueuedBatch(
     if (!isWaiting) return { ...batch, queue_position: null, queue_reason: null, ...noEstimate(whyNotWaiting(status)) };
     const front = await frontOf(device_type);
     const { batches, isAnnounced, rules } = front;
-    const rest = restAt(rules, now());
+    const pause = pauseAt(rules, now());
     const nobody = isAnnounced ? null : `No machine has announced itself as ${device_type}.`;
     return {
       ...batch,
       queue_position: isAnnounced ? upToMax(countBefore(batches, queue_key)) : null,
-      queue_reason: rest === undefined ? nobody : describeRest(device_type, rest),
+      queue_reason: pause === undefined ? nobody : describePause(device_type, pause),
       ...estimateStart(front, { key: queue_key, user_id: userId }, now()),
     };
   };

@@ -27,12 +27,8 @@ interface TableRead {
   readonly attributes?: readonly string[];
 }
 
-/** Is given the read units that a read took. */
-export type CountUnits = (readUnits: number) => void;
-
 export interface KeyRead extends TableRead {
   readonly key: Item;
-  readonly count?: CountUnits | undefined;
 }
 
 export interface KeysRead extends TableRead {
@@ -45,24 +41,20 @@ export interface RowRead<Shape extends z.core.$ZodShape> {
   readonly schema: z.ZodMiniObject<Shape>;
   /** Values of attributes that the row may lack (see storedRow). */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  readonly count?: CountUnits | undefined;
 }
 
 /** The item with this key; undefined when there is none. */
 export async function getItem(
   client: DynamoDBDocumentClient,
-  { table, key, consistent, attributes, count }: KeyRead,
+  { table, key, consistent, attributes }: KeyRead,
 ): Promise<Item | undefined> {
   const command = new GetCommand({
     TableName: table,
     Key: key,
     ConsistentRead: consistent,
     ...projection(attributes),
-    ...(count && { ReturnConsumedCapacity: 'TOTAL' }),
   });
-  const { Item, ConsumedCapacity } = await translateErrors(client.send(command));
-  count?.(ConsumedCapacity?.CapacityUnits ?? 1);
-  return Item;
+  return (await translateErrors(client.send(command))).Item;
 }
 
 /**
@@ -71,9 +63,9 @@ export async function getItem(
  */
 export async function getRow<Shape extends z.core.$ZodShape>(
   client: DynamoDBDocumentClient,
-  { table, key, schema, defaults, count }: RowRead<Shape>,
+  { table, key, schema, defaults }: RowRead<Shape>,
 ): Promise<z.output<z.ZodMiniObject<Shape>> | undefined> {
-  const item = await getItem(client, { table, key, consistent: true, attributes: attributesOf(schema), count });
+  const item = await getItem(client, { table, key, consistent: true, attributes: attributesOf(schema) });
   return item && storedRow(schema, item, defaults);
 }
 

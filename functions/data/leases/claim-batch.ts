@@ -8,7 +8,7 @@ import { type Claim, type LeasedBatch, leaseText } from '../../schemas/lease.ts'
 import type { TableNames } from '../../tables.ts';
 import { parseStoredObject } from '../../values/json-text.ts';
 import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
-import { type Rest, restAt } from '../queue/device-rules.ts';
+import { type Pause, pauseAt } from '../queue/device-rules.ts';
 import { batchIdOfKey, tagOfKey } from '../queue/fair-order.ts';
 import { type QueueOptions, type QueuePage, workQueue } from '../queue/queue.ts';
 import { type DeviceSettings, leaseOf, type QueueItem } from '../queue/queue-item.ts';
@@ -18,9 +18,7 @@ import { idleAgainMilliseconds, jobRunner } from './job-runner.ts';
 /** How often a worker sends a heartbeat: two may be lost. */
 const heartbeatSeconds = 20;
 
-/**
- * Seconds after which a worker that got no batch asks again, and at most while the device rests.
- */
+/** Seconds after which a worker that got no batch asks again, and at most during a pause. */
 const claimAgainSeconds = 3;
 const maxClaimAgainSeconds = 60;
 
@@ -71,8 +69,8 @@ export function claimBatch(
     let [isAnyFree, isKnown] = [false, false];
     for await (const page of queue.pages(deviceType)) {
       const { items, rules, settings, isAnnounced } = page;
-      const rest = restAt(rules, now());
-      if (rest !== undefined) return nothingUntil(rest);
+      const pause = pauseAt(rules, now());
+      if (pause !== undefined) return noBatchDuring(pause);
       const free = items.filter(({ lease_until }) => lease_until <= now());
       if (free.length > 0 && !isAnnounced && !isAnyFree) await announce(deviceType);
       isAnyFree ||= free.length > 0;
@@ -86,7 +84,7 @@ export function claimBatch(
         if (taken === undefined) lostRaces += 1;
         else {
           const [claim] = await Promise.all([tryToBegin(taken, failures), moveClock(deviceType, item, page)]);
-          if (claim === 'rests') return { retry_after: claimAgainSeconds };
+          if (claim === 'paused') return { retry_after: claimAgainSeconds };
           if (claim !== undefined) return claim;
         }
       }
@@ -112,7 +110,7 @@ export function claimBatch(
     }
   }
 
-  function nothingUntil({ until }: Rest): NoBatch {
+  function noBatchDuring({ until }: Pause): NoBatch {
     addToRequestLog({ level: 'DEBUG' });
     const seconds = until === null ? maxClaimAgainSeconds : Math.ceil((toMicroseconds(until) / 1_000 - now()) / 1_000);
     return { retry_after: Math.min(maxClaimAgainSeconds, Math.max(claimAgainSeconds, seconds)) };
@@ -143,7 +141,7 @@ export function claimBatch(
    * A batch that cannot begin, such as one whose rows are broken, must not keep the device from
    * those behind it. Its error is added to `failures`.
    */
-  async function tryToBegin(item: QueueItem, failures: unknown[]): Promise<Claim | 'rests' | undefined> {
+  async function tryToBegin(item: QueueItem, failures: unknown[]): Promise<Claim | 'paused' | undefined> {
     try {
       return await beginOrRelease(item);
     } catch (error) {
@@ -154,7 +152,7 @@ export function claimBatch(
   }
 
   /** What fails here failed before the worker knew of the lease: nobody would use it. */
-  async function beginOrRelease(item: QueueItem): Promise<Claim | 'rests' | undefined> {
+  async function beginOrRelease(item: QueueItem): Promise<Claim | 'paused' | undefined> {
     try {
       return await begin(item);
     } catch (error) {
@@ -169,7 +167,7 @@ export function claimBatch(
     }
   }
 
-  async function begin(item: QueueItem): Promise<Claim | 'rests' | undefined> {
+  async function begin(item: QueueItem): Promise<Claim | 'paused' | undefined> {
     const lease = leaseOf(item);
     const batchId = batchIdOfKey(item.key);
     addToRequestLog({ batch_id: batchId, fence: item.fence });
@@ -196,8 +194,8 @@ export function claimBatch(
         return undefined;
       case 'ended':
         return undefined;
-      case 'rests':
-        return 'rests';
+      case 'paused':
+        return 'paused';
     }
   }
 

@@ -130,7 +130,7 @@ export function jobRunner(
   }
 
   async function nextJob(lease: LeaseReference, progress: Progress): Promise<NextJob> {
-    if (progress.kind === 'ended' || progress.kind === 'rests') return ended;
+    if (progress.kind === 'ended' || progress.kind === 'paused') return ended;
     if (progress.kind !== 'runs') return { job: null, done: false, retry_after: nextAgainSeconds };
     return { job: await leasedJob(lease, progress.job), done: false, retry_after: null };
   }

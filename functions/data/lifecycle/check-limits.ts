@@ -3,19 +3,20 @@
  * all jobs that the call announces: what has begun goes on, and a repetition changes nothing.
  *
  * Why never one too many gets in: the check reads the counter of each subject first and then counts
- * what waits; the transaction is conditional on the counter's `rev` and moves it. Of two creations
- * that read the same counter, one fails and checks again. Whatever else happens meanwhile only ends
- * what waits, or turns announced jobs into created ones, which the later count finds.
+ * its rows; the transaction is conditional on the counter's `rev` and moves it. Of two creations
+ * that read the same counter, one fails and checks again. Everything else meanwhile only ends rows,
+ * or turns announced jobs into created ones, which the later count finds.
  */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { OverLimit } from '../../errors.ts';
-import { type CountedLimit, type LimitCounter, userSubject } from '../../schemas/limits.ts';
+import { type CountedLimit, countedLimits, limitKinds, limits, limitsOfKind } from '../../limits.ts';
+import type { BatchRow } from '../../schemas/batch.ts';
 import { minuteOf } from '../../values/timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import type { Bounds } from '../limits/limits.ts';
-import { endOfMonth, readLimitCounters, usedOfLimits } from '../limits/used-of-limits.ts';
-import type { CheckedCounters } from './counters.ts';
+import type { EffectiveLimits } from '../limits/limits.ts';
+import { endOfMonth, noCounter, readLimitCounters, usedOfLimits } from '../limits/used-of-limits.ts';
+import { type CheckedCounters, countOf } from './counters.ts';
 import type { Begun, Draft } from './draft.ts';
 import type { LifecycleTables } from './transaction.ts';
 
@@ -23,10 +24,12 @@ interface CheckContext {
   readonly client: DynamoDBDocumentClient;
   readonly tables: LifecycleTables;
   readonly lists: OwnerLists;
-  readonly userId: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
+
+/** Limits of a month have no counter: what is used grows when jobs end. */
+const limitsWithCounter = limitsOfKind('rows', 'minute');
 
 /**
  * Checks what a draft begins to create against the limits that it was read with, and returns the
@@ -34,55 +37,45 @@ interface CheckContext {
  */
 export async function checkLimits(context: CheckContext, draft: Draft): Promise<CheckedCounters> {
   const { begun, stored } = draft;
-  const bounds = stored.bounds ?? [];
-  if (begun === undefined || bounds.length === 0) return new Map();
-  const { device_type } = draft.batches.get(begun.batchId) ?? { device_type: '' };
-  for (const { subject, limits } of bounds) {
-    if (limits.device_types?.includes(device_type) === false) throw notForDevice(subject, device_type);
-  }
-  const { client, tables } = context;
-  const counted = bounds.filter(({ limits }) => hasCounter(limits)).map(({ subject }) => subject);
-  const counters: CheckedCounters = await readLimitCounters(client, tables, counted);
-  await Promise.all(bounds.map((bound) => checkBound(context, { begun, bound, counter: counters.get(bound.subject) })));
+  const { limits: held = [] } = stored;
+  if (begun === undefined || held.length === 0) return new Map();
+  const batch = draft.batches.get(begun.batchId) as BatchRow;
+  for (const each of held) requireDevice(each, batch.device_type);
+  const counted = held.filter((each) => limitsWithCounter.some((name) => each.limits[name] !== undefined));
+  const subjects = counted.map(({ subject }) => subject);
+  const counters: CheckedCounters = await readLimitCounters(context.client, context.tables, subjects);
+  const now = context.now();
+  const added = (name: CountedLimit) => addedTo(name, { begun, batch, before: stored.batches.get(batch.id) });
+  const refusals = await Promise.all(
+    held.map(async (each) => {
+      const names = countedLimits.filter((name) => each.limits[name] !== undefined);
+      const counter = counters.get(each.subject) ?? noCounter;
+      const used = await usedOfLimits(context, { subject: each.subject, names, counter, now });
+      const exceeded = names.find((name) => isExceeded(each.limits[name]!, used.get(name)!, added(name)));
+      return exceeded && overLimit(each, exceeded, { used: used.get(exceeded)!, more: added(exceeded), now });
+    }),
+  );
+  const refusal = refusals.find((each) => each !== undefined);
+  if (refusal !== undefined) throw refusal;
   return counters;
 }
 
-/** Limits of a month are not counted here: what is used grows when jobs end. */
-function hasCounter(limits: Bounds['limits']): boolean {
-  const { max_waiting_batches, max_waiting_jobs, creations_per_minute } = limits;
-  return (max_waiting_batches ?? max_waiting_jobs ?? creations_per_minute) !== undefined;
-}
-
-interface BoundCheck {
+interface BegunBatch {
   readonly begun: Begun;
-  readonly bound: Bounds;
-  readonly counter: LimitCounter | undefined;
+  readonly batch: BatchRow;
+  readonly before: BatchRow | undefined;
 }
 
-async function checkBound({ client, tables, lists, userId, now }: CheckContext, check: BoundCheck): Promise<void> {
-  const { begun, counter } = check;
-  const { subject, limits } = check.bound;
-  const { max_waiting_batches, max_waiting_jobs, shots_per_month, device_seconds_per_month } = limits;
-  const { waiting, inMonth } = usedOfLimits(client, tables, lists);
-  const isUser = subject === userSubject(userId);
-  const requireRoom = (limit: CountedLimit, used: number, more?: number) => {
-    const max = limits[limit];
-    if (max === undefined || (more === undefined ? used < max : more === 0 || used + more <= max)) return;
-    throw overLimit(subject, limit, { max, used, more, now: now() });
-  };
-  if ((shots_per_month ?? device_seconds_per_month) !== undefined) {
-    const { shots, seconds } = await inMonth(subject, now());
-    requireRoom('shots_per_month', shots);
-    requireRoom('device_seconds_per_month', seconds);
-  }
-  if (counter === undefined) return;
-  if ((max_waiting_batches ?? max_waiting_jobs) !== undefined) {
-    const found = isUser ? await waiting(userId, limits) : undefined;
-    const jobs = found === undefined ? counter.waiting_jobs : found.jobs + counter.jobs_to_come;
-    requireRoom('max_waiting_batches', found?.batches ?? counter.waiting_batches, begun.batches);
-    requireRoom('max_waiting_jobs', jobs, begun.jobs);
-  }
-  requireRoom('creations_per_minute', counter.minute === minuteOf(now()) ? counter.creations : 0);
+/** How many rows the whole call adds; undefined where a limit is not of rows. */
+function addedTo(name: CountedLimit, { begun, batch, before }: BegunBatch): number | undefined {
+  const facts = limits[name];
+  if (facts.kind !== 'rows') return undefined;
+  if (facts.counts.list === 'job') return begun.jobs;
+  return countOf(facts.counts, batch) - (before === undefined ? 0 : countOf(facts.counts, before));
+}
+
+function isExceeded(max: number, used: number, more: number | undefined): boolean {
+  return more === undefined ? used >= max : more > 0 && used + more > max;
 }
 
 function whose(subject: string): string {
@@ -90,29 +83,36 @@ function whose(subject: string): string {
 }
 
 interface Excess {
-  readonly max: number;
   readonly used: number;
   readonly more: number | undefined;
   readonly now: number;
 }
 
-function overLimit(subject: string, limit: CountedLimit, { max, used, more, now }: Excess): OverLimit {
+function overLimit(held: EffectiveLimits, limit: CountedLimit, { used, more, now }: Excess): OverLimit {
+  const { subject } = held;
+  const { kind } = limits[limit];
+  const { refusal } = limitKinds[kind];
+  const max = held.limits[limit]!;
   const left = Math.max(0, max - used);
   const details = { limit, subject, max, used, left };
   const sentence = `The limit ${limit} of ${whose(subject)} is ${max}: ${used} used, ${left} left`;
-  if (limit === 'creations_per_minute') {
-    const seconds = Math.ceil(((minuteOf(now) + 1) * 60_000 - now) / 1_000);
-    const headers = { 'Retry-After': String(seconds) };
-    return new OverLimit('too_many_creations', `${sentence}, until the next minute.`, { details, headers });
+  switch (kind) {
+    case 'rows':
+      return new OverLimit(refusal, `${sentence}, and the call adds ${more}.`, { details });
+    case 'month': {
+      const begins_anew_at = endOfMonth(now);
+      const message = `${sentence}. It begins anew on ${begins_anew_at.slice(0, 10)}.`;
+      return new OverLimit(refusal, message, { details: { ...details, begins_anew_at } });
+    }
+    case 'minute': {
+      const headers = { 'Retry-After': String(Math.ceil(((minuteOf(now) + 1) * 60_000 - now) / 1_000)) };
+      return new OverLimit(refusal, `${sentence}, until the next minute.`, { details, headers });
+    }
   }
-  if (more !== undefined)
-    return new OverLimit('limit_exceeded', `${sentence}, and the call adds ${more}.`, { details });
-  const begins_anew_at = endOfMonth(now);
-  const message = `${sentence}. It begins anew on ${begins_anew_at.slice(0, 10)}.`;
-  return new OverLimit('limit_exceeded', message, { details: { ...details, begins_anew_at } });
 }
 
-function notForDevice(subject: string, deviceType: string): OverLimit {
+function requireDevice({ subject, limits }: EffectiveLimits, deviceType: string): void {
+  if (limits.device_types?.includes(deviceType) !== false) return;
   const message = `The limit device_types of ${whose(subject)} does not allow ${deviceType}.`;
-  return new OverLimit('device_type_not_allowed', message, { details: { limit: 'device_types', subject } });
+  throw new OverLimit(limitKinds.devices.refusal, message, { details: { limit: 'device_types', subject } });
 }

@@ -5,7 +5,7 @@ import type { JobRow } from '../../schemas/job.ts';
 import { Contention, isUnavailable } from '../dynamodb/aws-errors.ts';
 import { type Decision, optimisticTransaction, type WriterLock } from '../dynamodb/optimistic-transaction.ts';
 import type { WritePace } from '../dynamodb/write-pace.ts';
-import type { Bounds } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits.ts';
 import { checkLimits } from './check-limits.ts';
 import type { CheckedCounters } from './counters.ts';
 import {
@@ -83,8 +83,8 @@ export interface CommitContext extends Owner {
    * left get Unfinished.
    */
   readonly hasTime?: (() => boolean) | undefined;
-  /** Of a user's creation: what bounds it. */
-  readonly bounds?: LazyValue<readonly Bounds[]> | undefined;
+  /** Of a user's creation. */
+  readonly limits?: LazyValue<readonly EffectiveLimits[]> | undefined;
   /** The tasks are events, each of which may be delivered twice at the same time. */
   readonly areEvents?: true;
   /** Everything is checked as ever, and nothing is sent. */
@@ -228,9 +228,9 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   const refusals = new Map<number, Error>();
   const changes = steps.map(({ change }) => change);
   const newIds = new Set(isFirst ? changes.flatMap((change) => change.newIds ?? []) : []);
-  const known = context.bounds?.known();
+  const known = context.limits?.known();
   const stored = attempt.stored ?? (await readStored(changes, { newIds, remembered }));
-  let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, bounds: known });
+  let draft = emptyDraft(lists, known === undefined ? stored : { ...stored, limits: known });
   let done = 0;
   let start = { task: -1, done, draft };
   const unsure: Change[] = [];
@@ -261,14 +261,14 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
   if (changesNothing(draft)) return { result: { done, replacedBy: [], refusals, draft } };
   draft = await withShots(draft, context.userId, context.shotsOf);
   const result = { done, replacedBy: [], refusals, draft };
-  const [{ blocks, clocks }, bounds = [], counters = new Map()] = await Promise.all([
+  const [{ blocks, clocks }, limits = [], counters = new Map()] = await Promise.all([
     readBlocksAndClocks(draft),
-    draft.begun && context.bounds?.read(),
+    draft.begun && context.limits?.read(),
     known && checkOnce(context, draft, { steps, readAgain }),
     requireHeads(draft),
   ]);
-  // Most have none, and have read nothing for them in vain.
-  if (known === undefined && bounds.length > 0) return attemptSteps(context, { ...attempt, stored }, memory);
+  // Most users have no limits, so limits are read only here.
+  if (known === undefined && limits.length > 0) return attemptSteps(context, { ...attempt, stored }, memory);
   if (counters instanceof Error) {
     const refused = new Map([...refusals, ...steps.map(({ task }) => [task, counters] as const)]);
     return {

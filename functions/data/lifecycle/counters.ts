@@ -1,44 +1,48 @@
 /**
- * What limits leave on rows, and the counters that follow from rows: what waits of a project, and
- * the jobs that a user's calls have announced. Counters move in the transactions of their rows.
+ * What limits leave on rows, and the counters that follow from rows: what has not ended of a project,
+ * and the jobs that a user's calls have announced. Counters move in the transactions of their rows.
  */
 
+import { type CountedRows, limits, type RowLimit, rowLimits } from '../../limits.ts';
 import type { BatchRow } from '../../schemas/batch.ts';
 import { type LimitCounter, projectSubject, userSubject } from '../../schemas/limits.ts';
 import { lowerPriority, type QueuePriority } from '../../schemas/values.ts';
-import { countUnfinished, isFinalBatchStatus } from '../../statuses.ts';
+import { isFinalBatchStatus } from '../../statuses.ts';
 import { requireTable, type TableNames } from '../../tables.ts';
 import { minuteOf } from '../../values/timestamp.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { Bounds } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits.ts';
 import { limitCounterKey } from '../limits/used-of-limits.ts';
 
 /** What a draft has of batches, before and after, and of limits. */
 interface Counted {
-  readonly stored: { readonly batches: ReadonlyMap<string, BatchRow>; readonly bounds?: readonly Bounds[] };
+  readonly stored: { readonly batches: ReadonlyMap<string, BatchRow>; readonly limits?: readonly EffectiveLimits[] };
   readonly batches: ReadonlyMap<string, BatchRow>;
   readonly begun?: object;
 }
 
 /** Of two priorities and those that limits allow, the one that waits longest. */
-export function boundedPriority(bounds: readonly Bounds[], wanted: QueuePriority): QueuePriority {
-  return bounds.reduce((lowest, { limits }) => lowerPriority(limits.highest_priority ?? lowest, lowest), wanted);
+export function limitPriority(held: readonly EffectiveLimits[], wanted: QueuePriority): QueuePriority {
+  return held.reduce((lowest, { limits }) => lowerPriority(limits.highest_priority ?? lowest, lowest), wanted);
 }
 
 /**
  * What the row of a batch keeps of the limits of a call that creates it or adds jobs. It and its
- * jobs count from now on, if its project limits what waits.
+ * jobs count from now on in all counters of its project, if that has one.
  */
-export function boundsOfRow(bounds: readonly Bounds[]): Partial<BatchRow> {
-  const seconds = bounds.flatMap(({ limits }) => limits.max_job_seconds ?? []);
-  const isCounted = bounds.some(
-    ({ subject, limits: { max_waiting_batches, max_waiting_jobs } }) =>
-      subject.startsWith('project:') && (max_waiting_batches ?? max_waiting_jobs) !== undefined,
-  );
+export function limitsOfRow(held: readonly EffectiveLimits[]): Partial<BatchRow> {
+  const seconds = held.flatMap(({ limits }) => limits.max_job_seconds ?? []);
+  const ofProject = held.find(({ subject }) => subject.startsWith('project:'))?.limits ?? {};
   return {
     ...(seconds.length > 0 && { max_job_seconds: Math.min(...seconds) }),
-    ...(isCounted && { counted_in_project: true }),
+    ...(rowLimits.some((name) => ofProject[name] !== undefined) && { counted_in_project: rowLimits }),
   };
+}
+
+/** Whether jobs count from the moment when a call announces them. */
+export function limitsJobs(held: readonly EffectiveLimits[]): boolean {
+  const ofJobs = rowLimits.filter((name) => limits[name].counts.list === 'job');
+  return held.some(({ limits }) => ofJobs.some((name) => limits[name] !== undefined));
 }
 
 /** The batch while a call is still to add so many jobs; without the call where there are none. */
@@ -53,57 +57,59 @@ export function withJobsToCome<Row extends Pick<BatchRow, 'jobs_to_come'>>(
   return (Object.keys(jobs_to_come).length > 0 ? { ...rest, jobs_to_come } : rest) as Row;
 }
 
-/** What counters hold of a batch. */
-interface Counts {
-  readonly waiting_batches: number;
-  readonly waiting_jobs: number;
-  readonly jobs_to_come: number;
-}
+/** What counters hold of batches. */
+export type Counts = Readonly<Partial<Record<RowLimit | 'jobs_to_come', number>>>;
 
-const noCounts: Counts = { waiting_batches: 0, waiting_jobs: 0, jobs_to_come: 0 };
+/** Adds what batches count as, by subject. */
+export function addCounts(sums: Map<string, Counts>, batch: BatchRow, sign: 1 | -1 = 1): void {
+  for (const [subject, counts] of countsOf(batch)) {
+    const sum: Counts = sums.get(subject) ?? {};
+    const added = Object.entries(counts).map(([name, count]) => [
+      name,
+      (sum[name as keyof Counts] ?? 0) + sign * count,
+    ]);
+    sums.set(subject, { ...sum, ...Object.fromEntries(added) });
+  }
+}
 
 /** By subject, what the rows of a draft change in counters; all that is zero is left out. */
 export function countChanges({ stored, batches }: Counted): ReadonlyMap<string, Counts> {
   const changes = new Map<string, Counts>();
-  const add = (batch: BatchRow | undefined, sign: 1 | -1) => {
-    for (const [subject, counts] of batch === undefined ? [] : countsOf(batch)) {
-      const { waiting_batches, waiting_jobs, jobs_to_come } = changes.get(subject) ?? noCounts;
-      changes.set(subject, {
-        waiting_batches: waiting_batches + sign * counts.waiting_batches,
-        waiting_jobs: waiting_jobs + sign * counts.waiting_jobs,
-        jobs_to_come: jobs_to_come + sign * counts.jobs_to_come,
-      });
-    }
-  };
   for (const row of batches.values()) {
-    add(row, 1);
-    add(stored.batches.get(row.id), -1);
+    const before = stored.batches.get(row.id);
+    addCounts(changes, row);
+    if (before !== undefined) addCounts(changes, before, -1);
   }
   return new Map([...changes].filter(([, counts]) => Object.values(counts).some((count) => count !== 0)));
 }
 
 /** What a row counts as, by subject: so counters equal a recount of the rows. */
-function countsOf(batch: BatchRow): [subject: string, Counts][] {
-  const {
-    user_id,
-    project_id,
-    status,
-    canceling,
-    counted_in_project,
-    jobs_count_per_status,
-    jobs_to_come = {},
-  } = batch;
-  const hasEnded = isFinalBatchStatus(status);
-  const toCome = hasEnded || canceling === true ? 0 : Object.values(jobs_to_come).reduce((sum, jobs) => sum + jobs, 0);
-  const ofUser: [string, Counts] = [userSubject(user_id), { ...noCounts, jobs_to_come: toCome }];
-  if (counted_in_project !== true) return [ofUser];
-  const waiting_jobs = countUnfinished(jobs_count_per_status) + toCome;
-  return [ofUser, [projectSubject(project_id), { ...noCounts, waiting_batches: hasEnded ? 0 : 1, waiting_jobs }]];
+function countsOf(batch: BatchRow): [subject: string, counts: Counts][] {
+  const { user_id, project_id, counted_in_project = [] } = batch;
+  const counted = rowLimits.filter((name) => counted_in_project.includes(name));
+  const ofProject = counted.map((name) => [name, countOf(limits[name].counts, batch)]);
+  return [
+    [userSubject(user_id), { jobs_to_come: jobsToCome(batch) }],
+    ...(counted.length > 0 ? [[projectSubject(project_id), Object.fromEntries(ofProject)] as [string, Counts]] : []),
+  ];
+}
+
+/** How many rows of the batch and its jobs match, with the jobs that calls have announced. */
+export function countOf({ list, where }: CountedRows, batch: BatchRow): number {
+  if (list === 'batch') {
+    return where.status.includes(batch.status) && where.open?.includes(batch.open) !== false ? 1 : 0;
+  }
+  return where.status.reduce((sum, status) => sum + batch.jobs_count_per_status[status], jobsToCome(batch));
+}
+
+function jobsToCome({ status, canceling, jobs_to_come = {} }: BatchRow): number {
+  if (isFinalBatchStatus(status) || canceling === true) return 0;
+  return Object.values(jobs_to_come).reduce((sum, jobs) => sum + jobs, 0);
 }
 
 /** The counters that a transaction of this draft may write. */
 export function countedSubjects(draft: Counted): ReadonlySet<string> {
-  const checked = draft.begun === undefined ? [] : (draft.stored.bounds ?? []);
+  const checked = draft.begun === undefined ? [] : (draft.stored.limits ?? []);
   return new Set([...countChanges(draft).keys(), ...checked.map(({ subject }) => subject)]);
 }
 
@@ -112,7 +118,7 @@ export type CheckedCounters = ReadonlyMap<string, LimitCounter>;
 
 /** What moves the counters with the draft: for each 2 write units. */
 export function counterWrites(
-  tables: Partial<TableNames<'Usage'>>,
+  tables: Partial<TableNames<'Counters'>>,
   {
     draft,
     counters: checked = new Map(),
@@ -120,7 +126,7 @@ export function counterWrites(
   }: { readonly draft: Counted; readonly counters?: CheckedCounters | undefined; readonly now: number },
 ): Write[] {
   const changes = countChanges(draft);
-  const ratesOf = (subject: string) => draft.stored.bounds?.find((each) => each.subject === subject)?.limits;
+  const ratesOf = (subject: string) => draft.stored.limits?.find((each) => each.subject === subject)?.limits;
   return [...new Set([...changes.keys(), ...checked.keys()])].map((subject) => {
     const read = checked.get(subject);
     const counts = Object.entries(changes.get(subject) ?? {}).filter(([, count]) => count !== 0);
@@ -134,7 +140,7 @@ export function counterWrites(
     const isFirst = read?.rev === 0;
     return {
       Update: {
-        TableName: requireTable(tables, 'Usage'),
+        TableName: requireTable(tables, 'Counters'),
         Key: limitCounterKey(subject),
         UpdateExpression: `${set ? 'SET #minute = :minute, #creations = :creations ' : ''}ADD ${Object.keys(added)
           .map((name) => `#${name} :${name}`)

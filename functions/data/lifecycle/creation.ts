@@ -8,8 +8,8 @@ import { fromMicroseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { withTextsOf } from '../columns/facets.ts';
 import type { Head } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
-import type { Bounds } from '../limits/limits.ts';
-import { boundedPriority, boundsOfRow, withJobsToCome } from './counters.ts';
+import type { EffectiveLimits } from '../limits/limits.ts';
+import { limitPriority, limitsJobs, limitsOfRow, withJobsToCome } from './counters.ts';
 import {
   type Change,
   type Draft,
@@ -163,19 +163,19 @@ interface Step {
  */
 function startBatch(owner: Owner, { draft, part, create }: Step & { readonly create: NewBatchContent }): Draft {
   const jobs = findMissingJobs(draft, part);
-  const { bounds = [] } = draft.stored;
-  const bounded = { ...create, queue_priority: boundedPriority(bounds, create.queue_priority) };
+  const { limits = [] } = draft.stored;
+  const limited = { ...create, queue_priority: limitPriority(limits, create.queue_priority) };
   const [batch, head] = placeRow({
     head: draft.heads.batch,
     list: owner.lists.batch,
     time: part.time,
-    make: (place) => newBatchRow(owner.userId, bounded, place),
+    make: (place) => newBatchRow(owner.userId, limited, place),
   });
   // Batches of users are for the workers of a device; machines that report by events have their own
   // work.
-  const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null, ...boundsOfRow(bounds) } : batch;
-  const started: BatchRow = part.isLast ? owned : afterPart({ ...owned, creating: true }, { bounds, part, jobs });
-  const begun = part.callId !== undefined && { begun: { batchId: part.batchId, batches: 1, jobs: part.total } };
+  const owned: BatchRow = part.callId !== undefined ? { ...batch, queue_key: null, ...limitsOfRow(limits) } : batch;
+  const started: BatchRow = part.isLast ? owned : afterPart({ ...owned, creating: true }, { limits, part, jobs });
+  const begun = part.callId !== undefined && { begun: { batchId: part.batchId, jobs: part.total } };
   const placed = { ...draft, ...begun, heads: { ...draft.heads, batch: head } };
   const described = withSequences(placed, [started.id], part.sequences);
   return withNewJobs(owner, described, { batch: started, jobs, part });
@@ -226,26 +226,25 @@ function growBatch(owner: Owner, { draft, part, batch }: Step & { readonly batch
     throw new IllegalTransition('call_timed_out', message);
   }
   if (begins && !batch.open) throw closedForJobs(batch);
-  const { bounds = [] } = draft.stored;
-  const begun = begins ? withCall({ ...batch, ...boundsOfRow(bounds) }, { id: callId, from: batch.jobs_count }) : batch;
+  const { limits = [] } = draft.stored;
+  const begun = begins ? withCall({ ...batch, ...limitsOfRow(limits) }, { id: callId, from: batch.jobs_count }) : batch;
   const grown = part.isLast
     ? withoutCall(begun, callId)
-    : { ...afterPart(begun, { part, jobs, ...(begins && { bounds }) }), rev: begun.rev + 1 };
-  const checked = begins ? { ...draft, begun: { batchId: batch.id, batches: 0, jobs: part.total } } : draft;
+    : { ...afterPart(begun, { part, jobs, ...(begins && { limits }) }), rev: begun.rev + 1 };
+  const checked = begins ? { ...draft, begun: { batchId: batch.id, jobs: part.total } } : draft;
   return withNewJobs(owner, checked, { batch: grown, jobs, part });
 }
 
 /**
  * The batch after some jobs of a call that is to add more: what the call has announced is counted
- * where waiting jobs are limited. `bounds` are given with its first jobs.
+ * where unfinished jobs are limited. `limits` are given with its first jobs.
  */
 function afterPart(
   batch: BatchRow,
-  { part, jobs, bounds }: { part: CreationPart; jobs: readonly NewJob[]; bounds?: readonly Bounds[] },
+  { part, jobs, limits = [] }: { part: CreationPart; jobs: readonly NewJob[]; limits?: readonly EffectiveLimits[] },
 ): BatchRow {
   const { callId = '', total } = part;
-  const isLimited = bounds?.some(({ limits }) => limits.max_waiting_jobs !== undefined);
-  const before = isLimited ? total : batch.jobs_to_come?.[callId];
+  const before = limitsJobs(limits) ? total : batch.jobs_to_come?.[callId];
   return before === undefined ? batch : withJobsToCome(batch, callId, before - jobs.length);
 }
 

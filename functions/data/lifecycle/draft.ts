@@ -8,9 +8,9 @@ import { emptyHead, type Head } from '../columns/head.ts';
 import type { OwnerLists } from '../columns/lists.ts';
 import { columnChanges } from '../columns/tail.ts';
 import type { Write } from '../dynamodb/write-units.ts';
-import type { Bounds } from '../limits/limits.ts';
+import type { EffectiveLimits } from '../limits/limits.ts';
 import { usageChanges } from '../limits/usage-sums.ts';
-import type { Rest } from '../queue/device-rules.ts';
+import type { Pause } from '../queue/device-rules.ts';
 import type { QueueItem } from '../queue/queue-item.ts';
 import { countedSubjects } from './counters.ts';
 import { batchAsReported, deriveBatch, deriveJob, jobAsReported } from './derive-status.ts';
@@ -111,14 +111,14 @@ export interface Stored {
   readonly leased?: QueueItem | undefined;
   /** What the operator lets the lease's device do, at the time of the read and until the next. */
   readonly device?: {
-    readonly rest: Rest | undefined;
+    readonly pause: Pause | undefined;
     readonly until: number;
     readonly max_job_seconds?: number | undefined;
   };
   /** By id of their batch, the leases under which jobs run that may be ended. */
   readonly running?: ReadonlyMap<string, QueueItem>;
-  /** What bounds a user's creation. */
-  readonly bounds?: readonly Bounds[];
+  /** The limits of a user's creation. */
+  readonly limits?: readonly EffectiveLimits[];
 }
 
 /** What one transaction is to change, on top of what is stored. Immutable. */
@@ -152,8 +152,6 @@ export const ofLeasedJob = ['job_id', 'job_since', 'job_spent', 'job_until', 'ma
 /** What a user's call begins to create in a transaction. */
 export interface Begun {
   readonly batchId: string;
-  /** New batches: 1, or 0 where jobs are added. */
-  readonly batches: number;
   /** Jobs of the whole call. */
   readonly jobs: number;
 }
@@ -167,8 +165,8 @@ export interface LeaseUpdate
   readonly fence?: number;
   /** Its batch gets a new place, behind the others. */
   readonly goesBehind?: true;
-  /** It was given up because the device hands out nothing now. */
-  readonly rests?: true;
+  /** It was given up because an operator paused the device. */
+  readonly paused?: true;
   /** Its batch, which nobody has, gets the place of a batch that comes now. */
   readonly entersAnew?: true;
 }

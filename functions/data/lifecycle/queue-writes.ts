@@ -299,7 +299,7 @@ function jobShots({ jobs }: Draft, { id }: BatchRow): Pick<QueueItem, 'job_shots
 }
 
 function updateLease(TableName: string, update: LeaseUpdate, batch: BatchRow | undefined): Write {
-  const { item, goesBehind, entersAnew, rests, ...lease } = update;
+  const { item, goesBehind, entersAnew, paused, ...lease } = update;
   const { ConditionExpression, ExpressionAttributeValues } = isCurrent(update);
   const { assignments, values } = assign({ ...lease, ...(batch && jobsLeft(batch)) });
   const removed = (['idle_since', 'rules_until', ...ofLeasedJob] as const).filter((name) => lease[name] === undefined);

@@ -11,7 +11,7 @@ import type { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { batchGet } from '../dynamodb/reads.ts';
-import { boundsOf } from '../limits/limits.ts';
+import { effectiveLimits } from '../limits/limits.ts';
 import { commitTasks, type LifecycleOptions, writeContext } from './commit-tasks.ts';
 import { type Creation, creationChanges, recordOfBeginning } from './creation.ts';
 import type { ProcessedCall } from './draft.ts';
@@ -43,7 +43,7 @@ export interface CreatedRows {
 }
 
 export type CreationTables = TableNames<
-  'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Limits' | 'Usage'
+  'Batches' | 'Jobs' | 'Columns' | 'Sequences' | 'DeviceQueue' | 'Limits' | 'Usage' | 'Counters'
 >;
 
 /**
@@ -86,7 +86,7 @@ export function requestCreation(
 ): (userId: string, requested: RequestedCreation) => Promise<CreatedRows> {
   const { newPace, ...context } = writeContext(client, tables, options);
   const { lists, now } = context;
-  const boundsOfUser = boundsOf(client, tables);
+  const limitsOf = effectiveLimits(client, tables);
   return async (userId, { request, projectId, ...requested }) => {
     const { batchId, create } = requested;
     const time = fromMilliseconds(now());
@@ -101,7 +101,7 @@ export function requestCreation(
         ...context,
         userId,
         pace,
-        bounds: lazyValue(() => boundsOfUser(userId, create?.project_id ?? projectId)),
+        limits: lazyValue(() => limitsOf(userId, create?.project_id ?? projectId)),
         lock: writerLock(client, tables, { userId, now, maxWaitMilliseconds, isOver }),
       },
       [
@@ -140,15 +140,15 @@ export function tryCreation(
   options: LifecycleOptions = {},
 ): (userId: string, requested: RequestedCreation) => Promise<void> {
   const { newPace, ...context } = writeContext(client, tables, options);
-  const boundsOfUser = boundsOf(client, tables);
+  const limitsOf = effectiveLimits(client, tables);
   return async (userId, { projectId, ...requested }) => {
     const project = requested.create?.project_id ?? projectId;
-    const bounds = lazyValue(() => boundsOfUser(userId, project));
+    const limits = lazyValue(() => limitsOf(userId, project));
     // Sequences of their own would be too much for one transaction.
     const { sequences, request, ...rest } = requested;
     const creation = { ...rest, callId: randomUUID(), time: fromMilliseconds(context.now()) };
     const changes = creationChanges({ userId, lists: context.lists }, creation).slice(0, 1);
-    const { errors } = await commitTasks({ ...context, userId, bounds, isTrial: true }, [{ changes }]);
+    const { errors } = await commitTasks({ ...context, userId, limits, isTrial: true }, [{ changes }]);
     if (errors[0] !== undefined) throw errors[0];
   };
 }

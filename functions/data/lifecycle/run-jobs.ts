@@ -10,7 +10,6 @@ import type { LeaseReference } from '../../schemas/lease.ts';
 import { countRunnable, countUnfinished, isFinalJob, isRunnable } from '../../statuses.ts';
 import { earlierOf, fromMilliseconds, laterOf } from '../../values/timestamp.ts';
 import type { OwnerLists } from '../columns/lists.ts';
-import { goesOn } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import {
   deviceMicroseconds,
@@ -67,7 +66,7 @@ export type Progress =
   /** The batch has left the queue, or the lease was given up. */
   | { readonly kind: 'ended' }
   /** The lease was given up because an operator lets the device start nothing. */
-  | { readonly kind: 'rests' }
+  | { readonly kind: 'paused' }
   /** There is a job from this place on, which was not among those given. */
   | { readonly kind: 'looks'; readonly place: number };
 
@@ -119,7 +118,7 @@ export type LeaseEnd =
   /** Others go first. */
   | { readonly kind: 'goes behind' }
   /** The device starts nothing now. */
-  | { readonly kind: 'rests' };
+  | { readonly kind: 'paused' };
 
 /**
  * Gives the lease up: the batch and the job that runs are PENDING again, and have not started,
@@ -172,7 +171,7 @@ function waitAgain(
     ...withoutJob(held),
     fence: held.item.fence + 1,
     ...(end.kind === 'released' && { lease_until: end.until }),
-    ...(end.kind === 'rests' && { lease_until: 0, rests: true }),
+    ...(end.kind === 'paused' && { lease_until: 0, paused: true }),
     ...(end.kind === 'goes behind' ? { goesBehind: true } : { put_back: true }),
   });
 }
@@ -218,7 +217,7 @@ function withBatch(
 export function progressOf(draft: Draft, lease: LeaseReference): Progress {
   const batch = visibleBatch(draft, batchIdOfKey(lease.key));
   const held: LeaseUpdate | QueueItem | undefined = draft.lease ?? draft.stored.leased;
-  if (draft.lease?.rests) return { kind: 'rests' };
+  if (draft.lease?.paused) return { kind: 'paused' };
   if (batch === undefined || held === undefined || !isClaimable(batch)) return { kind: 'ended' };
   if (draft.lease?.fence !== undefined) return { kind: 'ended' };
   const { idle_since, place } = held;
@@ -289,7 +288,7 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
   if (job !== undefined && update !== undefined) {
     return startNext(endJob(draft, request, { held, jobId: job.id, update }), request, after(held, job));
   }
-  if (mustRest(draft, request, job)) return waitAgain(draft, request, { held, end: { kind: 'rests' } });
+  if (mustPause(draft, request, job)) return waitAgain(draft, request, { held, end: { kind: 'paused' } });
   if (job?.status !== 'RUNNING' && isOverTime(batch, held.item, now)) {
     return waitAgain(draft, request, { held, end: { kind: 'goes behind' } });
   }
@@ -319,9 +318,9 @@ function startNext(draft: Draft, request: LeasedRequest, before: LeaseUpdate): D
 /**
  * Whether the batch would be handed out, or go on, while an operator lets the device not do that.
  */
-function mustRest(draft: Draft, { lease, isClaim }: LeasedRequest, job: JobRow | undefined): boolean {
-  const rest = draft.stored.device?.rest;
-  if (rest === undefined || (!isClaim && (job?.status === 'RUNNING' || goesOn(rest)))) return false;
+function mustPause(draft: Draft, { lease, isClaim }: LeasedRequest, job: JobRow | undefined): boolean {
+  const pause = draft.stored.device?.pause;
+  if (pause === undefined || (!isClaim && (job?.status === 'RUNNING' || pause.goesOn))) return false;
   const batch = visibleBatch(draft, batchIdOfKey(lease.key)) as BatchRow;
   // A job that runs and was not found is looked for.
   return isClaimable(batch) && (job !== undefined || batch.jobs_count_per_status.RUNNING === 0);

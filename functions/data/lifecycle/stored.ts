@@ -16,7 +16,7 @@ import { type Head, headKey, headOf, requireFormat } from '../columns/head.ts';
 import type { ListDescription } from '../columns/list-description.ts';
 import { batchGetAll, getItem, type Item, queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { deviceRules, deviceRulesKey, nextWindow, restAt } from '../queue/device-rules.ts';
+import { deviceRules, deviceRulesKey, nextWindow, pauseAt } from '../queue/device-rules.ts';
 import { batchIdOfKey } from '../queue/fair-order.ts';
 import { QueueItem } from '../queue/queue-item.ts';
 import { blockKeys, type Change, type Draft, type Owner, type Stored } from './draft.ts';
@@ -185,7 +185,7 @@ export function storedReads(
       [leased, rules] = inQueue(lease, queue);
     }
     const device = {
-      rest: restAt(rules, now()),
+      pause: pauseAt(rules, now()),
       until: nextWindow(rules, now()),
       max_job_seconds: rules.max_job_seconds,
     };

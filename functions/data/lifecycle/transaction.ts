@@ -17,11 +17,11 @@ import type { Draft, Owner, ProcessedCall } from './draft.ts';
 import { queueChanges, type StoredClocks } from './queue-writes.ts';
 
 /**
- * Only a caller that changes jobs needs their table, and so for sequences, the queue, and usage,
- * which whatever ends rows changes.
+ * Only a caller that changes jobs needs their table, and so for sequences, the queue, and usage and
+ * counters, which all that ends rows changes.
  */
 export type LifecycleTables = TableNames<'Batches' | 'Columns'> &
-  Partial<TableNames<'Jobs' | 'Sequences' | 'DeviceQueue' | 'Usage'>>;
+  Partial<TableNames<'Jobs' | 'Sequences' | 'DeviceQueue' | 'Usage' | 'Counters'>>;
 
 /** How long a processed event is remembered: longer than any queue keeps a message (14 days). */
 const processedEventSeconds = 15 * 24 * 3600;

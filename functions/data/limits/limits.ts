@@ -1,5 +1,5 @@
 /**
- * What bounds users and projects. One small item, the policy, holds the default and names the
+ * The limits of users and projects. One small item, the policy, holds the default and names the
  * subjects that have limits of their own by three bytes of a hash each: a call of any other subject
  * reads nothing else.
  */
@@ -40,21 +40,21 @@ const hashBytes = 3;
 /** So many subjects' hashes are 30 KB: a creation reads them. */
 const maxSubjects = 10_000;
 
-/** What holds for one subject; each member is a limit. */
-export interface Bounds {
+/** The limits that hold for one subject; each member is a limit. */
+export interface EffectiveLimits {
   readonly subject: string;
   readonly limits: Readonly<{ [Name in keyof Limits]?: NonNullable<Limits[Name]> }>;
 }
 
 /**
- * The function that finds what bounds a user, and a project if one is given, in this order; empty
- * where nothing does. Strongly consistent. Read units: 1, one more for each further 1,300 subjects
- * that have limits, and where the user or the project may have any 1 for each.
+ * The function that finds the limits of a user, and of a project if one is given, in this order;
+ * empty where none holds. Strongly consistent. Read units: 1, one more for each further 1,300
+ * subjects that have limits, and where the user or the project may have any 1 for each.
  */
-export function boundsOf(
+export function effectiveLimits(
   client: DynamoDBDocumentClient,
   { Limits: table }: TableNames<'Limits'>,
-): (userId: string, projectId?: string) => Promise<readonly Bounds[]> {
+): (userId: string, projectId?: string) => Promise<readonly EffectiveLimits[]> {
   return async (userId, projectId) => {
     const policy = await readPolicy(client, table);
     const user = userSubject(userId);

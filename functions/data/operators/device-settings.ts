@@ -1,6 +1,7 @@
 /** What operators set for devices. */
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { needsReason } from '../../device-modes.ts';
 import type { DeviceSettingsRequest } from '../../schemas/device.ts';
 import type { DeviceRules } from '../../schemas/device-rules.ts';
 import type { TableNames } from '../../tables.ts';
@@ -67,7 +68,7 @@ function changedRules(before: DeviceRules, settings: DeviceSettingsRequest, now:
   return {
     rev: Math.max(now, before.rev + 1),
     mode,
-    reason: mode === 'OPEN' ? null : reason,
+    reason: needsReason(mode) ? reason : null,
     windows: windows.toSorted((a, b) => (a.starts_at < b.starts_at ? -1 : 1)),
     ...(typeof max_job_seconds === 'number' && { max_job_seconds }),
     ...(typeof idle_seconds === 'number' && { idle_seconds }),

@@ -3,7 +3,7 @@ import type { TableNames } from '../../tables.ts';
 import { toMicroseconds } from '../../values/timestamp.ts';
 import { queryFirstPage } from '../dynamodb/reads.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
-import { deviceRules, deviceRulesKey, restAt } from '../queue/device-rules.ts';
+import { deviceRules, deviceRulesKey, pauseAt } from '../queue/device-rules.ts';
 import { placeOfKey } from '../queue/fair-order.ts';
 import { isBatch, QueueItem } from '../queue/queue-item.ts';
 
@@ -38,7 +38,7 @@ export function measureQueue(
       consistent: false,
     });
     const present = now();
-    const rest = restAt(deviceRules(items.find(({ key }) => key === deviceRulesKey)), present);
+    const pause = pauseAt(deviceRules(items.find(({ key }) => key === deviceRulesKey)), present);
     const batches = items.filter(isBatch).map((item) => storedRow(QueueItem, item));
     const waiting = batches.filter(({ lease_until }) => lease_until <= present);
     const created = waiting.map(({ key }) => toMicroseconds(placeOfKey(key).created_at) / 1_000);
@@ -46,7 +46,7 @@ export function measureQueue(
     return {
       length: batches.length,
       oldestSeconds: Math.round((present - oldest) / 1_000),
-      unclaimed: waiting.length > 0 && waiting.length === batches.length && rest === undefined,
+      unclaimed: waiting.length > 0 && waiting.length === batches.length && pause === undefined,
       lapsed: waiting.filter(({ lease_until, put_back }) => lease_until > 0 && put_back !== true),
     };
   };

@@ -3,7 +3,9 @@
  * and the row of the device says the same.
  */
 
-import { type DeviceMode, DeviceRules } from '../../schemas/device-rules.ts';
+import { deviceModes } from '../../device-modes.ts';
+import { DeviceRules } from '../../schemas/device-rules.ts';
+import type { NoEstimateReason } from '../../schemas/estimate.ts';
 import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
 import { storedRow } from '../dynamodb/stored-row.ts';
 
@@ -17,25 +19,29 @@ export function deviceRules(item: Readonly<Record<string, unknown>> | undefined)
   return item === undefined ? openRules : storedRow(DeviceRules, item);
 }
 
-/** What keeps a device from new work, and until when if that is known. */
-export interface Rest {
-  readonly mode: Exclude<DeviceMode, 'OPEN'>;
+/** Why a device hands out no batches, and until when if that is known. */
+export interface Pause {
+  /** Batches that workers have go on with their next job. */
+  readonly goesOn: boolean;
+  readonly says: string;
   readonly reason: string | null;
   /** The end of the window. */
   readonly until: string | null;
 }
 
 /**
- * What keeps the device from new work at this time, in milliseconds since 1970; undefined where
- * nothing does. A window begins at its start, and is over at its end.
+ * What keeps workers from the device's batches at this time, in milliseconds since 1970; undefined
+ * where they get some. Within a window a device that would start jobs is paused. A window begins at
+ * its start, and is over at its end.
  */
-export function restAt({ mode, reason, windows }: DeviceRules, now: number): Rest | undefined {
+export function pauseAt({ mode, reason, windows }: DeviceRules, now: number): Pause | undefined {
+  const { claims, goesOn, says } = deviceModes[mode];
   const time = fromMilliseconds(now);
   const window = windows.find(({ starts_at, ends_at }) => starts_at <= time && time < ends_at);
-  if (window !== undefined && (mode === 'OPEN' || mode === 'DRAINING')) {
-    return { mode: 'PAUSED', reason: window.reason, until: window.ends_at };
+  if (goesOn && window !== undefined) {
+    return { goesOn: false, says: deviceModes.PAUSED.says, reason: window.reason, until: window.ends_at };
   }
-  return mode === 'OPEN' ? undefined : { mode, reason, until: null };
+  return claims ? undefined : { goesOn, says, reason, until: null };
 }
 
 /**
@@ -46,25 +52,22 @@ export function nextWindow({ windows }: DeviceRules, now: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, ...starts.filter((start) => start > now));
 }
 
-/** Whether a batch that a worker has goes on with its next job. */
-export function goesOn(rest: Rest | undefined): boolean {
-  return rest === undefined || rest.mode === 'DRAINING';
-}
-
 /** Why the device takes no new batches of users; undefined where it does. */
 export function whyClosed(deviceType: string, { mode, reason }: DeviceRules): string | undefined {
-  if (mode !== 'CLOSED' && mode !== 'RETIRED') return undefined;
-  return describeRest(deviceType, { mode, reason, until: null });
+  const { accepts, says } = deviceModes[mode];
+  return accepts ? undefined : describePause(deviceType, { says, reason, until: null });
 }
 
-const restWords: Readonly<Record<Rest['mode'], string>> = {
-  DRAINING: 'takes no further batches',
-  PAUSED: 'is paused',
-  CLOSED: 'is closed',
-  RETIRED: 'is retired',
-};
+/**
+ * Why nobody knows when the device's batches start, windows aside; undefined where somebody may.
+ */
+export function whyNoStart({ mode }: DeviceRules): NoEstimateReason | undefined {
+  const { accepts, claims } = deviceModes[mode];
+  if (claims) return undefined;
+  return accepts ? 'paused' : 'closed';
+}
 
 /** The sentence for users. */
-export function describeRest(deviceType: string, { mode, reason, until }: Rest): string {
-  return `${deviceType} ${restWords[mode]}${until === null ? '' : ` until ${until}`}: ${reason}`;
+export function describePause(deviceType: string, { says, reason, until }: Omit<Pause, 'goesOn'>): string {
+  return `${deviceType} ${says}${until === null ? '' : ` until ${until}`}: ${reason}`;
 }

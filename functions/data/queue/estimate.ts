@@ -6,7 +6,7 @@
 
 import { noEstimate, type StartEstimate } from '../../schemas/estimate.ts';
 import { fromMilliseconds, toMicroseconds } from '../../values/timestamp.ts';
-import { restAt } from './device-rules.ts';
+import { pauseAt, whyNoStart } from './device-rules.ts';
 import { tagOfKey, tagSteps } from './fair-order.ts';
 import { type JobTime, workerSlot } from './job-times.ts';
 import { maxCountedBatches, type QueueFront } from './queue.ts';
@@ -48,9 +48,9 @@ export function estimateStart(
   now: number,
 ): StartEstimate {
   const { at, rules, batches, times } = front;
-  const { mode } = rules;
   const { key } = batch;
-  if (mode !== 'OPEN') return noEstimate(mode === 'CLOSED' || mode === 'RETIRED' ? 'closed' : 'paused');
+  const why = whyNoStart(rules);
+  if (why !== undefined) return noEstimate(why);
   const held = batches.filter(({ lease_until }) => lease_until > at);
   const before = batches.filter((each) => each.key < key && each.lease_until <= at);
   const workers = countWorkers(front, held);
@@ -95,7 +95,7 @@ function countWorkers({ at, rules, times, batches }: QueueFront, held: readonly 
   }
   const busy = new Set(held.map(({ worker }) => workerSlot(worker)));
   const idle = [...times.seen].filter(([slot, time]) => time >= since && !busy.has(slot)).length;
-  if (restAt(rules, at) !== undefined) return Math.max(1, held.length + idle);
+  if (pauseAt(rules, at) !== undefined) return Math.max(1, held.length + idle);
   const isLeft = batches.some(({ lease_until, entered_at = 0 }) => {
     return lease_until <= at && entered_at < at - 2 * claimSeconds * 1_000;
   });

@@ -1,9 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { deviceModes } from '../../device-modes.ts';
 import { type Device, type DeviceRow, type OperatedDevice, specificationFacts } from '../../schemas/device.ts';
 import type { TableNames } from '../../tables.ts';
 import { fromMilliseconds } from '../../values/timestamp.ts';
 import { keepFronts, upToMax } from '../batches/queue-counts.ts';
-import { openRules, restAt } from '../queue/device-rules.ts';
+import { openRules, pauseAt } from '../queue/device-rules.ts';
 import { maxIdleMilliseconds } from '../queue/queue-item.ts';
 
 type ShownRow = Pick<DeviceRow, 'device_type' | 'status'> & Partial<DeviceRow>;
@@ -21,16 +22,17 @@ export function showDevice(
   return async ({ device_type, status, specs, rules = openRules }) => {
     const { batches, settings, average_queue_time } = await frontOf(device_type);
     const time = fromMilliseconds(now());
-    const rest = restAt(rules, now());
-    const isActive = status === 'UP' && rest === undefined;
+    const pause = pauseAt(rules, now());
+    const { accepts, listed } = deviceModes[rules.mode];
+    const isActive = status === 'UP' && accepts && pause === undefined;
     return {
       device_type,
       status,
-      availability: rest?.mode === 'RETIRED' ? 'RETIRED' : isActive ? 'ACTIVE' : 'INACTIVE',
+      availability: listed ? (isActive ? 'ACTIVE' : 'INACTIVE') : 'RETIRED',
       queue_length: upToMax(batches.length),
       mode: rules.mode,
-      status_message: rest?.reason ?? null,
-      available_at: rest?.until ?? null,
+      status_message: (pause ?? rules).reason,
+      available_at: pause?.until ?? null,
       windows: rules.windows.filter(({ ends_at }) => ends_at > time),
       average_queue_time,
       idle_seconds: maxIdleMilliseconds(settings) / 1_000,

@@ -70,7 +70,7 @@ interface TestedWith {
  */
 export function testWebhook(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'WebhookAttempts'>,
+  tables: TableNames<'WebhookAttempts' | 'Counters'>,
   { keys, reach, now = () => Date.now() }: TestedWith,
 ): (batch: Pick<Batch, 'user_id' | 'id' | 'webhook'>, timeoutMilliseconds: number) => Promise<WebhookDelivery> {
   const countCall = countHostCall(client, tables, { now });

@@ -1,9 +1,11 @@
 /**
- * How often the hosts of webhooks are called. Counters in WebhookAttempts: one for each user, host
- * and minute, and one for each host and minute. An hour later DynamoDB may delete them.
+ * How often the hosts of webhooks are called. Two counts in the table Counters: one of a user, a host
+ * and a minute, under the user, and one of a host and a minute, under the host. An hour later DynamoDB
+ * may delete them.
  */
 
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { userSubject } from '../../schemas/limits.ts';
 import type { TableNames } from '../../tables.ts';
 import { minuteOf } from '../../values/timestamp.ts';
 import { derivedUuid } from '../../values/uuid.ts';
@@ -18,28 +20,23 @@ export const maxHostWaitSeconds = 900;
 const minuteMilliseconds = 60_000;
 const keptSeconds = 3_600;
 
-/** The key of a counter in WebhookAttempts. */
-export interface CounterKey {
-  readonly user_id: string;
-  readonly batch_id: string;
+interface CountedItem {
+  readonly table: string;
+  readonly key: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
 }
 
-/** The function that adds one to a counter and returns what it counts then. 1 write unit. */
-export function counters(
-  client: DynamoDBDocumentClient,
-  tables: TableNames<'WebhookAttempts'>,
-  now: () => number,
-): (key: CounterKey) => Promise<number> {
-  return async (key) => {
-    const command = new UpdateCommand({
-      TableName: tables.WebhookAttempts,
-      Key: { ...key },
-      UpdateExpression: 'ADD calls :one SET expires_at = :expiry',
-      ExpressionAttributeValues: { ':one': 1, ':expiry': Math.floor(now() / 1000) + keptSeconds },
-      ReturnValues: 'UPDATED_NEW',
-    });
-    return (await translateErrors(client.send(command))).Attributes?.calls;
-  };
+/** Adds one to the count of an item and returns what it is then. 1 write unit. */
+export async function countUp(client: DynamoDBDocumentClient, { table, key, now }: CountedItem): Promise<number> {
+  const command = new UpdateCommand({
+    TableName: table,
+    Key: key,
+    UpdateExpression: 'ADD calls :one SET expires_at = :expiry',
+    ExpressionAttributeValues: { ':one': 1, ':expiry': Math.floor(now / 1000) + keptSeconds },
+    ReturnValues: 'UPDATED_NEW',
+  });
+  return (await translateErrors(client.send(command))).Attributes?.calls;
 }
 
 /**
@@ -50,20 +47,19 @@ export function counters(
  */
 export function countHostCall(
   client: DynamoDBDocumentClient,
-  tables: TableNames<'WebhookAttempts'>,
+  tables: TableNames<'Counters'>,
   { now = () => Date.now(), max = maxCallsPerMinute } = {},
 ): (userId: string, host: string) => Promise<number> {
-  const count = counters(client, tables, now);
   return async (userId, host) => {
     const minute = minuteOf(now());
     // A name of any length becomes a part of a key; with a dot at its end it is the same host.
     const hostId = derivedUuid(host.replace(/\.+(?=:|$)/, ''));
     const counted = [
-      { user_id: userId, batch_id: `${minute} ${hostId}`, limit: max.ofUser },
-      { user_id: hostId, batch_id: `${minute}`, limit: max.ofAll },
+      { key: { subject: userSubject(userId), name: `${minute} ${hostId}` }, limit: max.ofUser },
+      { key: { subject: `host:${hostId}`, name: `${minute}` }, limit: max.ofAll },
     ];
-    for (const { limit, ...key } of counted) {
-      const calls = await count(key);
+    for (const { limit, key } of counted) {
+      const calls = await countUp(client, { table: tables.Counters, key, now: now() });
       if (calls > limit) return waitSeconds(calls / limit - 1, minute);
     }
     return 0;

@@ -12,7 +12,17 @@ import { Claims } from '../../schemas/claims.ts';
 import { operation } from './add-jobs.operation.ts';
 
 const client = documentClient();
-const tables = tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Devices', 'Limits', 'Usage');
+const tables = tableNames(
+  'Batches',
+  'Jobs',
+  'Columns',
+  'Sequences',
+  'DeviceQueue',
+  'Devices',
+  'Limits',
+  'Usage',
+  'Counters',
+);
 const add = addJobs(client, tables, recoveryBy(messageSender(queueUrl('Recovery'))));
 const validate = validateJobs(client, tables);
 

@@ -8,7 +8,7 @@ import { routes } from '../../routes.ts';
 import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { operation } from './cancel-batch-of-user.operation.ts';
 
-const tables = tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Audit', 'Usage');
+const tables = tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Audit', 'Usage', 'Counters');
 const cancel = cancelBatchOfUser(documentClient(), tables, {
   beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
 });

@@ -9,9 +9,13 @@ import { routes } from '../../routes.ts';
 import { queueUrl, tableNames } from '../../runtime/env.ts';
 import { operation } from './cancel-batch.operation.ts';
 
-const cancel = cancelBatch(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
-  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-});
+const cancel = cancelBatch(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
+  {
+    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
+  },
+);
 
 export const handler = endpoint(routes.cancelBatch, operation, async ({ userId, path }) =>
   success(batchOf(await cancel(userId, path.batch_id))),

@@ -10,7 +10,7 @@ import { operation } from './cancel-batches.operation.ts';
 
 const cancel = cancelBatches(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
   recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 

@@ -10,10 +10,14 @@ import { queueUrl, tableNames } from '../../runtime/env.ts';
 import type { Job } from '../../schemas/job.ts';
 import { operation } from './cancel-jobs.operation.ts';
 
-const cancel = cancelJobs(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'), {
-  requireRoom,
-  beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
-});
+const cancel = cancelJobs(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
+  {
+    requireRoom,
+    beforeMultiTransaction: scheduleRecovery(messageSender(queueUrl('Recovery'))),
+  },
+);
 
 /** For what a job gains when it is canceled, and for the reasons of those that are not. */
 const bytesMorePerJob = 200;

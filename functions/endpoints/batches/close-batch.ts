@@ -6,7 +6,7 @@ import { routes } from '../../routes.ts';
 import { tableNames } from '../../runtime/env.ts';
 import { operation } from './close-batch.operation.ts';
 
-const close = closeBatch(documentClient(), tableNames('Batches', 'Columns', 'DeviceQueue', 'Usage'));
+const close = closeBatch(documentClient(), tableNames('Batches', 'Columns', 'DeviceQueue', 'Usage', 'Counters'));
 
 export const handler = endpoint(routes.closeBatch, operation, async ({ userId, path }) =>
   success(await close(userId, path.batch_id)),

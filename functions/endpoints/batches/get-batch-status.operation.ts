@@ -1,15 +1,13 @@
 import type { Operation } from '../../http/operation.ts';
 import { BatchPath, BatchProgress } from '../../schemas/batch.ts';
-import { nextLook, WaitQuery } from '../../schemas/query-parameters.ts';
+import { nextLook } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'Batches',
   summary: 'Get the status of a batch',
   description: `What a client asks for while it waits for a batch: the status, the number of jobs in each status, the place in the queue, when it
-is likely to start, and the last call of the webhook. Shows what has just been written. ${nextLook} With \`wait\` it answers when the status or a number of jobs differs from what
-it was when the call came, about a second later; at once where too many calls wait already.`,
+is likely to start, and the last call of the webhook. Shows what has just been written. ${nextLook}`,
   path: BatchPath,
-  query: WaitQuery,
   success: { status: 200, headers: ['Retry-After'], data: () => BatchProgress },
   errors: ['not_found'],
 } satisfies Operation;

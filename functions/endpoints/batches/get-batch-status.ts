@@ -1,20 +1,18 @@
 import { getQueuedBatch, secondsToNextLook } from '../../data/batches/queue-counts.ts';
-import { waitForChange } from '../../data/batches/wait-for-change.ts';
 import { documentClient } from '../../data/dynamodb/client.ts';
 import { getWebhookAttempt } from '../../data/webhooks/webhook-attempts.ts';
 import { requireFound } from '../../errors.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { retryAfter, success } from '../../http/reply.ts';
 import { routes } from '../../routes.ts';
-import { maxWaits, tableNames, webhookReach } from '../../runtime/env.ts';
+import { tableNames, webhookReach } from '../../runtime/env.ts';
 import { operation } from './get-batch-status.operation.ts';
 
 const get = getQueuedBatch(documentClient(), tableNames('Batches', 'DeviceQueue'));
 const attemptOf = getWebhookAttempt(documentClient(), tableNames('WebhookAttempts'), webhookReach());
-const wait = waitForChange(documentClient(), tableNames('WebhookAttempts'), { maxWaits: maxWaits() });
 
-export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path, query }) => {
-  const batch = requireFound(await get(userId, path.batch_id, wait(userId, query.wait)), 'batch');
+export const handler = endpoint(routes.getBatchStatus, operation, async ({ userId, path }) => {
+  const batch = requireFound(await get(userId, path.batch_id), 'batch');
   const { id, status, jobs_count, jobs_count_per_status } = batch;
   const { queue_position, queue_reason, estimated_start, estimated_start_reason } = batch;
   const progress = {

@@ -11,7 +11,7 @@ import { operation } from './rebatch.operation.ts';
 
 const repeat = rebatch(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Limits', 'Usage'),
+  tableNames('Batches', 'Jobs', 'Columns', 'Sequences', 'DeviceQueue', 'Limits', 'Usage', 'Counters'),
   recoveryBy(messageSender(queueUrl('Recovery'))),
 );
 

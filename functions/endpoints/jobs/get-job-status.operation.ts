@@ -1,14 +1,12 @@
 import type { Operation } from '../../http/operation.ts';
 import { JobPath, JobProgress } from '../../schemas/job.ts';
-import { nextLook, WaitQuery } from '../../schemas/query-parameters.ts';
+import { nextLook } from '../../schemas/query-parameters.ts';
 
 export const operation = {
   tag: 'Jobs',
   summary: 'Get the status of a job',
-  description: `What a client asks for while it waits for a job: the status alone. Shows what has just been written. ${nextLook} With \`wait\` it
-answers when the status differs from what it was when the call came, about a second later; at once where too many calls wait already.`,
+  description: `What a client asks for while it waits for a job: the status alone. Shows what has just been written. ${nextLook}`,
   path: JobPath,
-  query: WaitQuery,
   success: { status: 200, headers: ['Retry-After'], data: () => JobProgress },
   errors: ['not_found'],
 } satisfies Operation;

@@ -10,7 +10,7 @@ import { operation } from './claim-batch.operation.ts';
 
 const claim = claimBatch(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Devices', 'Sequences', 'Usage'),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Devices', 'Sequences', 'Usage', 'Counters'),
 );
 
 export const handler = endpoint(routes.claimBatch, operation, async ({ path, body }) => {

@@ -6,6 +6,9 @@ import { routes } from '../../routes.ts';
 import { tableNames } from '../../runtime/env.ts';
 import { operation } from './next-job.operation.ts';
 
-const next = nextJob(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage'));
+const next = nextJob(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage', 'Counters'),
+);
 
 export const handler = endpoint(routes.nextJob, operation, async ({ path }) => success(await next(path.lease)));

@@ -6,7 +6,10 @@ import { routes } from '../../routes.ts';
 import { tableNames } from '../../runtime/env.ts';
 import { operation } from './release-lease.operation.ts';
 
-const release = releaseLease(documentClient(), tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage'));
+const release = releaseLease(
+  documentClient(),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Usage', 'Counters'),
+);
 
 export const handler = endpoint(routes.releaseLease, operation, async ({ path }) => {
   await release(path.lease);

@@ -12,7 +12,7 @@ import { operation } from './report-job.operation.ts';
 const bucket = requiredEnv('RESULTS_BUCKET');
 const report = reportJob(
   documentClient(),
-  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage'),
+  tableNames('Batches', 'Jobs', 'Columns', 'DeviceQueue', 'Sequences', 'Usage', 'Counters'),
   {
     hasResults: findObject(bucket),
     shotsOf: countShots(readResults(bucket)),

@@ -6,6 +6,6 @@ import { routes } from '../../routes.ts';
 import { tableNames } from '../../runtime/env.ts';
 import { operation } from './get-own-limits.operation.ts';
 
-const limits = ownLimits(documentClient(), tableNames('Limits', 'Columns', 'Usage'));
+const limits = ownLimits(documentClient(), tableNames('Limits', 'Columns', 'Usage', 'Counters'));
 
 export const handler = endpoint(routes.getOwnLimits, operation, async ({ userId }) => success(await limits(userId)));

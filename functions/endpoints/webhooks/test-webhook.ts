@@ -15,7 +15,7 @@ import { operation } from './test-webhook.operation.ts';
 const reservedMilliseconds = 3_000;
 
 const get = getBatch(documentClient(), tableNames('Batches'));
-const test = testWebhook(documentClient(), tableNames('WebhookAttempts'), {
+const test = testWebhook(documentClient(), tableNames('WebhookAttempts', 'Counters'), {
   keys: getWebhookKeys(secretsManager(), requiredEnv('WEBHOOK_KEY_ARN')),
   reach: webhookReach(),
 });

@@ -6,7 +6,7 @@ import { Limits } from '../../../functions/schemas/limits.ts';
 describe('the form of limits', () => {
   it.each([
     {},
-    { max_waiting_jobs: 0, shots_per_month: null, creations_per_minute: 10 },
+    { max_unfinished_jobs: 0, shots_per_month: null, creations_per_minute: 10 },
     { device_types: ['EMU_MPS', 'FRESNEL'], highest_priority: 'LOW', max_job_seconds: 60 },
     { device_types: null, highest_priority: null },
   ] satisfies Limits[])('keeps %j as it is', (limits) => {
@@ -16,8 +16,8 @@ describe('the form of limits', () => {
   });
 
   it('sends a text that is no number as it is', () => {
-    expect(limitsOf({ max_waiting_jobs: ' many ', shots_per_month: ' None ', max_job_seconds: '' })).toEqual({
-      max_waiting_jobs: 'many',
+    expect(limitsOf({ max_unfinished_jobs: ' many ', shots_per_month: ' None ', max_job_seconds: '' })).toEqual({
+      max_unfinished_jobs: 'many',
       shots_per_month: null,
     });
   });
