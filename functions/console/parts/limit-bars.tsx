@@ -1,7 +1,7 @@
 import type { CountedLimit, OwnLimits } from '../../schemas/limits.ts';
-import { formatCount, formatSeconds } from '../format.ts';
-import { texts } from '../texts.ts';
-import { Facts } from './basics.tsx';
+import { Facts } from '../ui/basics.tsx';
+import { formatCount, formatSeconds } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 
 const { limits: words } = texts;
 

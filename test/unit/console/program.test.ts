@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { faultsAt, faultsElsewhere } from '../../../functions/console/faults.ts';
-import { emptyDraft, readProgram, readValues, requestOf } from '../../../functions/console/program.ts';
+import { faultsAt, faultsElsewhere } from '../../../functions/console/client/fault-places.ts';
+import { emptyDraft, readProgram, readValues, requestOf } from '../../../functions/console/views/program.ts';
 import { exampleSequence } from '../../../functions/schemas/example-sequence.ts';
 
 const omega = { name: 'omega', type: 'float', size: 1 } as const;

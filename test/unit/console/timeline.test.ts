@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lineOf, schedule } from '../../../functions/console/parts/timeline.ts';
+import { lineOf, schedule } from '../../../functions/console/drawing/timeline.ts';
 
 const rydberg = { basis: 'ground-rydberg', clock_period: 4, min_duration: 16 };
 const device = {

@@ -1,14 +1,14 @@
 /** What operators do. The service refuses it to all others. */
 
 import type { Device } from '../../schemas/device.ts';
-import { go, linkTo, useAddress } from '../address.ts';
-import { formatCount } from '../format.ts';
-import { Shown, Status } from '../parts/basics.tsx';
-import { NameForm } from '../parts/form.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { UsageReport } from '../parts/usage-report.tsx';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { useCall } from '../client/use-call.ts';
+import { UsageFigures } from '../parts/usage-figures.tsx';
+import { go, linkTo, useAddress } from '../ui/address.ts';
+import { Shown, Status } from '../ui/basics.tsx';
+import { NameForm } from '../ui/form.tsx';
+import { formatCount } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
 import { AuditPart } from './operate-audit.tsx';
 import { DevicePart } from './operate-device.tsx';
 import { LimitsPart } from './operate-limits.tsx';
@@ -41,7 +41,7 @@ export function OperateView() {
         </nav>
       </div>
       {part === 'limits' && <LimitsPart />}
-      {part === 'usage' && <UsageReport scope="all" />}
+      {part === 'usage' && <UsageFigures scope="all" />}
       {part === 'audit' && <AuditPart />}
       {part === 'queue' && deviceType !== undefined && <QueuePart key={deviceType} deviceType={deviceType} />}
       {part === 'device' && deviceType !== undefined && <DevicePart key={deviceType} deviceType={deviceType} />}

@@ -3,7 +3,7 @@
  * variables. Times are in ns, distances in µm, amplitudes and detunings in rad/µs.
  */
 
-import { texts } from '../texts.ts';
+import { texts } from '../ui/texts.ts';
 
 const { sequence: words } = texts;
 

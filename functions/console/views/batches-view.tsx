@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { Batch } from '../../schemas/batch.ts';
 import { batchStatusNames, countUnfinished } from '../../statuses.ts';
-import { go, linkTo, useListAddress } from '../address.ts';
-import { formatCount, fromField, toField } from '../format.ts';
-import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
-import { type Act, ChoiceTable, callForEach } from '../parts/choice-table.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { StatusBar } from '../parts/status-bar.tsx';
-import type { Column } from '../parts/table.tsx';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { useCall } from '../client/use-call.ts';
+import { go, linkTo, useListAddress } from '../ui/address.ts';
+import { Empty, Id, Shown, Status, Time } from '../ui/basics.tsx';
+import { type Act, ChoiceTable, callForEach } from '../ui/choice-table.tsx';
+import { formatCount, fromField, toField } from '../ui/format.ts';
+import { Pager } from '../ui/pager.tsx';
+import { StatusBar } from '../ui/status-bar.tsx';
+import type { Column } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
 import { changes } from './batch-actions.tsx';
 
 const { batches: words } = texts;

@@ -2,17 +2,17 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Batch } from '../../schemas/batch.ts';
 import type { Device } from '../../schemas/device.ts';
 import type { OwnLimits } from '../../schemas/limits.ts';
-import { go, linkTo } from '../address.ts';
-import { type Api, CallFailed } from '../api.ts';
-import { type Fault, faultsElsewhere, type Place } from '../faults.ts';
-import { formatAgo, formatCount, formatTime } from '../format.ts';
-import { Facts, Failure, Faults } from '../parts/basics.tsx';
-import { Field } from '../parts/field.tsx';
-import { Options, onSubmit } from '../parts/form.tsx';
+import { type Fault, faultsElsewhere, type Place } from '../client/fault-places.ts';
+import { type Api, CallFailed } from '../client/public-api.ts';
+import { useAction, useCall, useSigned } from '../client/use-call.ts';
 import { LimitBars } from '../parts/limit-bars.tsx';
-import { type Draft, emptyDraft, type JobDraft, type Program, readProgram, requestOf } from '../program.ts';
-import { texts } from '../texts.ts';
-import { useAction, useCall, useSigned } from '../use-call.ts';
+import { go, linkTo } from '../ui/address.ts';
+import { Facts, Failure, Faults } from '../ui/basics.tsx';
+import { Field } from '../ui/field.tsx';
+import { Options, onSubmit } from '../ui/form.tsx';
+import { formatAgo, formatCount, formatTime } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
+import { type Draft, emptyDraft, type JobDraft, type Program, readProgram, requestOf } from './program.ts';
 
 const { newBatch: words } = texts;
 

@@ -2,9 +2,8 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { linkTo, useAddress } from './address.ts';
-import { CallFailed, createApi, noAnswer } from './api.ts';
-import { apiAddress, type Settings } from './settings.ts';
+import { apiAddress, type Settings } from './client/page-settings.ts';
+import { CallFailed, createApi, noAnswer } from './client/public-api.ts';
 import {
   beginSignIn,
   finishSignIn,
@@ -13,16 +12,17 @@ import {
   type Session,
   SignInFailed,
   signOutAddress,
-} from './sign-in.ts';
-import { texts } from './texts.ts';
-import { Signed } from './use-call.ts';
-import { BatchView } from './views/batch.tsx';
-import { BatchesView } from './views/batches.tsx';
-import { DevicesView } from './views/devices.tsx';
-import { JobView } from './views/job.tsx';
-import { NewBatchView } from './views/new-batch.tsx';
-import { OperateView } from './views/operate.tsx';
-import { UsageView } from './views/usage.tsx';
+} from './client/sign-in.ts';
+import { Signed } from './client/use-call.ts';
+import { linkTo, useAddress } from './ui/address.ts';
+import { texts } from './ui/texts.ts';
+import { BatchView } from './views/batch-view.tsx';
+import { BatchesView } from './views/batches-view.tsx';
+import { DevicesView } from './views/devices-view.tsx';
+import { JobView } from './views/job-view.tsx';
+import { NewBatchView } from './views/new-batch-view.tsx';
+import { OperateView } from './views/operate-view.tsx';
+import { UsageView } from './views/usage-view.tsx';
 
 /** By the first part of the address. What a view shows depends on the rest of it. */
 const views: Readonly<
@@ -40,7 +40,7 @@ const views: Readonly<
 /** A token is renewed so long before it expires. */
 const renewalMilliseconds = 60_000;
 
-export function App({ settings }: { readonly settings: Settings }) {
+export function ConsoleApp({ settings }: { readonly settings: Settings }) {
   const [session, setSession] = useState<Session>();
   const [problem, setProblem] = useState<string>();
   const [isReturning, setReturning] = useState(true);

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { type Api, CallFailed } from '../api.ts';
-import { formatCount } from '../format.ts';
-import { useAction } from '../use-call.ts';
+import { type Api, CallFailed } from '../client/public-api.ts';
+import { useAction } from '../client/use-call.ts';
 import { Answers, Dialog, Failure } from './basics.tsx';
+import { formatCount } from './format.ts';
 import { type Column, type Sorting, Table } from './table.tsx';
 
 interface Words {

@@ -1,6 +1,6 @@
 import { cloneElement, type VNode } from 'preact';
 import { useId } from 'preact/hooks';
-import { type Fault, faultsAt, type Place } from '../faults.ts';
+import { type Fault, faultsAt, type Place } from '../client/fault-places.ts';
 
 /** A labeled input, with what was wrong with its value. */
 export function Field({

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { type Answer, type Api, CallFailed, type Query, queryText } from './api.ts';
+import { type Answer, type Api, CallFailed, type Query, queryText } from './public-api.ts';
 import type { Session } from './sign-in.ts';
 
 /** Who has signed in, and the API for them. */

@@ -3,14 +3,14 @@ import { useEffect } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
 import { isFinalJob } from '../../statuses.ts';
-import { linkTo, useAddress } from '../address.ts';
-import type { Api } from '../api.ts';
-import { formatCount } from '../format.ts';
-import { Facts, Failure, Id, Long, Shown, Status, Time, Wide } from '../parts/basics.tsx';
-import { Results } from '../parts/results.tsx';
-import { SequenceView } from '../parts/sequence-view.tsx';
-import { texts } from '../texts.ts';
-import { useAction, useCall } from '../use-call.ts';
+import type { Api } from '../client/public-api.ts';
+import { useAction, useCall } from '../client/use-call.ts';
+import { SequenceView } from '../drawing/sequence-view.tsx';
+import { JobResults } from '../parts/job-results.tsx';
+import { linkTo, useAddress } from '../ui/address.ts';
+import { Facts, Failure, Id, Long, Shown, Status, Time, Wide } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 
 const { job: words } = texts;
 
@@ -50,7 +50,12 @@ export function JobView() {
           {isMoving ? (
             <p>{words.notEnded}</p>
           ) : (
-            <Results key={shown.id} jobId={shown.id} batchId={shown.batch_id} areExpected={shown.status === 'DONE'} />
+            <JobResults
+              key={shown.id}
+              jobId={shown.id}
+              batchId={shown.batch_id}
+              areExpected={shown.status === 'DONE'}
+            />
           )}
           {shown.variables !== null && Object.keys(shown.variables).length > 0 && (
             <Variables variables={shown.variables} />

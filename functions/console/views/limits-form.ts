@@ -1,7 +1,7 @@
 /** The form of a subject's limits: texts, as they are typed, and the limits that they mean. */
 
-import type { Limits } from '../schemas/limits.ts';
-import { texts } from './texts.ts';
+import type { Limits } from '../../schemas/limits.ts';
+import { texts } from '../ui/texts.ts';
 
 const { limits: words } = texts;
 

@@ -1,11 +1,11 @@
 import type { Device } from '../../schemas/device.ts';
-import { linkTo, useAddress } from '../address.ts';
-import { dateOf, formatCount, formatSeconds, formatTime } from '../format.ts';
-import { download, Empty, Facts, Pre, Shown, Status, Time } from '../parts/basics.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { describeSpecification } from '../specification.ts';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { useCall } from '../client/use-call.ts';
+import { linkTo, useAddress } from '../ui/address.ts';
+import { download, Empty, Facts, Pre, Shown, Status, Time } from '../ui/basics.tsx';
+import { dateOf, formatCount, formatSeconds, formatTime } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
+import { describeSpecification } from './specification.ts';
 
 const { devices: words } = texts;
 

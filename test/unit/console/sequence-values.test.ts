@@ -5,7 +5,7 @@ import {
   readRegister,
   readSequence,
   readVariables,
-} from '../../../functions/console/parts/sequence.ts';
+} from '../../../functions/console/drawing/sequence-values.ts';
 
 const op = (expression: string, lhs: unknown, rhs?: unknown) => ({ expression, lhs, rhs });
 

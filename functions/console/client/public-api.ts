@@ -1,7 +1,7 @@
 /** The calls of the public API. The console knows no other source. */
 
-import type { Fault } from './faults.ts';
-import { apiAddress } from './settings.ts';
+import type { Fault } from './fault-places.ts';
+import { apiAddress } from './page-settings.ts';
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
 

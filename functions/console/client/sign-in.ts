@@ -4,7 +4,7 @@
  * in the tab's storage: a random state, the verifier and the view to come back to.
  */
 
-import { apiAddress, pageAddress, type Settings } from './settings.ts';
+import { apiAddress, pageAddress, type Settings } from './page-settings.ts';
 
 export interface Session {
   readonly accessToken: string;

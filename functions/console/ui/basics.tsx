@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { CallFailed } from '../api.ts';
-import type { Fault } from '../faults.ts';
-import { formatAgo, formatTime } from '../format.ts';
-import { texts } from '../texts.ts';
-import type { Loaded } from '../use-call.ts';
+import type { Fault } from '../client/fault-places.ts';
+import type { CallFailed } from '../client/public-api.ts';
+import type { Loaded } from '../client/use-call.ts';
+import { formatAgo, formatTime } from './format.ts';
+import { texts } from './texts.ts';
 
 /** A time: how long ago, and the exact one on demand. */
 export function Time({ time }: { readonly time: string | null | undefined }) {

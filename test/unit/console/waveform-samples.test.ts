@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NotDrawn } from '../../../functions/console/parts/sequence.ts';
-import { readWaveform } from '../../../functions/console/parts/waveforms.ts';
+import { NotDrawn } from '../../../functions/console/drawing/sequence-values.ts';
+import { readWaveform } from '../../../functions/console/drawing/waveform-samples.ts';
 
 const values = new Map([['x', [2, 6]]]);
 const second = { expression: 'index', lhs: { variable: 'x' }, rhs: 1 };

@@ -1,10 +1,10 @@
 import type { OwnLimits } from '../../schemas/limits.ts';
-import { formatTime } from '../format.ts';
-import { Shown } from '../parts/basics.tsx';
+import { useCall } from '../client/use-call.ts';
 import { LimitBars } from '../parts/limit-bars.tsx';
-import { UsageReport } from '../parts/usage-report.tsx';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { UsageFigures } from '../parts/usage-figures.tsx';
+import { Shown } from '../ui/basics.tsx';
+import { formatTime } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 
 const { usage: words } = texts;
 
@@ -25,7 +25,7 @@ export function UsageView() {
         </Shown>
       </section>
       <h2>{words.title}</h2>
-      <UsageReport scope="own" />
+      <UsageFigures scope="own" />
     </>
   );
 }

@@ -1,18 +1,18 @@
 import { useMemo } from 'preact/hooks';
-import type { UsageReport as Report, UsageGroup } from '../../schemas/usage.ts';
-import { go, linkTo, useAddress } from '../address.ts';
-import type { Api, Query } from '../api.ts';
-import { formatCount, formatSeconds } from '../format.ts';
-import { texts } from '../texts.ts';
-import { jobsByPeriod } from '../usage-periods.ts';
-import { useAction, useCall } from '../use-call.ts';
-import { download, Empty, Failure, Id, Shown } from './basics.tsx';
-import { onSubmit } from './form.tsx';
-import { type Column, Table } from './table.tsx';
+import type { UsageGroup, UsageReport } from '../../schemas/usage.ts';
+import type { Api, Query } from '../client/public-api.ts';
+import { useAction, useCall } from '../client/use-call.ts';
+import { go, linkTo, useAddress } from '../ui/address.ts';
+import { download, Empty, Failure, Id, Shown } from '../ui/basics.tsx';
+import { onSubmit } from '../ui/form.tsx';
+import { formatCount, formatSeconds } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
+import { jobsByPeriod } from './usage-periods.ts';
 
 const { usage: words } = texts;
 
-type Row = Report['rows'][number];
+type Row = UsageReport['rows'][number];
 
 /** More rows than a person reads: the file has them all. */
 const maxRows = 500;
@@ -21,7 +21,7 @@ const maxRows = 500;
 const defaultGroups = { own: ['device_type'], all: ['user_id'] };
 
 /** Usage by day or month and by what the address asks for, as bars and figures. */
-export function UsageReport({ scope }: { readonly scope: 'own' | 'all' }) {
+export function UsageFigures({ scope }: { readonly scope: 'own' | 'all' }) {
   const { path, query: parameters } = useAddress();
   const groups = parameters.has('group_by') ? parameters.getAll('group_by') : defaultGroups[scope];
   const query: Query = {
@@ -29,7 +29,7 @@ export function UsageReport({ scope }: { readonly scope: 'own' | 'all' }) {
     group_by: groups.filter((each) => each !== 'none'),
     ...(scope === 'all' && !parameters.has('user_id') && { scope: 'all' }),
   };
-  const loaded = useCall<Report>('/api/v1/usage', { query });
+  const loaded = useCall<UsageReport>('/api/v1/usage', { query });
   const save = useAction(async (api: Api) => {
     const { data } = await api.call<string>('/api/v1/usage', { query, accept: 'text/csv' });
     download('usage.csv', 'text/csv', data);
@@ -148,12 +148,12 @@ function PeriodBars({ rows }: { readonly rows: readonly Row[] }) {
 
 const figures = ['batches', 'jobs', 'DONE', 'ERROR', 'CANCELED', 'shots', 'device_seconds'] as const;
 
-function figureOf(row: Report['total'], name: (typeof figures)[number]): string {
+function figureOf(row: UsageReport['total'], name: (typeof figures)[number]): string {
   if (name === 'device_seconds') return formatSeconds(row.device_seconds);
   return formatCount(name in row.jobs_per_status ? row.jobs_per_status[name as 'DONE'] : row[name as 'jobs']);
 }
 
-function columnsOf(groups: readonly UsageGroup[]): readonly Column<Report['total'] & Partial<Row>>[] {
+function columnsOf(groups: readonly UsageGroup[]): readonly Column<UsageReport['total'] & Partial<Row>>[] {
   return [
     [words.columns.period, ({ period }) => period],
     ...groups.map((name): Column<Partial<Row>> => {
@@ -163,6 +163,8 @@ function columnsOf(groups: readonly UsageGroup[]): readonly Column<Report['total
       };
       return [words.columns[name], cell, name === 'device_type' ? 'text' : undefined];
     }),
-    ...figures.map((name): Column<Report['total']> => [words.columns[name], (row) => figureOf(row, name), 'number']),
+    ...figures.map(
+      (name): Column<UsageReport['total']> => [words.columns[name], (row) => figureOf(row, name), 'number'],
+    ),
   ];
 }

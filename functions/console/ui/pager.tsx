@@ -1,6 +1,6 @@
-import type { Pagination } from '../api.ts';
-import { formatCount } from '../format.ts';
-import { texts } from '../texts.ts';
+import type { Pagination } from '../client/public-api.ts';
+import { formatCount } from './format.ts';
+import { texts } from './texts.ts';
 
 /** Where a page is in its list, and the links to its neighbors and to both ends. */
 export function Pager({

@@ -4,8 +4,8 @@
  * service's to say.
  */
 
-import type { Fault } from './faults.ts';
-import { texts } from './texts.ts';
+import type { Fault } from '../client/fault-places.ts';
+import { texts } from '../ui/texts.ts';
 
 const { newBatch: words } = texts;
 

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import { formatCount } from '../format.ts';
-import { texts } from '../texts.ts';
-import { download, Pre } from './basics.tsx';
+import { download, Pre } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 import { Pulses } from './pulses.tsx';
 import { Register } from './register.tsx';
-import { type Item, readRegister, readSequence } from './sequence.ts';
+import { type Item, readRegister, readSequence } from './sequence-values.ts';
 import { schedule } from './timeline.ts';
 
 const { sequence: words } = texts;

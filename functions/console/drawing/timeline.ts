@@ -4,9 +4,18 @@
  * says so: what is drawn is never wrong.
  */
 
-import { texts } from '../texts.ts';
-import { type Item, isItem, modulo, NotDrawn, numberOf, numbersOf, readVariables, type Variables } from './sequence.ts';
-import { maxNanoseconds, readWaveform, type Samples, type Waveform } from './waveforms.ts';
+import { texts } from '../ui/texts.ts';
+import {
+  type Item,
+  isItem,
+  modulo,
+  NotDrawn,
+  numberOf,
+  numbersOf,
+  readVariables,
+  type Variables,
+} from './sequence-values.ts';
+import { maxNanoseconds, readWaveform, type Samples, type Waveform } from './waveform-samples.ts';
 
 const { sequence: words } = texts;
 

@@ -1,7 +1,7 @@
-import { formatCount } from '../format.ts';
-import { texts } from '../texts.ts';
-import { Wide } from './basics.tsx';
-import { greatest, least, type Point, project, type Register as RegisterOf } from './sequence.ts';
+import { Wide } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
+import { greatest, least, type Point, project, type Register as RegisterOf } from './sequence-values.ts';
 
 const { register: words } = texts;
 

@@ -1,7 +1,16 @@
 /** The samples of Pulser's waveforms, one for each ns, as pulser-core 1.9 computes them. */
 
-import { texts } from '../texts.ts';
-import { greatest, type Item, isItem, least, NotDrawn, numberOf, numbersOf, type Variables } from './sequence.ts';
+import { texts } from '../ui/texts.ts';
+import {
+  greatest,
+  type Item,
+  isItem,
+  least,
+  NotDrawn,
+  numberOf,
+  numbersOf,
+  type Variables,
+} from './sequence-values.ts';
 
 const { sequence: words } = texts;
 

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Api } from '../api.ts';
-import { texts } from '../texts.ts';
-import { useAction, useCall } from '../use-call.ts';
-import { download, Failure, Pre } from './basics.tsx';
+import type { Api } from '../client/public-api.ts';
+import { useAction, useCall } from '../client/use-call.ts';
+import { download, Failure, Pre } from '../ui/basics.tsx';
+import { texts } from '../ui/texts.ts';
 import { csvOf, readCounter } from './counter.ts';
 import { Histogram } from './histogram.tsx';
 
@@ -22,7 +22,7 @@ interface Props {
  * The results of a job. The page may call no host but the API. Where a document exceeds one answer,
  * people download it by its link, and may open that file here.
  */
-export function Results({ jobId, batchId, areExpected }: Props) {
+export function JobResults({ jobId, batchId, areExpected }: Props) {
   const [opened, setOpened] = useState<string>();
   const path = `/api/v1/batches/${batchId}/full_results`;
   const results = useCall<Record<string, unknown>>(opened === undefined ? path : null, { query: { job_id: jobId } });

@@ -4,16 +4,16 @@ import type { BatchDetails } from '../../schemas/batch.ts';
 import type { EstimatedStart } from '../../schemas/estimate.ts';
 import type { WebhookAttempt } from '../../schemas/webhook.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
-import { linkTo, useAddress } from '../address.ts';
-import { formatCount } from '../format.ts';
-import { Facts, Failure, Id, Long, Shown, Status, Time } from '../parts/basics.tsx';
-import { SequenceView } from '../parts/sequence-view.tsx';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { useCall } from '../client/use-call.ts';
+import { SequenceView } from '../drawing/sequence-view.tsx';
+import { linkTo, useAddress } from '../ui/address.ts';
+import { Facts, Failure, Id, Long, Shown, Status, Time } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 import { BatchActions } from './batch-actions.tsx';
 import { BatchJobs } from './batch-jobs.tsx';
 import { BatchWebhook } from './batch-webhook.tsx';
-import { Tags } from './batches.tsx';
+import { Tags } from './batches-view.tsx';
 
 const { batch: words } = texts;
 

@@ -3,8 +3,8 @@
  * Members that are not known here are in its JSON, which the view shows on demand.
  */
 
-import { formatCount } from './format.ts';
-import { texts } from './texts.ts';
+import { formatCount } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 
 const { specification: words } = texts.devices;
 

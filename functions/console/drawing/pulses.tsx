@@ -1,7 +1,7 @@
-import { formatCount } from '../format.ts';
-import { texts } from '../texts.ts';
-import { greatest, least } from './sequence.ts';
-import { type Column, Table } from './table.tsx';
+import { formatCount } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
+import { greatest, least } from './sequence-values.ts';
 import { lineOf, type Timeline, type Track } from './timeline.ts';
 
 const { pulses: words } = texts;

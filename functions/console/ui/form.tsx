@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { texts } from '../texts.ts';
-import type { Action } from '../use-call.ts';
+import type { Action } from '../client/use-call.ts';
 import { Dialog, Failure } from './basics.tsx';
+import { texts } from './texts.ts';
 
 /** The options of a choice, under the names by which they are sent. */
 export function Options({ of }: { readonly of: readonly string[] }) {
