@@ -49,7 +49,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     holds: 'A view for each address, and what only that view knows',
     imports: [
       ...['client', 'ui', 'drawing', 'parts'].map((room) => `${page}/${room}`),
-      ...['functions/statuses.ts', 'functions/schemas'],
+      ...['functions/statuses.ts', 'functions/pulser', 'functions/schemas'],
     ],
     packages: ['preact'],
   },
@@ -60,7 +60,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   [`${page}/drawing`]: {
     holds: 'A sequence as a picture: its qubits, and its pulses against time',
-    imports: [`${page}/ui`],
+    imports: [`${page}/ui`, 'functions/pulser'],
     packages: ['preact'],
   },
   [`${page}/ui`]: {
@@ -90,13 +90,18 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'functions/sequences': {
     holds: "What a device would refuse of a sequence: rules, and Pulser's schemas",
-    imports: ['functions', 'functions/schemas'],
+    imports: ['functions', 'functions/pulser', 'functions/schemas'],
+    packages: [],
+  },
+  'functions/pulser': {
+    holds: 'What a sequence says, for the rules and for drawings: it runs in browsers, too',
+    imports: [],
     packages: [],
   },
   [data]: {
     holds: 'Repositories: functions that take a client and only the tables that they use',
     imports: [
-      ...['functions', 'functions/schemas', 'functions/sequences', 'functions/webhooks'],
+      ...['functions', 'functions/pulser', 'functions/schemas', 'functions/sequences', 'functions/webhooks'],
       ...['dynamodb', 'columns', 'lists', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
     ],
     packages: ['@aws-sdk/', '@smithy/', 'zod'],

@@ -1,7 +1,7 @@
 import { formatCount } from '../ui/format.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
-import { greatest, least } from './sequence-values.ts';
+import { rangeOf } from './qubit-places.ts';
 import { lineOf, type Timeline, type Track } from './timeline.ts';
 
 const { pulses: words } = texts;
@@ -64,7 +64,7 @@ function Curve({
 }) {
   const line = lineOf(pulses, of, nanoseconds);
   const values = line.map(([, value]) => value);
-  const [low, high] = [least(values), greatest(values)];
+  const [low, high] = rangeOf(values);
   const range = high - low || 1;
   const y = (value: number) => 4 + ((high - value) / range) * 92;
   const path = line.map(

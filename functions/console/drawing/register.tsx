@@ -1,7 +1,7 @@
 import { Wide } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
 import { texts } from '../ui/texts.ts';
-import { greatest, least, type Point, project, type Register as RegisterOf } from './sequence-values.ts';
+import { type Point, project, type Register as RegisterOf, rangeOf } from './qubit-places.ts';
 
 const { register: words } = texts;
 
@@ -20,8 +20,8 @@ const maxRows = 500;
 export function Register({ register }: { readonly register: RegisterOf }) {
   const { qubits, traps, is3D, isUnmapped } = register;
   const placed = [...qubits, ...traps].map((point) => project(point, is3D));
-  const [xs, ys] = [placed.map(([x]) => x), placed.map(([, y]) => y)];
-  const [left, right, low, high] = [least(xs), greatest(xs), least(ys), greatest(ys)];
+  const [left, right] = rangeOf(placed.map(([x]) => x));
+  const [low, high] = rangeOf(placed.map(([, y]) => y));
   const scale = Math.min((width - 2 * margin) / (right - left), (maxHeight - 2 * margin) / (high - low), 40);
   const height = (high - low) * scale + 2 * margin + 20;
   const begin = (width - (right - left) * scale) / 2;

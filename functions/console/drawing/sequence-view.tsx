@@ -1,10 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import { download, Pre } from '../ui/basics.tsx';
 import { formatCount } from '../ui/format.ts';
+import type { JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
 import { Pulses } from './pulses.tsx';
+import { readRegister } from './qubit-places.ts';
+import { readSequence } from './readable-sequence.ts';
 import { Register } from './register.tsx';
-import { type Item, readRegister, readSequence } from './sequence-values.ts';
 import { schedule } from './timeline.ts';
 
 const { sequence: words } = texts;
@@ -15,7 +17,7 @@ const maxShown = 200_000;
 interface Props {
   readonly text: string;
   /** Values of its variables. */
-  readonly given: Item;
+  readonly given: JsonObject;
   /** Of the file that it can be saved as. */
   readonly name: string;
 }

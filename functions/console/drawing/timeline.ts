@@ -4,17 +4,12 @@
  * says so: what is drawn is never wrong.
  */
 
+import { qubitsOf } from '../../pulser/qubits.ts';
+import { takesOthersDuration } from '../../pulser/waveforms.ts';
+import { isObject, type JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
-import {
-  type Item,
-  isItem,
-  modulo,
-  NotDrawn,
-  numberOf,
-  numbersOf,
-  readVariables,
-  type Variables,
-} from './sequence-values.ts';
+import { modulo, NotDrawn, numberOf, numbersOf, readVariables, type Variables } from './parameter-values.ts';
+import type { ReadableSequence } from './readable-sequence.ts';
 import { maxNanoseconds, readWaveform, type Samples, type Waveform } from './waveform-samples.ts';
 
 const { sequence: words } = texts;
@@ -88,7 +83,7 @@ interface PhaseReference {
 }
 
 interface State {
-  readonly device: unknown;
+  readonly device: ReadableSequence['device'];
   readonly variables: Variables;
   readonly qubits: readonly string[];
   readonly channels: Map<string, Channel>;
@@ -100,17 +95,16 @@ interface State {
 }
 
 /** Schedules the operations of a sequence with the values that a job gives, as far as it can. */
-export function schedule(sequence: Item, given: Item): Timeline {
-  const operations = Array.isArray(sequence.operations) ? sequence.operations.filter(isItem) : [];
+export function schedule(sequence: ReadableSequence, given: JsonObject): Timeline {
+  const { channels: declared = {}, operations = [] } = sequence;
   const state = begin(sequence, given);
   let drawn = 0;
   let problem: string | undefined;
   try {
-    for (const [name, id] of Object.entries(isItem(sequence.channels) ? sequence.channels : {})) {
-      declare(state, name, String(id));
-    }
+    for (const [name, id] of Object.entries(declared)) declare(state, name, id);
     // Sequences of older versions.
     if (sequence.slm_mask_targets !== undefined) operators.config_slm_mask!(state, { dmm_id: 'dmm_0' });
+    if (sequence.operations === undefined) throw new NotDrawn(words.noOperations);
     if (operations.length > maxOperations) throw new NotDrawn(words.tooLong);
     // It changes what was before it.
     if (operations.some(({ op }) => op === 'truncate')) throw new NotDrawn(`${words.noOperation} truncate.`);
@@ -143,13 +137,13 @@ export function schedule(sequence: Item, given: Item): Timeline {
   };
 }
 
-function begin(sequence: Item, given: Item): State {
-  const listed = Array.isArray(sequence.register) ? sequence.register.filter(isItem) : [];
+function begin(sequence: ReadableSequence, given: JsonObject): State {
+  const { register = [] } = sequence;
   const { qubits: places } = given;
-  const qubits = listed
-    .map(({ name, qid }) => String(qid ?? name))
+  const qubits = qubitsOf({ register })
     // Of a mappable register, the qubits that the job places: operations count them alone.
-    .filter((id, at) => listed[at]!.qid === undefined || !isItem(places) || Object.hasOwn(places, id));
+    .filter(({ id, position }) => position !== undefined || !isObject(places) || Object.hasOwn(places, id))
+    .map(({ id }) => id);
   return {
     device: sequence.device,
     variables: readVariables(sequence, given),
@@ -164,15 +158,15 @@ function begin(sequence: Item, given: Item): State {
 const bases = { rydberg: 'ground-rydberg', raman: 'digital', mw: 'XY' } as const;
 
 /** What the device says of a channel. MockDevice has no limits. */
-function factsOf(device: unknown, id: string): Item {
+function factsOf(device: ReadableSequence['device'], id: string): JsonObject {
   if (device === 'MockDevice') {
     const [, kind, reach] = /^(rydberg|raman|mw|dmm)_(\w+)$/.exec(id) ?? [];
     const basis = bases[kind as keyof typeof bases] ?? bases.rydberg;
     return { basis, addressing: reach === 'local' ? 'Local' : 'Global' };
   }
-  const lists = isItem(device) ? [device.channels, device.dmm_objects] : [];
-  const facts = lists.flat().find((each) => isItem(each) && each.id === id);
-  if (!isItem(facts)) throw new NotDrawn(`${words.noDevice} ${id}.`);
+  const lists = isObject(device) ? [device.channels, device.dmm_objects] : [];
+  const facts = lists.flat().find((each) => isObject(each) && each.id === id);
+  if (!isObject(facts)) throw new NotDrawn(`${words.noDevice} ${id}.`);
   return facts;
 }
 
@@ -199,7 +193,7 @@ function declare(state: State, name: string, id: string): Channel {
   return channel;
 }
 
-const operators: Readonly<Record<string, (state: State, operation: Item) => void>> = {
+const operators: Readonly<Record<string, (state: State, operation: JsonObject) => void>> = {
   target(state, operation) {
     const places = numbersOf(operation.target, state.variables);
     target(channelOf(state, operation.channel), new Set(places.map((place) => qubitAt(state, place))));
@@ -211,9 +205,8 @@ const operators: Readonly<Record<string, (state: State, operation: Item) => void
     if (duration !== 0) delay(channel, duration);
   },
   align(state, operation) {
-    const channels = (Array.isArray(operation.channels) ? operation.channels : []).map((name) =>
-      channelOf(state, name),
-    );
+    const names = Array.isArray(operation.channels) ? operation.channels : [];
+    const channels = names.map((name) => channelOf(state, name));
     if (operation.at_rest !== false) channels.forEach(waitForRest);
     const end = Math.max(...channels.map(endOf));
     for (const channel of channels) {
@@ -276,13 +269,13 @@ function constant(value: number, duration: number): Waveform {
   return { duration, isConstant: true, sample: (length) => Array<number>(length).fill(value) };
 }
 
-/** A constant of 0 ns lasts as long as the other waveform. */
-function pulseWaveforms(operation: Item, variables: Variables): [amplitude: Waveform, detuning: Waveform] {
+/** One that takes the other's duration lasts as long. */
+function pulseWaveforms(operation: JsonObject, variables: Variables): [amplitude: Waveform, detuning: Waveform] {
   const forms = [operation.amplitude, operation.detuning];
-  const open = forms.findIndex((form) => isItem(form) && form.kind === 'constant' && form.duration === 0);
+  const open = forms.findIndex((form) => isObject(form) && takesOthersDuration(form));
   if (open >= 0) {
     const other = readWaveform(forms[1 - open], variables);
-    const value = constant(numberOf((forms[open] as Item).value, variables), other.duration);
+    const value = constant(numberOf((forms[open] as JsonObject).value, variables), other.duration);
     return open === 0 ? [value, other] : [other, value];
   }
   const [amplitude, detuning] = [readWaveform(forms[0], variables), readWaveform(forms[1], variables)];

@@ -1,16 +1,9 @@
 /** The samples of Pulser's waveforms, one for each ns, as pulser-core 1.9 computes them. */
 
+import { isObject, type JsonObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
-import {
-  greatest,
-  type Item,
-  isItem,
-  least,
-  NotDrawn,
-  numberOf,
-  numbersOf,
-  type Variables,
-} from './sequence-values.ts';
+import { NotDrawn, numberOf, numbersOf, type Variables } from './parameter-values.ts';
+import { rangeOf } from './qubit-places.ts';
 
 const { sequence: words } = texts;
 
@@ -33,7 +26,7 @@ export type Samples = readonly number[];
 
 /** Reads a waveform. Throws NotDrawn where Pulser would refuse it, or it needs a missing value. */
 export function readWaveform(form: unknown, variables: Variables): Waveform {
-  if (!isItem(form) || !Object.hasOwn(readers, String(form.kind))) throw new NotDrawn(words.noWaveform);
+  if (!isObject(form) || !Object.hasOwn(readers, String(form.kind))) throw new NotDrawn(words.noWaveform);
   const waveform = readers[String(form.kind)]!(form, variables);
   const { duration } = waveform;
   if (duration <= 0) throw new NotDrawn(words.noWaveform);
@@ -43,7 +36,7 @@ export function readWaveform(form: unknown, variables: Variables): Waveform {
 
 /** A waveform of any duration. */
 function stretched(
-  form: Item,
+  form: JsonObject,
   variables: Variables,
   sample: (duration: number) => Samples,
   duration = Math.trunc(numberOf(form.duration, variables)),
@@ -60,7 +53,7 @@ function fixed(samples: Samples): Waveform {
   return { duration: samples.length, isConstant: false, sample };
 }
 
-const readers: Readonly<Record<string, (form: Item, variables: Variables) => Waveform>> = {
+const readers: Readonly<Record<string, (form: JsonObject, variables: Variables) => Waveform>> = {
   constant(form, variables) {
     const value = numberOf(form.value, variables);
     return stretched(form, variables, (duration) => Array<number>(duration).fill(value));
@@ -114,7 +107,7 @@ const readers: Readonly<Record<string, (form: Item, variables: Variables) => Wav
   },
 };
 
-function limited(form: Item, variables: Variables): [max: number, area: number] {
+function limited(form: JsonObject, variables: Variables): [max: number, area: number] {
   const [max, area] = [numberOf(form.max_val, variables), numberOf(form.area, variables)];
   if (Math.sign(max) !== Math.sign(area) || max === 0) throw new NotDrawn(words.noWaveform);
   return [max, area];
@@ -209,7 +202,7 @@ function interpolate(times: Samples, values: Samples, duration: number): Samples
     const [first, second] = [2 * widths[at]! + widths[at - 1]!, widths[at]! + 2 * widths[at - 1]!];
     return (first + second) / (first / before + second / after);
   });
-  const [low, high] = [least(values), greatest(values)];
+  const [low, high] = rangeOf(values);
   let piece = 0;
   return Array.from({ length: duration }, (_, x) => {
     while (piece < widths.length - 1 && x >= xs[piece + 1]!) piece++;

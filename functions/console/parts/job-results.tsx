@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../client/public-api.ts';
 import { useAction, useCall } from '../client/use-call.ts';
 import { download, Failure, Pre } from '../ui/basics.tsx';
+import { parseJson } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
 import { csvOf, readCounter } from './counter.ts';
 import { Histogram } from './histogram.tsx';
@@ -79,13 +80,7 @@ function ResultsFile({ jobId, open }: { readonly jobId: string; readonly open: (
 }
 
 function ResultsText({ text, name }: { readonly text: string; readonly name: string }) {
-  const document = useMemo(() => {
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
-  }, [text]);
+  const document = useMemo(() => parseJson(text), [text]);
   return document === undefined ? (
     <p class="failure">{words.notJson}</p>
   ) : (

@@ -378,6 +378,7 @@ export const texts = {
     tooShort: 'A duration in it is shorter than its channel allows.',
     noClock: 'The duration of a waveform does not fit the clock of its channel.',
     noOperation: 'This page cannot draw its operation',
+    noOperations: 'Its operations cannot be read.',
     noDevice: 'The sequence does not describe the channel of its device',
     noChannel: 'It has no channel',
     noTarget: 'Nothing is targeted yet by its channel',

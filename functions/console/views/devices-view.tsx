@@ -3,6 +3,7 @@ import { useCall } from '../client/use-call.ts';
 import { linkTo, useAddress } from '../ui/address.ts';
 import { download, Empty, Facts, Pre, Shown, Status, Time } from '../ui/basics.tsx';
 import { dateOf, formatCount, formatSeconds, formatTime } from '../ui/format.ts';
+import { parseJson } from '../ui/json-object.ts';
 import { type Column, Table } from '../ui/table.tsx';
 import { texts } from '../ui/texts.ts';
 import { describeSpecification } from './specification.ts';
@@ -169,9 +170,6 @@ function SpecificationText({ specs, deviceType }: { readonly specs: string; read
 }
 
 function indented(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2);
-  } catch {
-    return json;
-  }
+  const value = parseJson(json);
+  return value === undefined ? json : JSON.stringify(value, null, 2);
 }

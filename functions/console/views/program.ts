@@ -4,12 +4,15 @@
  * service's to say.
  */
 
+import { isMappable, qubitsOf } from '../../pulser/qubits.ts';
 import type { Fault } from '../client/fault-places.ts';
+import { readSequence } from '../drawing/readable-sequence.ts';
+import { parseJson } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
 
 const { newBatch: words } = texts;
 
-export interface Variable {
+interface Variable {
   readonly name: string;
   readonly type: 'int' | 'float';
   readonly size: number;
@@ -28,37 +31,31 @@ export interface Program {
   readonly variables: readonly Variable[];
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Reads the text of a program; undefined where it is not the JSON of an object. */
-export function readProgram(text: string): Program | undefined {
-  let content = parse(text);
-  let sent = text;
+export function readProgram(given: string): Program | undefined {
   // A file that was written with `json.dump` holds the text of the text.
-  if (typeof content === 'string') {
-    sent = content;
-    content = parse(content);
-  }
-  if (!isMembers(content)) return undefined;
-  const { name, device, register, operations, variables } = content;
-  const qubits = Array.isArray(register) ? register : [];
-  const ids = qubits.map((each) => (isMembers(each) ? each.qid : undefined));
-  const isMappable = ids.length > 0 && ids.every((id) => id !== undefined);
-  const declared = Object.entries(isMembers(variables) ? variables : {}).map(([each, of]) => readVariable(each, of));
-  const mapping: Variable = { name: 'qubits', type: 'int', size: ids.length, qubits: ids.map(String) };
+  const inner = parseJson(given);
+  const text = typeof inner === 'string' ? inner : given;
+  const sequence = readSequence(text);
+  if (sequence === undefined) return undefined;
+  const { name, device, register = [], operations, variables = {} } = sequence;
+  const ids = qubitsOf({ register }).map(({ id }) => id);
+  const mapping: Variable = { name: 'qubits', type: 'int', size: ids.length, qubits: ids };
+  const declared = Object.entries(variables).map(
+    ([each, { type, value }]): Variable => ({
+      name: each,
+      type: type === 'int' ? 'int' : 'float',
+      size: value?.length ?? 1,
+    }),
+  );
   return {
-    text: sent,
-    name: typeof name === 'string' ? name : undefined,
-    deviceName: isMembers(device) && typeof device.name === 'string' ? device.name : undefined,
-    qubits: Array.isArray(register) ? register.length : undefined,
-    operations: Array.isArray(operations) ? operations.length : undefined,
-    variables: isMappable ? [mapping, ...declared] : declared,
+    text,
+    name,
+    deviceName: typeof device === 'object' && typeof device.name === 'string' ? device.name : undefined,
+    qubits: sequence.register && ids.length,
+    operations: operations?.length,
+    variables: isMappable({ register }) ? [mapping, ...declared] : declared,
   };
-}
-
-function readVariable(name: string, declared: unknown): Variable {
-  const { type, value } = isMembers(declared) ? declared : {};
-  return { name, type: type === 'int' ? 'int' : 'float', size: Array.isArray(value) ? value.length : 1 };
 }
 
 /** A set of values, and how often the program runs with them. Texts are as they were typed. */
@@ -144,16 +141,4 @@ export function readValues(text: string, { type, size, qubits }: Variable): unkn
   if (numbers.length !== size || !numbers.every(isRight)) return undefined;
   if (qubits !== undefined) return Object.fromEntries(qubits.map((id, at) => [id, numbers[at]]));
   return size === 1 ? numbers[0] : numbers;
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,14 +4,14 @@
  */
 
 import { formatCount } from '../ui/format.ts';
+import { isObject, type JsonObject, readObject } from '../ui/json-object.ts';
 import { texts } from '../ui/texts.ts';
 
 const { specification: words } = texts.devices;
 
-type Members = Readonly<Record<string, unknown>>;
 type Row = readonly (readonly [name: string, text: string])[];
 
-export interface SpecificationInWords {
+interface SpecificationInWords {
   readonly facts: Row;
   /** Channels and detuning maps; each row has the same columns. */
   readonly channels: readonly Row[];
@@ -22,14 +22,16 @@ export function describeSpecification(text: string): SpecificationInWords | unde
   const members = readObject(text);
   if (members === undefined) return undefined;
   const { pre_calibrated_layouts: layouts, channels, dmm_objects } = members;
-  const layoutNames = Array.isArray(layouts) ? layouts.map((each: Members) => String(each?.slug ?? words.noName)) : [];
+  const layoutNames = Array.isArray(layouts)
+    ? layouts.map((each: JsonObject) => String(each?.slug ?? words.noName))
+    : [];
   const facts = [
     ...factNames
       .filter((name) => known(members[name]))
       .map((name) => [words.facts[name], amount(members[name], units[name])] as const),
     ...(layoutNames.length === 0 ? [] : [[words.layouts, layoutNames.join(', ')] as const]),
   ];
-  const rows = [channels, dmm_objects].flatMap((each) => (Array.isArray(each) ? each.filter(isMembers) : []));
+  const rows = [channels, dmm_objects].flatMap((each) => (Array.isArray(each) ? each.filter(isObject) : []));
   return { facts, channels: rows.map(describeChannel) };
 }
 
@@ -41,7 +43,7 @@ const units: Readonly<Record<string, string>> = {
   max_sequence_duration: 'ns',
 };
 
-function describeChannel(channel: Members): Row {
+function describeChannel(channel: JsonObject): Row {
   const { id, basis, addressing, max_amp, max_abs_detuning, bottom_detuning, mod_bandwidth } = channel;
   const detuning = max_abs_detuning ?? (typeof bottom_detuning === 'number' ? -bottom_detuning : undefined);
   return [
@@ -55,7 +57,7 @@ function describeChannel(channel: Members): Row {
   ];
 }
 
-function durations({ min_duration: min, max_duration: max, clock_period: clock }: Members): string {
+function durations({ min_duration: min, max_duration: max, clock_period: clock }: JsonObject): string {
   const range = known(max) ? `${amount(min)} – ${amount(max, 'ns')}` : `≥ ${amount(min, 'ns')}`;
   return typeof clock === 'number' && clock > 1 ? `${range}, ${words.steps} ${amount(clock, 'ns')}` : range;
 }
@@ -75,17 +77,4 @@ function plain(value: unknown): string {
 
 function known(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function readObject(text: string): Members | undefined {
-  try {
-    const content: unknown = JSON.parse(text);
-    return isMembers(content) ? content : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NotDrawn } from '../../../functions/console/drawing/sequence-values.ts';
+import { NotDrawn } from '../../../functions/console/drawing/parameter-values.ts';
 import { readWaveform } from '../../../functions/console/drawing/waveform-samples.ts';
 
 const values = new Map([['x', [2, 6]]]);

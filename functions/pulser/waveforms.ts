@@ -1,4 +1,4 @@
-import { constant } from './rule.ts';
+import { constant } from './parameters.ts';
 import type { Operation, Waveform } from './sequence-content.ts';
 
 /** The least and the greatest of a waveform's samples that are certain; undefined where none is. */
@@ -45,7 +45,7 @@ function waveformDuration({ kind, duration, samples = [], waveforms = [] }: Wave
 }
 
 /** Of two waveforms of one pulse, one may be a constant without a duration of its own: it has 0. */
-export function takesOthersDuration({ kind, duration }: Waveform): boolean {
+export function takesOthersDuration({ kind, duration }: Partial<Record<keyof Waveform, unknown>>): boolean {
   return kind === 'constant' && duration === 0;
 }
 

@@ -1,19 +1,23 @@
-/** Sequences and devices in Pulser's abstract representation, as far as rules look at them. */
+/**
+ * Sequences and devices in Pulser's abstract representation, as far as rules and drawings look at
+ * them.
+ */
 
 export interface SequenceContent {
+  readonly name?: string;
   readonly device: string | Specification;
   readonly register: readonly (Atom | MappableQubit)[];
   readonly layout?: Layout;
   /** Ids of the device's channels by the names that the sequence gives them. */
   readonly channels: Readonly<Record<string, string>>;
-  readonly variables: Readonly<Record<string, { readonly value?: readonly number[] }>>;
+  readonly variables: Readonly<Record<string, { readonly type: string; readonly value?: readonly number[] }>>;
   readonly operations: readonly Operation[];
   readonly measurement: string | null;
   readonly magnetic_field?: readonly number[];
   readonly slm_mask_targets?: readonly string[];
 }
 
-export interface Atom {
+interface Atom {
   readonly name: string;
   /** In µm. */
   readonly x: number;
@@ -22,7 +26,7 @@ export interface Atom {
 }
 
 /** A qubit whose trap a job chooses. */
-export interface MappableQubit {
+interface MappableQubit {
   readonly qid: string;
 }
 
@@ -32,8 +36,7 @@ export interface Layout {
 }
 
 /** A number, or an expression of variables. */
-export type Parameter = number | Expression;
-export type Expression = Readonly<Record<string, unknown>>;
+export type Parameter = number | Readonly<Record<string, unknown>>;
 
 /**
  * An operation: `op` says which members it has. Times are in ns, amplitudes and detunings in
