@@ -45,7 +45,7 @@ interface ErrorBody {
   readonly detail: readonly Fault[];
 }
 
-export interface Call {
+interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly query?: Query;
   readonly body?: unknown;

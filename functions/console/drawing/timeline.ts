@@ -17,7 +17,7 @@ const { sequence: words } = texts;
 /** Sequences of more operations are not drawn: the browser would be busy with them. */
 const maxOperations = 10_000;
 
-export interface DrawnPulse {
+interface DrawnPulse {
   /** In ns. */
   readonly from: number;
   readonly to: number;
@@ -417,7 +417,7 @@ function waitForOthers({ channels }: State, channel: Channel, from: number, wait
 }
 
 /** A line through (ns, value): straight between its points. */
-export type Line = readonly (readonly [nanoseconds: number, value: number])[];
+type Line = readonly (readonly [nanoseconds: number, value: number])[];
 
 /**
  * The curve of a channel from 0 to `end`: about as many points as asked for, or a few for each

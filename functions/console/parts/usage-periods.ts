@@ -1,6 +1,6 @@
 /** Sums of a usage report by period, for its bars. */
 
-export interface PeriodJobs {
+interface PeriodJobs {
   /** `2026-11-22`, or `2026-11`. */
   readonly period: string;
   readonly jobs: number;

@@ -2,14 +2,14 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-export interface Address {
+interface Address {
   /** Of the path `#/batches/ID`: the parts, decoded. */
   readonly path: readonly string[];
   /** What follows `?`. */
   readonly query: URLSearchParams;
 }
 
-export function readAddress(hash = location.hash): Address {
+function readAddress(hash = location.hash): Address {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   return { path: path.split('/').filter(Boolean).map(decodePart), query: new URLSearchParams(query) };
 }

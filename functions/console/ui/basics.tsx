@@ -39,7 +39,7 @@ export function Id({ id, link }: { readonly id: string; readonly link?: string }
   );
 }
 
-export function Copy({ text }: { readonly text: string }) {
+function Copy({ text }: { readonly text: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);

@@ -101,27 +101,14 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
   return (
     <>
       {present.length > 0 && (
-        <section class="chosen" aria-label={words.chosen}>
-          <div class="actions">
-            <strong>
-              {formatCount(present.length)} {words.chosen}
-            </strong>
-            {acts.map((act) => (
-              <button
-                key={act.label}
-                type="button"
-                class={act.isDanger ? 'danger' : undefined}
-                disabled={doing.isRunning}
-                onClick={() => (act.question === undefined ? doing.run(act, []) : setAsked(act))}
-              >
-                {act.label}
-              </button>
-            ))}
-            <button type="button" onClick={() => choose([])}>
-              {words.clearChosen}
-            </button>
-          </div>
-        </section>
+        <Chosen
+          count={present.length}
+          words={words}
+          acts={acts}
+          isRunning={doing.isRunning}
+          begin={(act) => (act.question === undefined ? doing.run(act, []) : setAsked(act))}
+          clear={() => choose([])}
+        />
       )}
       {asked !== undefined && <Question act={asked} close={() => setAsked(undefined)} run={doing.run} />}
       <Failure failure={doing.failure} />
@@ -135,6 +122,42 @@ export function ChoiceTable<Row extends { readonly id: string }>(props: Props<Ro
         choice={{ head, cell }}
       />
     </>
+  );
+}
+
+interface ChosenProps {
+  readonly count: number;
+  readonly words: Words;
+  readonly acts: readonly Act[];
+  readonly isRunning: boolean;
+  readonly begin: (act: Act) => void;
+  readonly clear: () => void;
+}
+
+/** How many rows are chosen, and what can be done to them. */
+function Chosen({ count, words, acts, isRunning, begin, clear }: ChosenProps) {
+  return (
+    <section class="chosen" aria-label={words.chosen}>
+      <div class="actions">
+        <strong>
+          {formatCount(count)} {words.chosen}
+        </strong>
+        {acts.map((act) => (
+          <button
+            key={act.label}
+            type="button"
+            class={act.isDanger ? 'danger' : undefined}
+            disabled={isRunning}
+            onClick={() => begin(act)}
+          >
+            {act.label}
+          </button>
+        ))}
+        <button type="button" onClick={clear}>
+          {words.clearChosen}
+        </button>
+      </div>
+    </section>
   );
 }
 

@@ -23,7 +23,6 @@ export const texts = {
     retry: 'Try again',
     close: 'Close',
     cancel: 'Never mind',
-    confirm: 'Confirm',
     none: '—',
     more: 'Next page',
     less: 'Previous page',

@@ -18,7 +18,7 @@ import { Tags } from './batches-view.tsx';
 const { batch: words } = texts;
 
 /** What the status call answers. */
-export interface Progress {
+interface Progress {
   readonly status: BatchDetails['status'];
   readonly jobs_count_per_status: BatchDetails['jobs_count_per_status'];
   readonly queue_position: number | null;

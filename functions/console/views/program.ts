@@ -134,7 +134,7 @@ export function requestOf(draft: Draft, program: Program | undefined): { body: o
 }
 
 /** The values of a variable as the service takes them; undefined where the text has no such. */
-export function readValues(text: string, { type, size, qubits }: Variable): unknown {
+function readValues(text: string, { type, size, qubits }: Variable): unknown {
   const parts = text.split(/[\s,;[\]]+/).filter((part) => part !== '');
   const numbers = parts.map(Number);
   const isRight = (value: number) => (type === 'int' ? Number.isSafeInteger(value) : Number.isFinite(value));
