@@ -37,7 +37,7 @@ const views: Readonly<
   operate: { View: OperateView, title: texts.views.operate, operators: true },
 };
 
-/** A token is renewed so long before it expires. */
+/** How long before it expires a token is renewed. */
 const renewalMilliseconds = 60_000;
 
 export function ConsoleApp({ settings }: { readonly settings: Settings }) {
@@ -72,8 +72,8 @@ export function ConsoleApp({ settings }: { readonly settings: Settings }) {
 }
 
 /**
- * A token that is valid for a while; after the service has refused one, another than that. Where
- * none can be had, the person signs in again. Throws CallFailed.
+ * A token that is valid for a while, and is not the refused one. If there is none, the person signs
+ * in again. Throws CallFailed.
  */
 async function freshToken(
   settings: Settings,

@@ -1,7 +1,7 @@
 import { constant } from './parameters.ts';
 import type { Operation, Waveform } from './sequence-content.ts';
 
-/** The least and the greatest of a waveform's samples that are certain; undefined where none is. */
+/** The least and the greatest of the certain samples; undefined where none is certain. */
 export function extremes(waveform: Waveform): { readonly least: number; readonly greatest: number } | undefined {
   const values = certainSamples(waveform);
   let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -44,7 +44,7 @@ function waveformDuration({ kind, duration, samples = [], waveforms = [] }: Wave
   return durations.every((each) => each !== undefined) ? durations.reduce((sum, each) => sum + each, 0) : undefined;
 }
 
-/** Of two waveforms of one pulse, one may be a constant without a duration of its own: it has 0. */
+/** One waveform of a pulse may be a constant of 0 ns: it lasts as long as the other. */
 export function takesOthersDuration({ kind, duration }: Partial<Record<keyof Waveform, unknown>>): boolean {
   return kind === 'constant' && duration === 0;
 }

@@ -170,7 +170,8 @@ const layouts: readonly Rule[] = [
 export const registerRules: readonly Rule[] = [...atoms, ...layouts];
 
 /**
- * Of a mappable register, all qubits count on its own device; on another, those that a job maps.
+ * Counts all qubits of a mappable register on its own device. On another device only the mapped
+ * ones count, which the job knows.
  */
 function* fillingFaults({ content, device: limits, isOwn }: Judged): Generator<Finding> {
   if (content.layout === undefined || (!isOwn && isMappable(content))) return;

@@ -34,7 +34,7 @@ export interface SchemaFault {
 /** The schemas of a folder by their file names: `$ref` names them. */
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** After so many faults, no more are looked for. */
+/** Further faults are not looked for. */
 const maxFaults = 1_000;
 
 /**

@@ -91,7 +91,7 @@ export function createApi(tokenOf: (refused?: string) => Promise<string>): Api {
         }
         const body = await response.json().catch(() => ({}));
         if (!response.ok) throw new CallFailed(response.status, body as Partial<ErrorBody>, requestId);
-        // It broke off on its way, or nobody waits for it any more.
+        // It broke off on its way, or the call was aborted.
         if (!('data' in body)) throw new CallFailed(0, { message: 'The answer is not whole.' }, requestId);
         const { data, pagination } = body as { data: Data; pagination?: Pagination };
         return { data, pagination, retryAfter: Number.isNaN(retryAfter) ? undefined : retryAfter };

@@ -173,7 +173,7 @@ function audienceParameters({ audience, clientId }: Settings): Record<string, st
 }
 
 function requireClient({ clientId }: Settings): string {
-  if (clientId === undefined) throw new SignInFailed(`Nobody has given this page a client: see ${apiAddress()}/docs.`);
+  if (clientId === undefined) throw new SignInFailed(`This page has no client: see ${apiAddress()}/docs.`);
   return clientId;
 }
 

@@ -8,7 +8,7 @@ export const Signed = createContext<{ readonly api: Api; readonly session: Sessi
 
 export function useSigned() {
   const signed = useContext(Signed);
-  if (signed === undefined) throw new Error('Nobody has signed in.');
+  if (signed === undefined) throw new Error('A view needs a session.');
   return signed;
 }
 
@@ -36,8 +36,8 @@ interface Loading {
 }
 
 /**
- * What a GET answers, again whenever path or query change. A null path calls nothing. An answer
- * that comes after a later call was begun is left out.
+ * Calls GET now, and again whenever path or query change. A null path calls nothing. Answers that
+ * come after the next call has begun are dropped.
  */
 export function useCall<Data>(
   path: string | null,

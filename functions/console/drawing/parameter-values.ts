@@ -1,6 +1,6 @@
 /**
- * The values of parameters, with those that a job gives to the variables of its sequence. Times are
- * in ns, distances in µm, amplitudes and detunings in rad/µs.
+ * The values of parameters, once a job has given values to the variables. Times are in ns,
+ * distances in µm, amplitudes and detunings in rad/µs.
  */
 
 import { isObject, type JsonObject } from '../ui/json-object.ts';
@@ -15,7 +15,7 @@ export class NotDrawn extends Error {}
 /** A number, or an array of them, as an expression has it. */
 type Value = number | readonly number[];
 
-/** The values of variables by name: those that have one. */
+/** The values of variables by name. Variables without a value are left out. */
 export type Variables = ReadonlyMap<string, readonly number[]>;
 
 function isNumbers(value: unknown): value is readonly number[] {

@@ -10,7 +10,7 @@ const { sequence: words } = texts;
 /** Sequences that last longer are not drawn. */
 export const maxNanoseconds = 1_000_000;
 
-/** A window of which the duration is searched is sampled for each that is tried. */
+/** The search for the duration of a window samples the window at each step. */
 const maxSearchedNanoseconds = 20_000;
 
 export interface Waveform {

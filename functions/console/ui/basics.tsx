@@ -73,8 +73,8 @@ export function Faults({ faults }: { readonly faults: readonly Fault[] }) {
 }
 
 /**
- * Why a call failed, in the service's words, with the request's id and every fault: of a form, give
- * `faults` without those that it shows beside its fields.
+ * Why a call failed, in the service's words, with the request's id and every fault. A form that
+ * shows some of them beside its fields gives the others as `faults`.
  */
 export function Failure({
   failure,

@@ -12,7 +12,7 @@ interface Words {
   readonly clearChosen: string;
 }
 
-/** Why something was not done, by the ids of what it was to be done to. */
+/** Why an act failed, by the ids of the rows that it failed for. */
 type Refusals = Readonly<Record<string, string>>;
 
 /** What an act is given besides the rows. */

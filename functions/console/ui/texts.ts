@@ -15,8 +15,7 @@ export const texts = {
     begin: 'Sign in',
     end: 'Sign out',
     again: 'Your session has ended. Sign in again to go on here.',
-    noClient:
-      'Nobody has set up sign-in for this page. The operator of the service gives it a client: see the documents.',
+    noClient: 'Sign-in is not set up for this page. The operator of the service gives it a client: see the documents.',
   },
   common: {
     loading: 'Loading …',
@@ -161,7 +160,7 @@ export const texts = {
     longQueue: 'more than 1,000',
     batches: (count: string) => (count === '1' ? '1 batch' : `${count} batches`),
     wait: 'Average wait of the last hour',
-    noWait: 'nobody waited',
+    noWait: 'no batch waited',
     atoms: 'Atoms at most',
     kind: 'Kind',
     emulator: 'emulator',

@@ -14,7 +14,7 @@ import { changes } from './batch-actions.tsx';
 
 const { batches: words } = texts;
 
-/** Filters with a field of their own, in the order of the form. Others may stand in the address. */
+/** Filters with a field of their own, in the order of the form. The address may have others. */
 const filters = [
   { name: 'status', options: batchStatusNames },
   { name: 'device_type' },

@@ -1,7 +1,6 @@
 /**
- * What the form of a new batch knows of a program, which is a Pulser sequence in its abstract
- * representation, and the request that the form sends. Whether the program is right is the
- * service's to say.
+ * What the form of a new batch knows of a program, and the request that it sends. A program is a
+ * Pulser sequence in its abstract representation. The service judges whether it is right.
  */
 
 import { isMappable, qubitsOf } from '../../pulser/qubits.ts';
@@ -133,7 +132,7 @@ export function requestOf(draft: Draft, program: Program | undefined): { body: o
   return { body, faults };
 }
 
-/** The values of a variable as the service takes them; undefined where the text has no such. */
+/** Reads values as the service takes them; undefined where the text has others than it needs. */
 function readValues(text: string, { type, size, qubits }: Variable): unknown {
   const parts = text.split(/[\s,;[\]]+/).filter((part) => part !== '');
   const numbers = parts.map(Number);
