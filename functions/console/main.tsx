@@ -1,7 +1,7 @@
 import './console.css';
 import { render } from 'preact';
-import { App } from './app.tsx';
-import { readSettings } from './settings.ts';
+import { readSettings } from './client/page-settings.ts';
+import { ConsoleApp } from './console-app.tsx';
 
 const root = document.querySelector('#console');
-if (root !== null) render(<App settings={readSettings()} />, root);
+if (root !== null) render(<ConsoleApp settings={readSettings()} />, root);

@@ -1,8 +1,9 @@
 /** Rules of channels, bases and times. */
 
-import { allChannels, constant, type Finding, isXY, type Judged, operations, type Rule } from './rule.ts';
-import type { Channel, Operation } from './sequence-content.ts';
-import { operationDuration } from './waveforms.ts';
+import { constant } from '../pulser/parameters.ts';
+import type { Channel, Operation } from '../pulser/sequence-content.ts';
+import { operationDuration } from '../pulser/waveforms.ts';
+import { allChannels, type Finding, isXY, type Judged, operations, type Rule } from './rule.ts';
 
 const sequence = 'pulser/sequence/sequence.py: Sequence';
 const switching = 'pulser/sequence/helpers/_switch_device.py: switch_device';

@@ -1,8 +1,9 @@
 /** Rules of pulses, qubits, maps and variables. */
 
-import { isMappable, qubitIds } from './register-rules.ts';
-import { allChannels, constant, type Finding, type Judged, operations, type Rule, usesVariables } from './rule.ts';
-import { extremes, pulseDurations } from './waveforms.ts';
+import { constant, variablesIn } from '../pulser/parameters.ts';
+import { isMappable, qubitsOf } from '../pulser/qubits.ts';
+import { extremes, pulseDurations } from '../pulser/waveforms.ts';
+import { allChannels, type Finding, type Judged, operations, type Rule } from './rule.ts';
 
 const sequence = 'pulser/sequence/sequence.py: Sequence';
 const validatePulse = 'pulser/channels/base_channel.py: Channel.validate_pulse';
@@ -112,7 +113,7 @@ const qubits: readonly Rule[] = [
     source: `${sequence}._check_qubits_give_ids`,
     judge: 'own',
     *find(judged) {
-      const { length } = qubitIds(judged.content);
+      const { length } = qubitsOf(judged.content);
       for (const [at, { target, targets }] of operations(judged, 'target', 'phase_shift')) {
         const indices = [target ?? targets].flat().flatMap((each) => constant(each) ?? []);
         if (indices.every((each) => Math.trunc(each) < length && Math.trunc(each) >= -length)) continue;
@@ -144,7 +145,7 @@ const qubits: readonly Rule[] = [
 
 function* maskFaults(judged: Judged): Generator<Finding> {
   const { content, device } = judged;
-  const ids = new Set(qubitIds(content));
+  const ids = new Set(qubitsOf(content).map(({ id }) => id));
   for (const [at, { qubits: masked = [] }] of operations(judged, 'config_slm_mask')) {
     if (device.supports_slm_mask === false) {
       yield { path: ['operations', at], message: `The '${device.name}' device does not have an SLM mask.` };
@@ -165,7 +166,7 @@ const variables: readonly Rule[] = [
     judge: 'own',
     *find(judged) {
       for (const [at, operation] of operations(judged)) {
-        for (const name of new Set(namesIn(operation))) {
+        for (const name of new Set(variablesIn(operation))) {
           if (Object.hasOwn(judged.content.variables, name)) continue;
           yield { path: ['operations', at], message: `Variable '${name.slice(0, 100)}' is not declared.` };
         }
@@ -190,9 +191,3 @@ const variables: readonly Rule[] = [
 const protectedNames = ['qubits', 'seq_name', 'json_dumps_options'];
 
 export const pulseRules: readonly Rule[] = [...pulses, ...qubits, ...variables];
-
-/** The names of all variables in a value. */
-function namesIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null || !usesVariables(value)) return [];
-  return 'variable' in value ? [String(value.variable)] : Object.values(value).flatMap(namesIn);
-}

@@ -1,7 +1,8 @@
 /** Rules of atoms and traps. */
 
+import { isMappable, qubitsOf } from '../pulser/qubits.ts';
+import type { Layout, SequenceContent, Specification } from '../pulser/sequence-content.ts';
 import { coordinateTolerance, type Finding, type Judged, type Rule } from './rule.ts';
-import type { Layout, SequenceContent, Specification } from './sequence-content.ts';
 
 const device = 'pulser/devices/_device_datacls.py';
 
@@ -17,25 +18,11 @@ interface Place {
   readonly position: readonly number[];
 }
 
-/** The ids of the qubits, in their order. */
-export function qubitIds({ register }: SequenceContent): string[] {
-  return [...new Set(register.map((qubit) => ('qid' in qubit ? qubit.qid : qubit.name)))];
-}
-
-export function isMappable({ register }: SequenceContent): boolean {
-  return register.some((qubit) => 'qid' in qubit);
-}
-
-/**
- * The atoms; the later of two of one name, as in a Python dictionary. None where jobs place them.
- */
-function atomsOf({ register }: SequenceContent): Place[] {
-  const atoms = register.flatMap((qubit, at) => {
-    if ('qid' in qubit) return [];
-    const { name, x, y, z } = qubit;
-    return [{ path: ['register', at], name: `'${name}'`, position: z === undefined ? [x, y] : [x, y, z] }];
-  });
-  return [...new Map(atoms.map((atom) => [atom.name, atom])).values()];
+/** None where jobs place them. */
+function atomsOf(content: SequenceContent): Place[] {
+  return qubitsOf(content).flatMap(({ id, at, position }) =>
+    position === undefined ? [] : [{ path: ['register', at], name: `'${id}'`, position }],
+  );
 }
 
 function trapsOf({ layout }: SequenceContent): Place[] {
@@ -183,13 +170,14 @@ const layouts: readonly Rule[] = [
 export const registerRules: readonly Rule[] = [...atoms, ...layouts];
 
 /**
- * Of a mappable register, all qubits count on its own device; on another, those that a job maps.
+ * Counts all qubits of a mappable register on its own device. On another device only the mapped
+ * ones count, which the job knows.
  */
 function* fillingFaults({ content, device: limits, isOwn }: Judged): Generator<Finding> {
   if (content.layout === undefined || (!isOwn && isMappable(content))) return;
   const { min_layout_traps = 1, min_layout_filling = 0, max_layout_filling = 0.5 } = limits;
   const traps = content.layout.coordinates.length;
-  const qubits = qubitIds(content).length;
+  const qubits = qubitsOf(content).length;
   const [least, most] = [Math.ceil(traps * min_layout_filling), Math.trunc(traps * max_layout_filling)];
   if (qubits <= most && (qubits >= least || traps <= min_layout_traps)) return;
   const message = `The register has ${qubits} qubits: this layout must hold at least ${least} and at most ${most}.`;

@@ -1,4 +1,4 @@
-import type { Channel, Operation, Parameter, SequenceContent, Specification } from './sequence-content.ts';
+import type { Channel, Operation, SequenceContent, Specification } from '../pulser/sequence-content.ts';
 
 /** A sequence, and a device that it is to run on. */
 export interface Judged {
@@ -38,10 +38,6 @@ export interface Rule {
 /** What Pulser's rounding of coordinates may add up to, in µm. */
 export const coordinateTolerance = 1e-5;
 
-export function constant(parameter: unknown): number | undefined {
-  return typeof parameter === 'number' ? parameter : undefined;
-}
-
 /** The operations of these kinds with their places; all of them where none is named. */
 export function* operations({ content }: Judged, ...kinds: string[]): Generator<[number, Operation]> {
   for (const [at, operation] of content.operations.entries()) {
@@ -60,11 +56,4 @@ export function allChannels({ channelsOf }: Judged, name: string, has: (channel:
 /** Whether the sequence acts in the XY mode: by its first channel, or by a magnetic field alone. */
 export function isXY({ content, bases }: Judged): boolean {
   return bases.length > 0 ? bases[0] === 'XY' : content.magnetic_field !== undefined;
-}
-
-/** Whether a value contains a variable or an expression of some. */
-export function usesVariables(value: Parameter | unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if ('variable' in value) return true;
-  return Object.values(value).some(usesVariables);
 }

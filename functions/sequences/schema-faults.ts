@@ -6,7 +6,9 @@
  * end takes time that doubles with every level of a nested expression.
  */
 
-export interface Schema {
+import { isObject } from '../values/json-text.ts';
+
+interface Schema {
   readonly $ref?: string;
   readonly definitions?: Readonly<Record<string, Schema>>;
   readonly anyOf?: readonly Schema[];
@@ -30,9 +32,9 @@ export interface SchemaFault {
 }
 
 /** The schemas of a folder by their file names: `$ref` names them. */
-export type Schemas = Readonly<Record<string, Schema>>;
+type Schemas = Readonly<Record<string, Schema>>;
 
-/** After so many faults, no more are looked for. */
+/** Further faults are not looked for. */
 const maxFaults = 1_000;
 
 /**
@@ -74,7 +76,7 @@ function check(search: Search, placed: Placed, value: unknown): void {
       if (item !== undefined) checkPart(search, { schema: item, file }, { key: at, part: value[at] });
     }
   }
-  if (!isObjectValue(value)) return;
+  if (!isObject(value)) return;
   const { properties = {}, additionalProperties: others } = schema;
   const other = typeof others === 'object' ? others : undefined;
   for (const [key, part] of Object.entries(value)) {
@@ -118,7 +120,7 @@ function misfitOf(schemas: Schemas, placed: Placed, value: unknown): number {
     return Math.min(...schema.anyOf.map((each) => misfitOf(schemas, { schema: each, file }, value)));
   }
   if (!hasType(schema, value)) return 1_000;
-  const members = isObjectValue(value)
+  const members = isObject(value)
     ? Object.entries(schema.properties ?? {}).filter(
         ([name, member]) => Object.hasOwn(value, name) && !isAllowed(member, value[name]),
       ).length
@@ -141,7 +143,7 @@ function faultsHere(schema: Schema, value: unknown): SchemaFault[] {
     if (value.length >= minItems && value.length <= maxItems) return [];
     return [{ path: [], kind: 'length', message: `List should have ${minItems} items, not ${value.length}` }];
   }
-  if (!isObjectValue(value)) return [];
+  if (!isObject(value)) return [];
   const { required = [], properties = {}, additionalProperties } = schema;
   const missing = required.filter((name) => !Object.hasOwn(value, name));
   const unknown =
@@ -178,10 +180,6 @@ function hasType({ type }: Schema, value: unknown): boolean {
 function isAllowed(schema: Schema, value: unknown): boolean {
   if ('const' in schema && schema.const !== value) return false;
   return schema.enum === undefined || schema.enum.includes(value);
-}
-
-function isObjectValue(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function quoted(value: unknown): string {

@@ -3,12 +3,14 @@
  * judge: what it accepts is never refused here. What only Pulser can judge is left to the device.
  */
 
+import { usesVariables } from '../pulser/parameters.ts';
+import { isMappable, qubitsOf } from '../pulser/qubits.ts';
+import type { Channel, SequenceContent, Specification } from '../pulser/sequence-content.ts';
 import { type Fault, maxFaultsCounted } from '../schemas/faults.ts';
 import { channelRules } from './channel-rules.ts';
 import { pulseRules } from './pulse-rules.ts';
-import { isMappable, qubitIds, registerRules } from './register-rules.ts';
-import { type Judged, type Rule, usesVariables } from './rule.ts';
-import type { Channel, SequenceContent, Specification } from './sequence-content.ts';
+import { registerRules } from './register-rules.ts';
+import type { Judged, Rule } from './rule.ts';
 import { ownDevice, readForm } from './sequence-form.ts';
 
 export const rules: readonly Rule[] = [...registerRules, ...channelRules, ...pulseRules];
@@ -113,7 +115,7 @@ export function jobInputFaults(content: SequenceContent): (job: JobInput) => Fau
   // Pulser builds a parametrized sequence for each job, and asks for the values of all variables.
   const needsValues = mappable || content.operations.some(usesVariables);
   if (!needsValues) return () => [];
-  const places = new Map(qubitIds(content).map((id, place) => [id, place]));
+  const places = new Map(qubitsOf(content).map(({ id }, place) => [id, place]));
   const sizes = Object.entries(content.variables).map(([name, { value = [] }]) => [name, value.length] as const);
   return ({ variables: given }) => {
     const values = given ?? {};

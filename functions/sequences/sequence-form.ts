@@ -4,6 +4,7 @@
  * what the schema refuses.
  */
 
+import type { SequenceContent, Specification } from '../pulser/sequence-content.ts';
 import { isObject, parseJson } from '../values/json-text.ts';
 import deviceSchema from './pulser/device-schema.json' with { type: 'json' };
 import layoutSchema from './pulser/layout-schema.json' with { type: 'json' };
@@ -11,7 +12,6 @@ import mockDevice from './pulser/mock-device.json' with { type: 'json' };
 import noiseSchema from './pulser/noise-schema.json' with { type: 'json' };
 import sequenceSchema from './pulser/sequence-schema.json' with { type: 'json' };
 import { type SchemaFault, schemaFaults } from './schema-faults.ts';
-import type { SequenceContent, Specification } from './sequence-content.ts';
 
 export const schemas = {
   'sequence-schema.json': sequenceSchema,
@@ -27,7 +27,7 @@ const schemaVersion = [1, 9, 1];
 const maxDepth = 100;
 
 /** `content` is there where the form is known and right: only then can rules say more. */
-export interface ReadForm {
+interface ReadForm {
   readonly content: SequenceContent | undefined;
   readonly faults: readonly SchemaFault[];
 }

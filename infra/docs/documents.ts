@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deviceModeNames, deviceModes, ruleNames, ruleWords } from '../../functions/device-modes.ts';
+import { limitKinds, limitNames, limits } from '../../functions/limits.ts';
 import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { openCallTable } from './costs.ts';
@@ -47,7 +48,7 @@ export const documents: readonly GeneratedDocument[] = [
   page('docs/errors.md', { reasons: reasonTable }),
   page('docs/sequence-checks.md', { rules: ruleTable }),
   page('docs/queue.md', { modes: modeTable }),
-  page('docs/laboratory.md', { modes: modeTable }),
+  page('docs/laboratory.md', { modes: modeTable, limits: limitTable }),
   page('docs/operating.md', { 'calls without a token': openCallTable }),
   page('docs/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
@@ -102,4 +103,13 @@ function ruleTable(): string {
 function reasonTable(): string {
   const rows = Object.entries(reasons).map(([name, { status, meaning }]) => [status, `\`${name}\``, meaning]);
   return markdownTable(['status', 'reason', 'meaning'], rows);
+}
+
+function limitTable(): string {
+  const rows = limitNames.map((name) => {
+    const { kind, description } = limits[name];
+    const { checked, refusal } = limitKinds[kind];
+    return [`\`${name}\``, description, checked, refusal === null ? '' : `${reasons[refusal].status} \`${refusal}\``];
+  });
+  return markdownTable(['limit', 'counts or allows', 'checked', 'refusal'], rows);
 }

@@ -11,6 +11,7 @@ export interface Room {
 }
 
 const data = 'functions/data';
+const page = 'functions/console';
 
 /** By path. */
 const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
@@ -39,9 +40,43 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     imports: ['functions', 'functions/schemas'],
     packages: ['zod', 'aws-lambda', '@middy/core'],
   },
-  'functions/console': {
-    holds: 'The console: what runs in browsers, and calls the public API only',
-    imports: ['functions/device-modes.ts', 'functions/limits.ts', 'functions/statuses.ts', 'functions/schemas'],
+  [page]: {
+    holds: 'The console: what runs in browsers, and calls the public API only. Here: the frame around its views',
+    imports: [`${page}/client`, `${page}/ui`, `${page}/views`],
+    packages: ['preact'],
+  },
+  [`${page}/views`]: {
+    holds: 'A view for each address, and what only that view knows',
+    imports: [
+      ...['client', 'ui', 'drawing', 'parts'].map((room) => `${page}/${room}`),
+      ...[
+        'functions/device-modes.ts',
+        'functions/limits.ts',
+        'functions/statuses.ts',
+        'functions/pulser',
+        'functions/schemas',
+      ],
+    ],
+    packages: ['preact'],
+  },
+  [`${page}/parts`]: {
+    holds: 'Results, usage and limits, as several views show them',
+    imports: [`${page}/client`, `${page}/ui`, 'functions/limits.ts', 'functions/schemas'],
+    packages: ['preact'],
+  },
+  [`${page}/drawing`]: {
+    holds: 'A sequence as a picture: its qubits, and its pulses against time',
+    imports: [`${page}/ui`, 'functions/pulser'],
+    packages: ['preact'],
+  },
+  [`${page}/ui`]: {
+    holds: 'What all views are made of: addresses, texts, formats, tables, forms',
+    imports: [`${page}/client`],
+    packages: ['preact'],
+  },
+  [`${page}/client`]: {
+    holds: "The public API's calls, and sign-in",
+    imports: [],
     packages: ['preact'],
   },
   'functions/identity': {
@@ -61,13 +96,18 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'functions/sequences': {
     holds: "What a device would refuse of a sequence: rules, and Pulser's schemas",
-    imports: ['functions', 'functions/schemas'],
+    imports: ['functions', 'functions/pulser', 'functions/schemas'],
+    packages: [],
+  },
+  'functions/pulser': {
+    holds: 'What a sequence says, for the rules and for drawings: it runs in browsers, too',
+    imports: [],
     packages: [],
   },
   [data]: {
     holds: 'Repositories: functions that take a client and only the tables that they use',
     imports: [
-      ...['functions', 'functions/schemas', 'functions/sequences', 'functions/webhooks'],
+      ...['functions', 'functions/pulser', 'functions/schemas', 'functions/sequences', 'functions/webhooks'],
       ...['dynamodb', 'columns', 'lists', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
     ],
     packages: ['@aws-sdk/', '@smithy/', 'zod'],

@@ -1,7 +1,7 @@
 /** Limits where creations meet them: never one too many, and nobody else pays for it. */
 
 import { randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cancelBatch, cancelJob } from '../../functions/data/batches/cancellations.ts';
 import { addJobs, createBatch } from '../../functions/data/batches/new-batches.ts';
@@ -54,7 +54,7 @@ function ask(userId: string, body = request(1), idempotencyKey?: string) {
 const counterOf = async (subject: string) =>
   (await client.send(new GetCommand({ TableName: tables.Counters, Key: limitCounterKey(subject) }))).Item;
 
-describe('a limit of what waits', () => {
+describe('a limit of what has not ended', () => {
   it('refuses what is beyond it, says what is used and left, and gives room again', async () => {
     const user = newUser();
     await limitUser(user, { max_unfinished_batches: 2, max_unfinished_jobs: 5 });
@@ -123,6 +123,33 @@ describe('a limit of what waits', () => {
       max_unfinished_batches: 1,
       max_unfinished_jobs: 2,
     });
+  });
+
+  it('of a project that is younger than rows is not lowered by their end', async () => {
+    const [userId, project_id] = [newUser(), randomUUID()];
+    const subject = `project:${project_id}`;
+    const body = request(3, { project_id });
+    const before = [await ask(userId, body), await ask(userId, body)];
+    // The first was created by a release that had one of the limits.
+    const set = (TableName: string, Key: object, UpdateExpression: string, value: unknown) =>
+      client.send(
+        new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues: { ':value': value } }),
+      );
+    const [Key, known] = [{ user_id: userId, id: before[0].id }, 'max_unfinished_batches'];
+    await set(tables.Batches, Key, 'SET counted_in_project = :value', [known]);
+    await set(tables.Counters, limitCounterKey(subject), `SET rev = :value, ${known} = :value`, 1);
+    await limit(subject, { max_unfinished_jobs: 3 });
+    const counted = await ask(userId, body);
+    for (const batches of [2, 1, 1]) {
+      expect(await counterOf(subject)).toMatchObject({ max_unfinished_batches: batches, max_unfinished_jobs: 3 });
+      expect(await ask(userId, body)).toMatchObject({ details: { used: 3, left: 0 } });
+      const ended = before.shift();
+      if (ended !== undefined) await cancel(userId, ended.id);
+    }
+    await cancel(userId, counted.id);
+    expect(await counterOf(subject)).toMatchObject({ max_unfinished_batches: 0, max_unfinished_jobs: 0 });
+    expect(await ask(userId, body)).toMatchObject({ jobs_count: 3 });
+    expect(await ask(userId, body)).toMatchObject({ details: { used: 3, left: 0 } });
   });
 
   it.each(['max_unfinished_jobs', 'creations_per_minute'] as const)(

@@ -380,7 +380,7 @@ export const routeCases: Readonly<Record<RouteWithToken, RouteCase>> = {
   },
   setTags: {
     ways: ({ batches: [batch] }) => ({ 'the tags of a batch': { path: { batch_id: batch!.id }, body: ['a', 'new'] } }),
-    // Batches that ended long ago without an end get one, and are counted.
+    // Batches whose end is lost get one, and are counted.
     moreCalls: ({ batches: [batch, ...others] }) => [
       { path: { batch_id: batch!.id }, body: [] },
       ...others

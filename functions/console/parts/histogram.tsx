@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { formatCount } from '../format.ts';
-import { texts } from '../texts.ts';
-import { Wide } from './basics.tsx';
+import { Wide } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
 import { barsOf, type Count, type Order, order, orders, totalOf } from './counter.ts';
-import { Table } from './table.tsx';
 
 const { histogram: words } = texts;
 

@@ -1,8 +1,8 @@
 import { countedLimits, limits as facts, type LimitName, limitNames } from '../../limits.ts';
 import type { OwnLimits } from '../../schemas/limits.ts';
-import { formatCount, formatSeconds } from '../format.ts';
-import { texts } from '../texts.ts';
-import { Facts } from './basics.tsx';
+import { Facts } from '../ui/basics.tsx';
+import { formatCount, formatSeconds } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
 
 const { limits: words } = texts;
 

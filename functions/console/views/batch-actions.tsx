@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import { finalBatchStatuses } from '../../statuses.ts';
-import { go, linkTo } from '../address.ts';
-import type { Api } from '../api.ts';
-import { Answers, Dialog, Failure } from '../parts/basics.tsx';
-import { texts } from '../texts.ts';
-import { useAction } from '../use-call.ts';
+import type { Api } from '../client/public-api.ts';
+import { useAction } from '../client/use-call.ts';
+import { go, linkTo } from '../ui/address.ts';
+import { Answers, Dialog, Failure } from '../ui/basics.tsx';
+import { texts } from '../ui/texts.ts';
 
 const { batch: words } = texts;
 

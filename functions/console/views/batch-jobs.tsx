@@ -1,15 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import type { BatchDetails } from '../../schemas/batch.ts';
 import type { Job } from '../../schemas/job.ts';
-import { go, linkTo, useListAddress } from '../address.ts';
-import { formatCount, formatSeconds } from '../format.ts';
-import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
-import { type Act, ChoiceTable } from '../parts/choice-table.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { StatusBar } from '../parts/status-bar.tsx';
-import type { Column } from '../parts/table.tsx';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { useCall } from '../client/use-call.ts';
+import { go, linkTo, useListAddress } from '../ui/address.ts';
+import { Empty, Id, Shown, Status, Time } from '../ui/basics.tsx';
+import { type Act, ChoiceTable } from '../ui/choice-table.tsx';
+import { formatCount, formatSeconds } from '../ui/format.ts';
+import { Pager } from '../ui/pager.tsx';
+import { StatusBar } from '../ui/status-bar.tsx';
+import type { Column } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
 
 const { jobs: words } = texts;
 

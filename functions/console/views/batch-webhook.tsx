@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../schemas/webhook.ts';
-import { linkTo } from '../address.ts';
-import type { Api } from '../api.ts';
-import { formatCount } from '../format.ts';
-import { Failure, Id, Time } from '../parts/basics.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { texts } from '../texts.ts';
-import { useAction, useCall } from '../use-call.ts';
+import type { Api } from '../client/public-api.ts';
+import { useAction, useCall } from '../client/use-call.ts';
+import { linkTo } from '../ui/address.ts';
+import { Failure, Id, Time } from '../ui/basics.tsx';
+import { formatCount } from '../ui/format.ts';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
 
 const { webhook: words } = texts;
 

@@ -1,13 +1,13 @@
 import type { Act } from '../../schemas/audit.ts';
-import { go, linkTo, useAddress } from '../address.ts';
-import { fromField, toField } from '../format.ts';
-import { Empty, Id, Long, Shown, Time } from '../parts/basics.tsx';
-import { Field } from '../parts/field.tsx';
-import { Options, onSubmit } from '../parts/form.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { texts } from '../texts.ts';
-import { useCall } from '../use-call.ts';
+import { useCall } from '../client/use-call.ts';
+import { go, linkTo, useAddress } from '../ui/address.ts';
+import { Empty, Id, Long, Shown, Time } from '../ui/basics.tsx';
+import { Field } from '../ui/field.tsx';
+import { Options, onSubmit } from '../ui/form.tsx';
+import { fromField, toField } from '../ui/format.ts';
+import { Pager } from '../ui/pager.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
 
 const { audit: words } = texts.operate;
 

@@ -2,15 +2,15 @@ import { useRef, useState } from 'preact/hooks';
 import { deviceModeNames, needsReason } from '../../device-modes.ts';
 import type { Device, OperatedDevice } from '../../schemas/device.ts';
 import type { DeviceMode, MaintenanceWindow } from '../../schemas/device-rules.ts';
-import { linkTo } from '../address.ts';
-import type { Api } from '../api.ts';
-import { formatSeconds, fromField, toField } from '../format.ts';
-import { Empty, Facts, Failure, Shown } from '../parts/basics.tsx';
-import { Field } from '../parts/field.tsx';
-import { Options, onSubmit } from '../parts/form.tsx';
-import { texts } from '../texts.ts';
-import { type Action, useAction, useCall } from '../use-call.ts';
-import { DeviceState, oneDevice } from './devices.tsx';
+import type { Api } from '../client/public-api.ts';
+import { type Action, useAction, useCall } from '../client/use-call.ts';
+import { linkTo } from '../ui/address.ts';
+import { Empty, Facts, Failure, Shown } from '../ui/basics.tsx';
+import { Field } from '../ui/field.tsx';
+import { Options, onSubmit } from '../ui/form.tsx';
+import { formatSeconds, fromField, toField } from '../ui/format.ts';
+import { texts } from '../ui/texts.ts';
+import { DeviceState, oneDevice } from './devices-view.tsx';
 
 const { settings: words } = texts.operate;
 

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import { type LimitName, limitNames } from '../../limits.ts';
 import type { SubjectLimits } from '../../schemas/limits.ts';
-import { go, linkTo, useAddress } from '../address.ts';
-import type { Api } from '../api.ts';
-import { limitsOf, limitText } from '../limits-form.ts';
-import { Empty, Failure, Shown, Time } from '../parts/basics.tsx';
-import { Field } from '../parts/field.tsx';
-import { NameForm, onSubmit, Question } from '../parts/form.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { texts } from '../texts.ts';
-import { useAction, useCall } from '../use-call.ts';
+import type { Api } from '../client/public-api.ts';
+import { useAction, useCall } from '../client/use-call.ts';
+import { go, linkTo, useAddress } from '../ui/address.ts';
+import { Empty, Failure, Shown, Time } from '../ui/basics.tsx';
+import { Field } from '../ui/field.tsx';
+import { NameForm, onSubmit, Question } from '../ui/form.tsx';
+import { Pager } from '../ui/pager.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
+import { limitsOf, limitText } from './limits-form.ts';
 
 const { limits: words } = texts.operate;
 

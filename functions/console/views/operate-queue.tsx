@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { QueuedBatch } from '../../schemas/queued-batch.ts';
-import { linkTo, useAddress } from '../address.ts';
-import type { Api } from '../api.ts';
-import { formatCount } from '../format.ts';
-import { Empty, Id, Shown, Status, Time } from '../parts/basics.tsx';
-import { Field } from '../parts/field.tsx';
-import { Options, Question } from '../parts/form.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { texts } from '../texts.ts';
-import { useAction, useCall } from '../use-call.ts';
-import { Progress } from './batches.tsx';
+import type { Api } from '../client/public-api.ts';
+import { useAction, useCall } from '../client/use-call.ts';
+import { linkTo, useAddress } from '../ui/address.ts';
+import { Empty, Id, Shown, Status, Time } from '../ui/basics.tsx';
+import { Field } from '../ui/field.tsx';
+import { Options, Question } from '../ui/form.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Pager } from '../ui/pager.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { texts } from '../ui/texts.ts';
+import { Progress } from './batches-view.tsx';
 
 const { queue: words } = texts.operate;
 

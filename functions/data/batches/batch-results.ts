@@ -3,7 +3,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed } from '../../errors.ts';
-import { JobRow, jobRowDefaults } from '../../schemas/job.ts';
+import { JobRow } from '../../schemas/job.ts';
 import type { TableNames } from '../../tables.ts';
 import { isObject } from '../../values/json-text.ts';
 import { isResultsKeyOf } from '../../values/results-key.ts';
@@ -42,7 +42,7 @@ export function listResultsKeys(
       range: 'all',
       consistent: false,
     });
-    return items.map((item) => storedRow(JobWithResults, item, jobRowDefaults));
+    return items.map((item) => storedRow(JobWithResults, item));
   };
   return async (userId, batchId, jobIds) => {
     const [batch, found] = await Promise.all([

@@ -1,10 +1,10 @@
 /** Judges the sequences of a call before their jobs wait in a queue. */
 
 import type { InputFault } from '../../errors.ts';
+import type { Specification } from '../../pulser/sequence-content.ts';
 import type { JobRequest } from '../../schemas/batch-request.ts';
 import { type Fault, maxFaultsCounted, printable } from '../../schemas/faults.ts';
 import type { SequenceFacts } from '../../schemas/sequence.ts';
-import type { Specification } from '../../sequences/sequence-content.ts';
 import { type JudgedSequence, jobInputFaults, judgeSequence, runsFaults } from '../../sequences/sequence-faults.ts';
 import { readForm, readSpecification } from '../../sequences/sequence-form.ts';
 

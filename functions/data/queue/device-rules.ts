@@ -58,9 +58,7 @@ export function whyClosed(deviceType: string, { mode, reason }: DeviceRules): st
   return accepts ? undefined : describePause(deviceType, { says, reason, until: null });
 }
 
-/**
- * Why nobody knows when the device's batches start, windows aside; undefined where somebody may.
- */
+/** Why starts on the device are not estimated, windows aside; undefined where they are. */
 export function whyNoStart({ mode }: DeviceRules): NoEstimateReason | undefined {
   const { accepts, claims } = deviceModes[mode];
   if (claims) return undefined;

@@ -19,7 +19,7 @@ Unknown members are ignored, and what may be left out may be null.
   otherwise the batch is TIMED_OUT. After an hour at the device, others go first.
 - The priority is the token’s (claim \`queue_priority\`, otherwise \`MEDIUM\`); the body may ask for a lower one. If the token has a claim
   \`projects\`, the project must be one of them.
-- Operators may limit what waits, what is used in a month, the calls of a minute and the devices (\`GET /api/v1/limits\`). A refusal names the
+- Operators may limit what has not ended, what is used in a month, the calls of a minute and the devices (\`GET /api/v1/limits\`). A refusal names the
   limit, with \`max\`, \`used\` and \`left\`. What a call has begun is never refused part-way.
 - A call takes at most 5,000 jobs, 350 KB for each sequence once gzipped, and 6 MB in all. The body may be gzipped; AWS refuses about
   4.4 MB and more once unzipped (413).

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { limitsOf, limitText } from '../../../functions/console/limits-form.ts';
-import { jobsByPeriod } from '../../../functions/console/usage-periods.ts';
+import { jobsByPeriod } from '../../../functions/console/parts/usage-periods.ts';
+import { limitsOf, limitText } from '../../../functions/console/views/limits-form.ts';
 import { Limits } from '../../../functions/schemas/limits.ts';
 
 describe('the form of limits', () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { faultsAt, faultsElsewhere } from '../../../functions/console/faults.ts';
-import { emptyDraft, readProgram, readValues, requestOf } from '../../../functions/console/program.ts';
+import { faultsAt, faultsElsewhere } from '../../../functions/console/client/fault-places.ts';
+import { emptyDraft, readProgram, requestOf } from '../../../functions/console/views/program.ts';
 import { exampleSequence } from '../../../functions/schemas/example-sequence.ts';
 
 const omega = { name: 'omega', type: 'float', size: 1 } as const;
 const times = { name: 'times', type: 'int', size: 3 } as const;
+const program = readProgram(exampleSequence)!;
 const mapping = { name: 'qubits', type: 'int', size: 2, qubits: ['a', 'b'] } as const;
 
 describe('readProgram', () => {
@@ -46,7 +47,7 @@ describe('readProgram', () => {
   });
 });
 
-describe('readValues', () => {
+describe('the values of a variable', () => {
   it.each([
     ['4.4', omega, 4.4],
     [' -1e3 ', omega, -1000],
@@ -61,14 +62,15 @@ describe('readValues', () => {
     ['1, 2, 3.5', times, undefined],
     ['1, 2', times, undefined],
     ['4', mapping, undefined],
-  ] as const)('reads %j of %o as %j', (text, variable, value) => {
-    expect(readValues(text, variable)).toEqual(value);
+  ] as const)('are read from %j, of %o, as %j', (text, variable, value) => {
+    const jobs = [{ id: 1, runs: '1', values: { [variable.name]: text } }];
+    const { body, faults } = requestOf({ ...emptyDraft, jobs }, { ...program, variables: [variable] });
+    expect(body).toMatchObject({ jobs: [{ variables: { [variable.name]: value } }] });
+    expect(faults).toHaveLength(value === undefined ? 1 : 0);
   });
 });
 
 describe('requestOf', () => {
-  const program = readProgram(exampleSequence);
-
   it('sends what was typed, and leaves out what was not', () => {
     const jobs = [
       { id: 1, runs: '100', values: { omega: '4.4', other: 'of another program' } },

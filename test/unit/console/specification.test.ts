@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeSpecification } from '../../../functions/console/specification.ts';
+import { describeSpecification } from '../../../functions/console/views/specification.ts';
 import specifications from '../../../infra/local/demo/device-specs.json' with { type: 'json' };
 
 describe('describeSpecification', () => {

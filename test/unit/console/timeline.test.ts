@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lineOf, schedule } from '../../../functions/console/parts/timeline.ts';
+import { type ReadableSequence, readSequence } from '../../../functions/console/drawing/readable-sequence.ts';
+import { lineOf, schedule } from '../../../functions/console/drawing/timeline.ts';
 
 const rydberg = { basis: 'ground-rydberg', clock_period: 4, min_duration: 16 };
 const device = {
@@ -12,9 +13,10 @@ const device = {
 };
 const channels = { g: 'rydberg_global', l: 'rydberg_local', d: 'raman_local' };
 
-function sequenceOf(operations: readonly object[], changed: object = {}) {
+function sequenceOf(operations: readonly object[], changed: object = {}): ReadableSequence {
   const register = [0, 1, 2].map((at) => ({ name: `q${at}`, x: 9 * at, y: 0 }));
-  return { device, channels, register, variables: { w: { type: 'int', value: [0] } }, operations, ...changed };
+  const variables = { w: { type: 'int', value: [0] } };
+  return { device, channels, register, variables, operations, ...changed } as ReadableSequence;
 }
 
 const constant = (duration: unknown, value: number) => ({ kind: 'constant', duration, value });
@@ -151,9 +153,11 @@ describe('schedule', () => {
   });
 
   it('draws nothing of what is no sequence', () => {
-    expect(schedule({ operations: 7, channels: null, register: 'x' }, {})).toMatchObject({
+    const sequence = readSequence('{"operations":7,"channels":null,"register":"x"}')!;
+    expect(schedule(sequence, {})).toMatchObject({
       tracks: [],
       nanoseconds: 0,
+      problem: 'Its operations cannot be read.',
     });
   });
 });

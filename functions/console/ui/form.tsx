@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import type { Action } from '../client/use-call.ts';
+import { Dialog, Failure } from './basics.tsx';
+import { texts } from './texts.ts';
+
+/** The options of a choice, under the names by which they are sent. */
+export function Options({ of }: { readonly of: readonly string[] }) {
+  return of.map((each) => <option key={each}>{each}</option>);
+}
+
+/** What a form does in place of leaving the page. */
+export function onSubmit(submit: (form: HTMLFormElement) => void) {
+  return (event: { readonly currentTarget: HTMLFormElement; preventDefault(): void }) => {
+    event.preventDefault();
+    submit(event.currentTarget);
+  };
+}
+
+/** Asks for a name, such as that of a view's subject. */
+export function NameForm({
+  label,
+  button,
+  submit,
+}: {
+  readonly label: string;
+  readonly button: string;
+  readonly submit: (name: string) => void;
+}) {
+  return (
+    <form class="below actions" onSubmit={onSubmit((form) => submit(String(new FormData(form).get('name')).trim()))}>
+      <label>
+        {label}
+        <input name="name" required />
+      </label>
+      <button type="submit" class="low">
+        {button}
+      </button>
+    </form>
+  );
+}
+
+/** A question, with the fields that it needs. The action closes it. */
+export function Question({
+  title,
+  action,
+  isDangerous = false,
+  close,
+  children,
+}: {
+  readonly title: string;
+  readonly action: Action<[]>;
+  readonly isDangerous?: boolean;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <Dialog title={title} close={close}>
+      <form class="form" onSubmit={onSubmit(() => action.run())}>
+        {children}
+        <div class="full">
+          <Failure failure={action.failure} />
+        </div>
+        <div class="actions">
+          <button type="submit" class={isDangerous ? 'danger' : 'main'} disabled={action.isRunning}>
+            {title}
+          </button>
+          <button type="button" onClick={close}>
+            {texts.common.cancel}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

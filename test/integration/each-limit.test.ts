@@ -1,0 +1,102 @@
+/** Each limit of the record: what exceeds it is refused, of a user and of a project. */
+
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createBatch } from '../../functions/data/batches/new-batches.ts';
+import { claimBatch } from '../../functions/data/leases/claim-batch.ts';
+import { extendLease } from '../../functions/data/leases/leases.ts';
+import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { type LimitName, limitNames } from '../../functions/limits.ts';
+import type { CreateBatchRequest } from '../../functions/schemas/batch-request.ts';
+import type { Limits } from '../../functions/schemas/limits.ts';
+import { newBatchRequest } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
+import { leaseFrom } from '../support/worker-stack.ts';
+
+const { client, tables } = await ownTables();
+let time = Date.parse('2026-11-22T10:00:00Z');
+const options = { now: () => time };
+
+/** What one user does in one project, at a device that nobody else has. */
+function newWorld() {
+  const [userId, project_id, device_type] = [`auth0|${randomUUID()}`, randomUUID(), `DEVICE ${randomUUID()}`];
+  const create = (jobs = 1, content: Partial<CreateBatchRequest> = {}): Promise<unknown> =>
+    createBatch(client, tables, options)(
+      { userId },
+      { ...newBatchRequest(jobs), project_id, device_type, ...content },
+      { queue_priority: 'CRITICAL' },
+    ).catch((error: Error) => error);
+  /** Whether a worker is to cancel the first job of the user after so many seconds. */
+  const runFor = async (seconds: number) => {
+    const claim = await claimBatch(client, tables, options)(device_type, 'worker');
+    if (!('lease' in claim)) throw new Error('There was nothing to claim.');
+    time += seconds * 1_000;
+    return extendLease(client, tables, options)(leaseFrom(claim), claim.job.id);
+  };
+  return { userId, project_id, create, runFor };
+}
+
+interface Scenario<Name extends LimitName> {
+  readonly limit: NonNullable<Limits[Name]>;
+  /** Goes beyond the limit. */
+  exceed(world: ReturnType<typeof newWorld>): Promise<unknown>;
+  /** What comes of it under the limit, and not without. */
+  readonly outcome: object;
+}
+
+const refusal = (reason: string, limit: LimitName) => ({ reason, details: { limit } });
+
+/** Total over the limits: `tsc` names one that nothing here exceeds. */
+const scenarios: { readonly [Name in LimitName]: Scenario<Name> } = {
+  max_unfinished_batches: {
+    limit: 1,
+    exceed: async ({ create }) => [await create(), await create()][1],
+    outcome: refusal('limit_exceeded', 'max_unfinished_batches'),
+  },
+  max_unfinished_jobs: {
+    limit: 2,
+    exceed: ({ create }) => create(3),
+    outcome: refusal('limit_exceeded', 'max_unfinished_jobs'),
+  },
+  shots_per_month: {
+    limit: 0,
+    exceed: ({ create }) => create(),
+    outcome: refusal('limit_exceeded', 'shots_per_month'),
+  },
+  device_seconds_per_month: {
+    limit: 0,
+    exceed: ({ create }) => create(),
+    outcome: refusal('limit_exceeded', 'device_seconds_per_month'),
+  },
+  creations_per_minute: {
+    limit: 1,
+    exceed: async ({ create }) => [await create(), await create()][1],
+    outcome: refusal('too_many_creations', 'creations_per_minute'),
+  },
+  max_job_seconds: {
+    limit: 10,
+    exceed: async ({ create, runFor }) => [await create(), await runFor(11)][1],
+    outcome: { cancel: true },
+  },
+  device_types: {
+    limit: ['ANOTHER'],
+    exceed: ({ create }) => create(),
+    outcome: refusal('device_type_not_allowed', 'device_types'),
+  },
+  highest_priority: {
+    limit: 'LOW',
+    exceed: ({ create }) => create(1, { queue_priority: 'HIGH' }),
+    outcome: { queue_priority: 'LOW' },
+  },
+};
+
+describe.each(['user', 'project'] as const)('of a %s', (kind) => {
+  it.each(limitNames)('%s holds', async (name) => {
+    const { limit, exceed, outcome } = scenarios[name];
+    expect(await exceed(newWorld())).not.toMatchObject(outcome);
+    const world = newWorld();
+    const subject = kind === 'user' ? `user:${world.userId}` : `project:${world.project_id}`;
+    await changeLimits(client, tables)({ operator: 'op', subject, limits: { [name]: limit } });
+    expect(await exceed(world)).toMatchObject(outcome);
+  });
+});

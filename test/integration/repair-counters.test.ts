@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { cancelBatch } from '../../functions/data/batches/cancellations.ts';
+import { createBatch } from '../../functions/data/batches/new-batches.ts';
+import { changeLimits } from '../../functions/data/limits/limits.ts';
+import { limitCounterKey, readLimitCounters } from '../../functions/data/limits/used-of-limits.ts';
+import type { TableNames } from '../../functions/tables.ts';
+import { repairCounters } from '../../infra/repair/repair-counters.ts';
+import { dyingClient } from '../support/dying-client.ts';
+import { interceptedClient } from '../support/intercepted-client.ts';
+import { newBatchRequest } from '../support/new-batch.ts';
+import { ownTables } from '../support/own-tables.ts';
+
+const [client, project_id] = [(await ownTables()).client, randomUUID()];
+const [project, users] = [`project:${project_id}`, ['auth0|ada', 'auth0|bob']];
+let tables: TableNames;
+
+const repair = (fix: boolean, through = client, userId?: string) =>
+  repairCounters({ client: through, tables, fix, userId });
+const create = (userId: string, jobs: number, through = client) =>
+  createBatch(through, tables, { beforeMultiTransaction: async () => {} })(
+    { userId },
+    { ...newBatchRequest(jobs), project_id },
+    { queue_priority: 'LOW' },
+  );
+const counted = async (subject: string) => {
+  const { max_unfinished_batches, max_unfinished_jobs, jobs_to_come } = (
+    await readLimitCounters(client, tables, [subject])
+  ).get(subject)!;
+  return [max_unfinished_batches, max_unfinished_jobs, jobs_to_come];
+};
+const setCounter = (subject: string, counts: object) =>
+  client.send(new PutCommand({ TableName: tables.Counters, Item: { ...limitCounterKey(subject), rev: 7, ...counts } }));
+
+/** Two users of a project that is limited, of whom one had a call that died. */
+beforeEach(async () => {
+  ({ tables } = await ownTables());
+  const limits = { max_unfinished_jobs: 1_000 };
+  await changeLimits(client, tables)({ operator: 'op', subject: project, limits });
+  await create(users[0]!, 3);
+  const ended = await create(users[1]!, 2);
+  await create(users[1]!, 1);
+  await cancelBatch(client, tables)(users[1]!, ended.id);
+  await expect(create(users[0]!, 200, dyingClient(client, 1).client)).rejects.toThrow('killed');
+  expect(await counted(project)).toEqual([3, 204, 0]);
+});
+
+describe('repairCounters', () => {
+  it('finds nothing to mend where nothing was changed by hand', async () => {
+    expect(await repair(true)).toEqual([]);
+  });
+
+  it('names the counters that are off, and mends them: the limit holds again', async () => {
+    const announced = await counted(`user:${users[0]}`);
+    await setCounter(project, { max_unfinished_batches: -2, max_unfinished_jobs: 999, minute: 5, creations: 6 });
+    await client.send(new DeleteCommand({ TableName: tables.Counters, Key: limitCounterKey(`user:${users[0]}`) }));
+    await setCounter('project:of nothing', { max_unfinished_jobs: 4 });
+    await expect(create(users[1]!, 5)).rejects.toMatchObject({ reason: 'limit_exceeded' });
+    const differences = [
+      {
+        subject: project,
+        found: { max_unfinished_batches: -2, max_unfinished_jobs: 999 },
+        expected: { max_unfinished_batches: 3, max_unfinished_jobs: 204 },
+      },
+      { subject: `user:${users[0]}`, found: { jobs_to_come: 0 }, expected: { jobs_to_come: announced[2] } },
+      { subject: 'project:of nothing', found: { max_unfinished_jobs: 4 }, expected: { max_unfinished_jobs: 0 } },
+    ];
+    expect(await repair(false)).toEqual(expect.arrayContaining(differences));
+    expect(await repair(false, client, users[0])).toEqual([differences[1]]);
+    expect(await repair(false, client, users[1])).toEqual([]);
+    expect(await repair(true)).toHaveLength(differences.length);
+    expect(await repair(false)).toEqual([]);
+    expect(await counted(project)).toEqual([3, 204, 0]);
+    // What does not follow from rows stays.
+    expect((await readLimitCounters(client, tables, [project])).get(project)).toMatchObject({ rev: 8, creations: 6 });
+    await expect(create(users[1]!, 797)).rejects.toMatchObject({ details: { used: 204 } });
+    await create(users[1]!, 5);
+  });
+
+  it.each([false, true])(
+    'judges no counter that writers move meanwhile, and loses none of their rows: --fix %s',
+    async (fix) => {
+      if (fix) await setCounter(project, { max_unfinished_batches: 30, max_unfinished_jobs: 40 });
+      let writes = 0;
+      const meeting = interceptedClient(client, async ({ name, input, send }) => {
+        const answer = await send();
+        // Counters were read, rows are not yet counted; then they were.
+        if (name === 'ScanCommand' && writes++ < 3) await create(users[0]!, 1);
+        return { ...answer, input };
+      });
+      expect(await repair(fix, meeting)).toHaveLength(fix ? 1 : 0);
+      expect(writes).toBeGreaterThan(3);
+      expect(await counted(project)).toEqual([6, 207, 0]);
+      expect(await repair(false)).toEqual([]);
+    },
+  );
+
+  it('gives up on a counter that moves during each recount, and passes over rows that it cannot read', async () => {
+    const busy = interceptedClient(client, async ({ name, send }) => {
+      const answer = await send();
+      if (name === 'ScanCommand') await create(users[0]!, 1);
+      return answer;
+    });
+    expect(await repair(false, busy)).toEqual([]);
+    await setCounter(project, { max_unfinished_jobs: 1 });
+    const Item = { user_id: users[1], id: randomUUID(), project_id, counted_in_project: ['max_unfinished_jobs'] };
+    await client.send(new PutCommand({ TableName: tables.Batches, Item }));
+    expect(await repair(true)).toEqual([]);
+    await client.send(new DeleteCommand({ TableName: tables.Batches, Key: { user_id: Item.user_id, id: Item.id } }));
+    expect(await repair(true)).toHaveLength(1);
+  });
+
+  it('mends beside many writers', async () => {
+    const writers = Array.from({ length: 4 }, async (_, at) => {
+      for (let batches = 0; batches < 3; batches++) {
+        const { id } = await create(users[at % 2]!, 1);
+        if (batches % 2 === 0) await cancelBatch(client, tables)(users[at % 2]!, id);
+      }
+    });
+    await client.send(
+      new UpdateCommand({
+        TableName: tables.Counters,
+        Key: limitCounterKey(project),
+        UpdateExpression: 'ADD max_unfinished_jobs :off',
+        ExpressionAttributeValues: { ':off': -500 },
+      }),
+    );
+    await Promise.all([...writers, repair(true)]);
+    await repair(true);
+    expect(await counted(project)).toEqual([7, 208, 0]);
+    expect(await repair(false)).toEqual([]);
+  });
+});
