@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed } from '../errors.ts';
 import { isObject } from '../json-text.ts';
 import { isResultsKeyOf } from '../results-key.ts';
-import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import { JobRow } from '../schemas/job.ts';
 import type { TableNames } from '../tables.ts';
 import { countsAgree } from './batch-details.ts';
 import { getBatch } from './batches.ts';
@@ -42,7 +42,7 @@ export function listResultsKeys(
       range: 'all',
       consistent: false,
     });
-    return items.map((item) => storedRow(JobWithResults, item, jobRowDefaults));
+    return items.map((item) => storedRow(JobWithResults, item));
   };
   return async (userId, batchId, jobIds) => {
     const [batch, found] = await Promise.all([

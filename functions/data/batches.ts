@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod/mini';
 import type { Page } from '../page.ts';
-import { type Batch, BatchProjection, batchRowDefaults } from '../schemas/batch.ts';
+import { type Batch, BatchProjection } from '../schemas/batch.ts';
 import type { BatchListQuery } from '../schemas/batch-list-query.ts';
 import type { TableNames } from '../tables.ts';
 import { type OwnerLists, ownerLists } from './columns/lists.ts';
@@ -77,12 +77,7 @@ export function getBatch(
 ): (userId: string, batchId: string) => Promise<Batch | undefined> {
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
-    const row = await getRow(client, {
-      table: tables.Batches,
-      key,
-      schema: BatchProjection,
-      defaults: batchRowDefaults,
-    });
+    const row = await getRow(client, { table: tables.Batches, key, schema: BatchProjection });
     return row && showRow(row);
   };
 }

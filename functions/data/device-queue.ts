@@ -1,7 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NotFound } from '../errors.ts';
 import type { Page } from '../page.ts';
-import { batchRowDefaults } from '../schemas/batch.ts';
 import type { PageQuery } from '../schemas/query-parameters.ts';
 import type { QueuedBatch } from '../schemas/queued-batch.ts';
 import type { TableNames } from '../tables.ts';
@@ -43,8 +42,7 @@ export function listQueue(
       // It is missing until a repair takes the batch out.
       if (row === undefined) return [];
       const lease = leaseShown(item, now());
-      const batch = batchOf({ ...batchRowDefaults, ...row });
-      return [{ ...batch, position: lease === null ? offset + place : null, lease }];
+      return [{ ...batchOf(row), position: lease === null ? offset + place : null, lease }];
     });
     return { items: shown, total: batches.length };
   };

@@ -2,7 +2,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { requireFound, Unfinished } from '../errors.ts';
-import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import { BatchRow } from '../schemas/batch.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
 import { batchDelete } from './dynamodb/batch-delete.ts';
@@ -58,7 +58,6 @@ export function eraseBatch(
       table: tables.Batches,
       key: { user_id: userId, id },
       schema: BatchRow,
-      defaults: batchRowDefaults,
     });
 
   return async (userId, batchId) => {

@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Page } from '../page.ts';
-import { type Job, JobProjection, jobRowDefaults } from '../schemas/job.ts';
+import { type Job, JobProjection } from '../schemas/job.ts';
 import type { JobListQuery } from '../schemas/job-list-query.ts';
 import type { JobStatus } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
@@ -84,7 +84,6 @@ export function getJob(
       table: tables.Jobs,
       key: { user_id: userId, id: jobId },
       schema: JobProjection,
-      defaults: jobRowDefaults,
     });
 }
 

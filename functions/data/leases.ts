@@ -9,8 +9,8 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { CorruptData, IllegalTransition, InvalidInput, LeaseLost } from '../errors.ts';
 import { addToRequestLog, describeError } from '../request-log.ts';
 import { leasedResultsKey } from '../results-key.ts';
-import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
-import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import { BatchRow } from '../schemas/batch.ts';
+import { JobRow } from '../schemas/job.ts';
 import type { Heartbeat, LeaseReference, NextJob, ReportRequest } from '../schemas/lease.ts';
 import { countRunnable, isFinalJob } from '../statuses.ts';
 import type { TableNames } from '../tables.ts';
@@ -266,7 +266,6 @@ export function getJobRow(client: DynamoDBDocumentClient, tables: TableNames<'Jo
       table: tables.Jobs,
       key: { user_id: userId, id: jobId },
       schema: JobRow,
-      defaults: jobRowDefaults,
     });
     return found?.batch_id === batchIdOfKey(key) ? found : undefined;
   };
@@ -278,6 +277,5 @@ function getBatchRow(client: DynamoDBDocumentClient, tables: TableNames<'Batches
       table: tables.Batches,
       key: { user_id: userId, id: batchId },
       schema: BatchRow,
-      defaults: batchRowDefaults,
     });
 }

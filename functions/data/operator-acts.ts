@@ -6,7 +6,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { requireFound } from '../errors.ts';
 import type { Act } from '../schemas/audit.ts';
-import { type Batch, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import { type Batch, BatchRow } from '../schemas/batch.ts';
 import type { QueuePriority } from '../schemas/values.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
@@ -74,7 +74,7 @@ export function setBatchPriority(
     const act = operatorAct(tables, { ...request, action: 'batch.priority', text, now, changes: changed });
     const changes = async () => {
       const key = { user_id: userId, id: batchId };
-      const row = { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults };
+      const row = { table: tables.Batches, key, schema: BatchRow };
       const batch = requireFound(await getRow(client, row), 'batch');
       return [setPriorityChange({ lists: context.lists, batch, priority, now: fromMilliseconds(now), act })];
     };

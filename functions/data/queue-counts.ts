@@ -4,7 +4,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod/mini';
-import { type Batch, type BatchProgress, BatchProjection, BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import { type Batch, type BatchProgress, BatchProjection, BatchRow } from '../schemas/batch.ts';
 import type { AnnounceRequest } from '../schemas/device.ts';
 import { type NoEstimateReason, noEstimate, type StartEstimate } from '../schemas/estimate.ts';
 import { batchStatuses, isFinalBatchStatus } from '../statuses.ts';
@@ -66,8 +66,7 @@ export function getQueuedBatch(
   const frontOf = keepFronts(client, tables, now);
   return async (userId, batchId) => {
     const key = { user_id: userId, id: batchId };
-    const read = { table: tables.Batches, key, schema: QueuedBatchOfRow, defaults: batchRowDefaults };
-    const row = await getRow(client, read);
+    const row = await getRow(client, { table: tables.Batches, key, schema: QueuedBatchOfRow });
     if (row === undefined) return undefined;
     const { queue_key, ...shown } = row;
     const batch = showRow(shown);

@@ -6,7 +6,7 @@
 
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { IllegalTransition } from '../errors.ts';
-import { BatchRow, batchRowDefaults } from '../schemas/batch.ts';
+import { BatchRow } from '../schemas/batch.ts';
 import type { InterruptedCall, RecoveryRequest } from '../schemas/recovery-request.ts';
 import type { TableNames } from '../tables.ts';
 import { fromMilliseconds } from '../timestamp.ts';
@@ -65,7 +65,7 @@ export function recoverBatch(
   const end = endJobs(client, tables, options);
   return async ({ user_id: userId, batch_id: batchId, call }) => {
     const key = { user_id: userId, id: batchId };
-    const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow, defaults: batchRowDefaults });
+    const batch = await getRow(client, { table: tables.Batches, key, schema: BatchRow });
     if (batch === undefined) return 'not begun';
     if (batch.erased_at !== null) {
       await options.finishErasure?.(userId, batchId);

@@ -10,7 +10,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import * as z from 'zod/mini';
 import { CorruptData, DependencyFailed, ResultsGone } from '../errors.ts';
 import { isResultsKeyOf } from '../results-key.ts';
-import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import { JobRow } from '../schemas/job.ts';
 import type { ResultsRequest, UploadLink } from '../schemas/lease.ts';
 import type { TableNames } from '../tables.ts';
 import { toMicroseconds } from '../timestamp.ts';
@@ -41,7 +41,7 @@ export function getResultsKey(
 ): (userId: string, jobId: string) => Promise<string | null | undefined> {
   return async (userId, jobId) => {
     const key = { user_id: userId, id: jobId };
-    const row = await getRow(client, { table: tables.Jobs, key, schema: ResultsOfRow, defaults: jobRowDefaults });
+    const row = await getRow(client, { table: tables.Jobs, key, schema: ResultsOfRow });
     if (row?.erased_at !== undefined) throw new ResultsGone('results_erased', 'The batch of the job was erased.');
     if (row?.results_key && expiryOf(row, maxDays) <= now()) {
       throw new ResultsGone('results_expired', `Results are kept for ${maxDays} days.`);

@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { JobRow, jobRowDefaults } from '../schemas/job.ts';
+import { JobRow } from '../schemas/job.ts';
 import type { CancelJobsQuery, RebatchQuery } from '../schemas/job-selection.ts';
 import type { TableNames } from '../tables.ts';
 import { type OwnerLists, ownerLists } from './columns/lists.ts';
@@ -29,9 +29,7 @@ export function selectJobs(
     const wanted = new Set<string>(query.id ?? (await idsOf(userId, batchId, query)));
     const keys = Array.from(wanted, (id) => ({ user_id: userId, id }));
     const items = await batchGet(client, { table: tables.Jobs, keys, consistent: true });
-    const rows = items
-      .map((item) => storedRow(JobRow, item, jobRowDefaults))
-      .filter(({ batch_id }) => batch_id === batchId);
+    const rows = items.map((item) => storedRow(JobRow, item)).filter(({ batch_id }) => batch_id === batchId);
     const jobs = rows.filter((job) => matches(job, query)).sort((a, b) => a.creation_order - b.creation_order);
     return { jobs, unknown: [...wanted.difference(new Set(rows.map(({ id }) => id)))] };
   };

@@ -66,7 +66,7 @@ export const BatchRow = z.extend(BatchProjection, {
     z.strictObject({
       status: BatchStatus,
       updated_at: Timestamp,
-      end_datetime: z.exactOptional(NullableTimestamp),
+      end_datetime: NullableTimestamp,
     }),
   ),
   /** The latest update of any of its jobs; absent until a job is updated. */
@@ -87,7 +87,7 @@ export const BatchRow = z.extend(BatchProjection, {
   ran: z.exactOptional(z.strictObject({ place: Count, device_us: Count })),
   /**
    * Its key in the queue of its device; null while it is not there. Absent where no worker may take
-   * it: it was made by an event, or before there were queues.
+   * it: it was made by an event.
    */
   queue_key: z.exactOptional(z.nullable(z.string())),
   /**
@@ -114,12 +114,6 @@ export const BatchRow = z.extend(BatchProjection, {
   counted_in_project: z.exactOptional(z.literal(true)),
 });
 export type BatchRow = z.infer<typeof BatchRow>;
-
-/**
- * Values of attributes that a row may lack. Give every attribute that is added to BatchRow its
- * value in older rows here.
- */
-export const batchRowDefaults: Readonly<Partial<BatchRow>> = { erased_at: null };
 
 const fields = {
   id: 'Id of the batch.',

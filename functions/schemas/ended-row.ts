@@ -15,7 +15,7 @@ const EndedJob = z.object({
   ...common,
   batch_id: Uuid,
   status: JobStatus,
-  results_key: z._default(NullableText, null),
+  results_key: NullableText,
 });
 const EndedBatch = z.object({ ...common, status: BatchStatus, webhook: z.string() });
 

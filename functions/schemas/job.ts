@@ -59,7 +59,7 @@ export const JobRow = z.extend(JobProjection, {
       status: JobStatus,
       updated_at: Timestamp,
       errors: z.nullable(z.array(z.string())),
-      end_timestamp: z.exactOptional(NullableTimestamp),
+      end_timestamp: NullableTimestamp,
     }),
   ),
   /**
@@ -76,12 +76,6 @@ export const JobRow = z.extend(JobProjection, {
   shots: z.exactOptional(Count),
 });
 export type JobRow = z.infer<typeof JobRow>;
-
-/**
- * Values of attributes that a row may lack. Give every attribute that is added to JobRow its value
- * in older rows here.
- */
-export const jobRowDefaults: Readonly<Partial<JobRow>> = { results_key: null };
 
 const fields = {
   id: 'Id of the job.',

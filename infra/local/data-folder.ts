@@ -7,7 +7,7 @@ import { SetupProblem } from '../setup-problem.ts';
 import type { DemoDataSize } from './demo/demo-data.ts';
 
 /** One higher with each change after which a start could not go on with an older folder. */
-const format = 1;
+const format = 2;
 
 /** How far the demo data was loaded. */
 export interface DemoProgress extends DemoDataSize {

@@ -31,7 +31,6 @@ import {
 import { tailStart } from '../../functions/data/columns/tail.ts';
 import { timeIndexEdits } from '../../functions/data/columns/time-index.ts';
 import type { Item } from '../../functions/data/dynamodb/reads.ts';
-import { endOf } from '../../functions/data/lifecycle/derive-status.ts';
 import {
   storedAmount,
   sumUsage,
@@ -43,7 +42,6 @@ import {
 import type { BatchRow } from '../../functions/schemas/batch.ts';
 import type { JobRow } from '../../functions/schemas/job.ts';
 import { JobStatus } from '../../functions/schemas/values.ts';
-import { isFinalBatchStatus, isFinalJob } from '../../functions/statuses.ts';
 import { derivedAttributes, type FoundRow, type Snapshot } from './snapshot.ts';
 
 /** Something that is not as the rows say, and what it should be. */
@@ -91,8 +89,8 @@ export function recount(lists: OwnerLists, snapshot: Snapshot): Difference[] {
   const broken = [...brokenRows('Batches', snapshot.batches), ...brokenRows('Jobs', snapshot.jobs)];
   if (broken.length > 0) return broken;
   const items = new Map(snapshot.columns.map((item) => [String(item.key), item]));
-  const jobs = placeInBatches(assignNumbers(snapshot.jobs)).map(withEndOfJob);
-  const batches = countJobs(assignNumbers(snapshot.batches), jobs).map(withEndOfBatch);
+  const jobs = placeInBatches(assignNumbers(snapshot.jobs));
+  const batches = countJobs(assignNumbers(snapshot.batches), jobs);
   return [
     ...orphanedJobs(batches, jobs),
     ...rowDifferences('Batches', snapshot.batches, batches),
@@ -181,26 +179,6 @@ function countJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]
       jobs_count_per_status: Object.fromEntries(JobStatus.options.map((status) => [status, count(status)])),
     };
   });
-}
-
-/**
- * Rows of earlier releases may have ended without an end, or before their start. They show an end
- * that was reported before the status: it is kept until that comes.
- */
-function withEndOfBatch(batch: NumberedRow): NumberedRow {
-  const { status, updated_at, created_at, start_datetime, end_datetime: end } = batch as Item;
-  const start = start_datetime ?? created_at;
-  if (isFinalBatchStatus(status)) return { ...batch, end_datetime: endOf({ start, end, since: updated_at }) };
-  if (end === null) return batch;
-  return { ...batch, end_datetime: null, reported: { status, updated_at, end_datetime: end } };
-}
-
-function withEndOfJob(job: NumberedRow): NumberedRow {
-  const { status, updated_at, created_at, errors, start_timestamp, end_timestamp: end } = job as Item;
-  const start = start_timestamp ?? created_at;
-  if (isFinalJob({ status })) return { ...job, end_timestamp: endOf({ start, end, since: updated_at }) };
-  if (end === null) return job;
-  return { ...job, end_timestamp: null, reported: { status, updated_at, errors, end_timestamp: end } };
 }
 
 function orphanedJobs(batches: readonly NumberedRow[], jobs: readonly NumberedRow[]): Difference[] {

@@ -7,13 +7,12 @@
 import { DeleteCommand, type DynamoDBDocumentClient, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { ownerLists } from '../../functions/data/columns/lists.ts';
 import { getItem, type Item } from '../../functions/data/dynamodb/reads.ts';
-import { withCurrentNames } from '../../functions/data/dynamodb/stored-row.ts';
 import { commitTask, writeContext } from '../../functions/data/lifecycle/commit-tasks.ts';
 import { type Change, reportedBatch, withRows } from '../../functions/data/lifecycle/draft.ts';
 import { isClaimable } from '../../functions/data/lifecycle/queue-writes.ts';
 import { batchIdOfKey } from '../../functions/data/queue/fair-order.ts';
 import { isBatch, QueueItem } from '../../functions/data/queue/queue-item.ts';
-import { BatchRow, batchRowDefaults } from '../../functions/schemas/batch.ts';
+import { BatchRow } from '../../functions/schemas/batch.ts';
 import type { TableNames } from '../../functions/tables.ts';
 
 export interface QueueRepair {
@@ -124,7 +123,7 @@ function readItemAt({ client, tables }: QueueRepair, device_type: string, key: s
 }
 
 function readBatch(item: Item): BatchRow | undefined {
-  return BatchRow.safeParse({ ...batchRowDefaults, ...withCurrentNames(item) }).data;
+  return BatchRow.safeParse(item).data;
 }
 
 function whyWrong(row: BatchRow, item: object | undefined): string | undefined {

@@ -261,7 +261,7 @@ function requireUnchanged(name: string, found: unknown) {
       };
 }
 
-/** Nothing else seals what was written before there were summaries, or anew. */
+/** Nothing else seals what was written anew. */
 async function sealOldSegments(owner: RepairedOwner, lists: OwnerLists, rows: Recount['rows']): Promise<void> {
   for (const name of ['batch', 'job'] as const) {
     const list = lists[name];

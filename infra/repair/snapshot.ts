@@ -45,8 +45,8 @@ export interface Snapshot {
 
 /** Attributes that follow from the rows' content, or that writers keep for themselves. */
 export const derivedAttributes = {
-  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status', 'end_datetime', 'reported'],
-  Jobs: ['seq', 'rev', 'written_at', 'creation_order', 'end_timestamp', 'reported'],
+  Batches: ['seq', 'rev', 'written_at', 'jobs_count', 'jobs_count_per_status'],
+  Jobs: ['seq', 'rev', 'written_at', 'creation_order'],
 } as const;
 
 const contentSchemas = {
@@ -104,7 +104,7 @@ async function readColumns(owner: RepairedOwner): Promise<Item[]> {
 /** Rows are checked whole; kept of each is what the recount looks at. */
 async function readRows(owner: RepairedOwner, list: ListDescription): Promise<FoundRow[]> {
   const kept = new Set([
-    ...['id', 'user_id', 'created_at', 'batch_id', 'status', 'errors', 'shots', 'device_us'],
+    ...['id', 'user_id', 'created_at', 'batch_id', 'status', 'end_datetime', 'end_timestamp', 'shots', 'device_us'],
     ...derivedAttributes[list.table],
     ...describedAttributes(list),
   ]);

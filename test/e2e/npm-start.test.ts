@@ -94,7 +94,7 @@ describe('npm start says in one line', () => {
         writeFileSync(join(directory, 'folder.json'), '{"format":99}');
         openDataFolder(directory);
       },
-      /^The folder .* was written by another version of the local stack: it has format 99, this version reads format 1\. Start with a new folder\.$/,
+      /^The folder .* was written by another version of the local stack: it has format 99, this version reads format 2\. Start with a new folder\.$/,
     ],
     [
       'its folder is damaged',
@@ -103,7 +103,7 @@ describe('npm start says in one line', () => {
         writeFileSync(join(directory, 'folder.json'), '');
         openDataFolder(directory);
       },
-      /: it has no format, this version reads format 1\./,
+      /: it has no format, this version reads format 2\./,
     ],
     [
       'its folder is of a version that wrote no format',
@@ -112,7 +112,7 @@ describe('npm start says in one line', () => {
         mkdirSync(join(directory, 'dynamodb'));
         openDataFolder(directory);
       },
-      /: it has no format, this version reads format 1\./,
+      /: it has no format, this version reads format 2\./,
     ],
     ['its folder would be in a file', () => lockFolder(join(script, 'inner'), 1), /: a file is in its way\.$/],
     ['its folder cannot be made', () => lockFolder('/proc/quantum', 1), /^The folder \/proc\/quantum cannot be used: /],

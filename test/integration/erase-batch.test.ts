@@ -5,7 +5,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { type DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eraseResults } from '../../functions/data/erase-results.ts';
@@ -351,16 +351,5 @@ describe('an erasure that dies', () => {
     expect((await placesOf(marker)).length).toBeGreaterThan(0);
     expect(await call('eraseBatch', of(batch))).toMatchObject({ status: 200 });
     expect(await placesOf(marker)).toEqual([]);
-  });
-
-  it('leaves no row of another format behind: old rows get their new fields', async () => {
-    await writer.createBatch(user, newBatch(1, { jobs: [newJob(1)] }));
-    await writer.recordBatchStatus(user, uuid('b', 1), { status: 'CANCELED' });
-    const { batches, jobs } = await ownerRows(client, names, user);
-    const { erased_at, ...old } = { ...batches[0]!, end_datetime: null };
-    await client.send(new PutCommand({ TableName: names.Batches, Item: old }));
-    await client.send(new PutCommand({ TableName: names.Jobs, Item: { ...jobs[0]!, end_timestamp: null } }));
-    expect((await call('getBatch', of(old.id))).data.erased_at).toBe(null);
-    expect((await call('eraseBatch', of(old.id))).data.erased_at).toEqual(expect.any(String));
   });
 });

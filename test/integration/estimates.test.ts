@@ -1,7 +1,7 @@
 /** When batches start, beside what was estimated while they waited. */
 
 import { readFile } from 'node:fs/promises';
-import { DeleteCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { estimateNewBatch } from '../../functions/data/new-batch-estimate.ts';
 import { deviceTimes, deviceTimesKey } from '../../functions/data/queue/job-times.ts';
@@ -235,29 +235,6 @@ describe('what is known of a device', () => {
     const next = await workerStack(failing, tables, clock).report(leaseFrom(claim), claim.job.id);
     expect(next.job).not.toBeNull();
     expect((await timesOf(device)).jobs).toEqual([]);
-  });
-
-  it('counts items of an older release as one job each', async () => {
-    const { device, user } = newNames();
-    const worker = (await stack.create(user, { device_type: device })) && (await stack.claim(device, 'worker'))!;
-    clock.now += 50_000;
-    await stack.report(leaseFrom(worker), worker.job.id);
-    for (let each = 0; each < 2; each++) await stack.create(user, { device_type: device, jobs: 20 });
-    await stack.claim(device, 'worker');
-    const last = await stack.create(user, { device_type: device });
-    const before = secondsTo((await stack.queued(user, last.id))!)!;
-    for (const { key } of await batchItems(device)) {
-      const UpdateExpression = 'REMOVE jobs_left, job_shots';
-      const Key = { device_type: device, key };
-      await client.send(new UpdateCommand({ TableName: tables.DeviceQueue, Key, UpdateExpression }));
-    }
-    const after = secondsTo((await stack.queued(user, last.id))!)!;
-    expect(after).toBeGreaterThan(50);
-    expect(after).toBeLessThan(before / 5);
-    await client.send(
-      new DeleteCommand({ TableName: tables.DeviceQueue, Key: { device_type: device, key: deviceTimesKey } }),
-    );
-    expect(await stack.queued(user, last.id)).toMatchObject({ estimated_start_reason: 'unknown' });
   });
 
   it('estimates a batch that is not created, at the place that it would get', async () => {

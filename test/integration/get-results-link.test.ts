@@ -20,7 +20,7 @@ const times = { written_at: {}, updated_at: '2026-03-01T12:00:00.000000Z' };
 beforeAll(async () => {
   for (const row of [
     { id: done, results_key: resultsKey },
-    { id: pending },
+    { id: pending, results_key: null },
     { id: misfiled, results_key: 'results/auth0|bob/x.json' },
   ]) {
     await client.send(new PutCommand({ TableName: names.Jobs, Item: { user_id: owner, ...times, ...row } }));

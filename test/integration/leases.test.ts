@@ -527,19 +527,6 @@ describe('a lease', () => {
     expect(await stack.job(user, batch.jobs![1]!.id)).toMatchObject({ status: 'ERROR' });
   });
 
-  it('of an earlier release, which no call has marked, counts as one that nobody was heard under', async () => {
-    const { device, user } = newNames();
-    const batch = await stack.create(user, { device_type: device });
-    const { deviceType, key } = leaseFrom(await claimed(device));
-    const UpdateExpression = 'SET losses = :two REMOVE unseen_losses, seen';
-    const input = { TableName: names.DeviceQueue, Key: { device_type: deviceType, key }, UpdateExpression };
-    await client.send(new UpdateCommand({ ...input, ExpressionAttributeValues: { ':two': 2 } }));
-    seconds(61);
-    expect((await claimedAndSeen(device)).job.id).toBe(batch.jobs![0]!.id);
-    seconds(61);
-    expect(await stack.claim(device, 'worker')).toBeUndefined();
-  });
-
   it('that is released is no loss, and each job counts its own', async () => {
     const { device, user } = newNames();
     const batch = await stack.create(user, { device_type: device, jobs: 2 });

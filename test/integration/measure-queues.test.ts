@@ -38,7 +38,7 @@ async function putBatch(
 ) {
   const created_at = fromMicroseconds(secondsAgo(createdAgo) * 1_000);
   const key = queueKey({ tag: 8 * batches, priority: 'MEDIUM', created_at, batchId: uuid('b', batches++) });
-  const Item = { ...newQueueItem({ device_type, key, user_id: 'auth0|alice' }), ...lease };
+  const Item = { ...newQueueItem({ device_type, key, user_id: 'auth0|alice', jobs_left: 1 }), ...lease };
   await client.send(new PutCommand({ TableName: names.DeviceQueue, Item }));
 }
 

@@ -21,7 +21,9 @@ async function fill(device_type: string, count: number, place: 'before' | 'behin
     const batchId = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
     const created_at = `${place === 'before' ? '2026-11-21' : '2026-11-23'}T12:00:00.000000Z`;
     const key = queueKey({ tag: 0, priority: 'MEDIUM', created_at, batchId });
-    return { PutRequest: { Item: newQueueItem({ device_type, key, user_id: `auth0|${'x'.repeat(40)}` }) } };
+    return {
+      PutRequest: { Item: newQueueItem({ device_type, key, user_id: `auth0|${'x'.repeat(40)}`, jobs_left: 1 }) },
+    };
   });
   while (requests.length > 0) {
     await client.send(new BatchWriteCommand({ RequestItems: { [tables.DeviceQueue]: requests.splice(0, 25) } }));

@@ -309,7 +309,7 @@ const preparedRequests: Partial<Record<RouteName, () => AsyncIterable<GatewayReq
   async *eraseBatch() {
     const userId = 'auth0|whose batch is erased';
     const batch_id = await endedBatch(userId, 2);
-    // It ended before rows had an end: it gets one, and is counted.
+    // Its end is lost: it gets one, and is counted.
     const UpdateExpression = 'SET end_datetime = :none REMOVE reported';
     const Key = { user_id: userId, id: batch_id };
     const ExpressionAttributeValues = { ':none': null };
@@ -752,6 +752,7 @@ describe('enqueueWebhooks', () => {
       batch_id: { S: uuid('b', 1) },
       status: { S: 'DONE' },
       updated_at: { S: '2026-11-21T16:45:20.180000Z' },
+      results_key: { NULL: true },
     };
     const Records = [image(row), image({ ...row, status: { S: 'LOST' } })];
     expect(await handler({ Records }, lambdaContext())).toEqual({ batchItemFailures: [] });

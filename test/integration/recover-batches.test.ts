@@ -3,7 +3,6 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cancelBatch, cancelBatches, cancelJobs } from '../../functions/data/cancellations.ts';
@@ -130,46 +129,6 @@ describe('recoverBatches', () => {
     proxy.plan(user);
     expect((await deliver(message)).log.outcome).toBe('canceled');
     expect(count((await sound()).jobs, 'CANCELED')).toBe(150);
-  });
-});
-
-describe('rows of an earlier release, with former names of attributes', () => {
-  /** Stores the row as it was stored then. */
-  async function rename(table: string, id: string, name: string, former: string, value?: unknown) {
-    const { Attributes: row } = await client.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { user_id: user, id },
-        UpdateExpression: value === undefined ? `SET ${former} = #name REMOVE #name` : `SET ${former} = :value`,
-        ...(value === undefined
-          ? { ExpressionAttributeNames: { '#name': name } }
-          : { ExpressionAttributeValues: { ':value': value } }),
-        ReturnValues: 'ALL_NEW',
-      }),
-    );
-    expect(row).toHaveProperty(former);
-    expect(row).not.toHaveProperty(name);
-  }
-
-  it('change as what was reported of them demands', async () => {
-    await writer.createBatch(user, newBatch(1, { jobs: jobs(2) }));
-    await writer.recordBatchStatus(user, batch_id, { status: 'TIMED_OUT' });
-    const id = newJob(1).id;
-    await rename(names.Jobs, id, 'reported', 'unsettled');
-    await writer.recordJobStatus(user, id, { status: 'DONE' });
-    const { jobs: rows } = await sound();
-    expect(rows).toMatchObject([{ status: 'DONE' }, { status: 'CANCELED' }]);
-    expect(rows[0]).not.toHaveProperty('unsettled');
-  });
-
-  it('are recovered from the calls that they name', async () => {
-    await writer.createBatch(user, newBatch(1, { open: true, jobs: jobs(2) }));
-    const call = { id: 'a call', job_ids: [newJob(2).id], errors: null };
-    await rename(names.Batches, batch_id, 'pending_calls', 'calls_under_way', [{ id: call.id, from: 1 }]);
-    expect((await deliver({ user_id: user, batch_id, call })).log.outcome).toBe('canceled');
-    const { batches, jobs: rows } = await sound();
-    expect(rows.map(({ status }) => status)).toEqual(['PENDING', 'CANCELED']);
-    for (const name of ['pending_calls', 'calls_under_way']) expect(batches[0]).not.toHaveProperty(name);
   });
 });
 

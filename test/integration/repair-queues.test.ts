@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { newQueueItem } from '../../functions/data/queue/queue-item.ts';
 import { repairQueues } from '../../infra/repair/repair-queues.ts';
 import { createTables } from '../support/create-tables.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-endpoint.ts';
@@ -87,8 +88,8 @@ describe('repairQueues', () => {
     const dead = key.replace(/[0-9a-f-]{36}$/, ended.id);
     const unknown = key.replace(/[0-9a-f-]{36}$/, randomUUID());
     for (const each of [dead, unknown]) {
-      const item = { device_type: 'FRESNEL', key: each, user_id: user, fence: 0, lease_until: 0, place: 0, losses: 0 };
-      await client.send(new PutCommand({ TableName: tables.DeviceQueue, Item: item }));
+      const Item = newQueueItem({ device_type: 'FRESNEL', key: each, user_id: user, jobs_left: 1 });
+      await client.send(new PutCommand({ TableName: tables.DeviceQueue, Item }));
     }
     await setKey(ended.id, dead);
     expect((await repair(false)).map(({ reason }) => reason).sort()).toEqual([

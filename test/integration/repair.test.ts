@@ -9,7 +9,6 @@ import { seal } from '../../functions/data/columns/packed-integers.ts';
 import { sealSegment } from '../../functions/data/seal-segments.ts';
 import { CorruptData } from '../../functions/errors.ts';
 import { BatchListQuery } from '../../functions/schemas/batch-list-query.ts';
-import { fromMilliseconds } from '../../functions/timestamp.ts';
 import { repairUser } from '../../infra/repair/repair-user.ts';
 import { scanUsers, type UserScan } from '../../infra/repair/scan-users.ts';
 import { copiesOf } from '../support/copy-owner.ts';
@@ -138,8 +137,6 @@ const damages: Readonly<Record<string, Damage>> = {
   'creation times that do not ascend': batch(4, { created_at: '2026-01-01T00:00:00.000000Z' }),
   'a version that is a text': batch(2, { rev: 'one' }),
   'times of writing that are a text': job(2, { written_at: 'never' }),
-  'an end of what has not ended': job(2, { end_timestamp: '2026-03-02T00:00:00.000000Z' }),
-  'a lost end': job(9, { end_timestamp: null }),
   'a head without a format': spoil('b#head', (head) => without(head, 'format')),
   'a head whose count is a text': spoil('b#head', (head) => ({ ...head, next_seq: 'seven' })),
   'a dictionary with a text twice': spoil('j#head', (head) => {
@@ -183,13 +180,8 @@ function opened(block: Item): Item {
   return { ...block, v: packColumn(updatedAt, unpackColumn(updatedAt, block.v as Uint8Array)) };
 }
 
-/** After these the rows, or the texts, get other numbers than they had, or the end another time. */
-const renumbering = [
-  'a gap in the sequence',
-  'creation times that do not ascend',
-  'a head without blocks of texts',
-  'a lost end',
-];
+/** After these the rows, or the texts, get other numbers than they had. */
+const renumbering = ['a gap in the sequence', 'creation times that do not ascend', 'a head without blocks of texts'];
 
 /** Other damages are mended by the first repair that meets them. */
 const reportedFirst = new Set(share(Object.keys(damages), 4));
@@ -221,18 +213,6 @@ describe('repairUser', () => {
       // Who has what the first test finds sound has nothing wrong.
       if (!deep && isDeepStrictEqual(await batchesAndJobs(client, tables, userId), soundOnes(userId))) return;
     }
-    await expectSound(userId);
-  });
-
-  it('keeps an end that an earlier release stored before the status', async () => {
-    const userId = await owner('early end');
-    const end = fromMilliseconds(Date.now());
-    const { id } = newJob(2);
-    await job(2, { end_timestamp: end })(userId);
-    expect((await repairOf(userId)).remaining).toEqual([]);
-    expect(await get('Jobs', { user_id: userId, id })).toMatchObject({ status: 'PENDING', end_timestamp: null });
-    await writer().recordJobStatus(userId, id, { status: 'DONE' });
-    expect(await get('Jobs', { user_id: userId, id })).toMatchObject({ status: 'DONE', end_timestamp: end });
     await expectSound(userId);
   });
 

@@ -342,11 +342,12 @@ describe('columns of an earlier layout', () => {
     await loadList(client, tables, { list: lists.batch, userId, rows });
     const { columns } = await ownerRows(client, tables, userId);
     const projects = [...new Set(rows.map(({ project_id }) => project_id))];
-    // Heads had neither tail nor blocks of texts, blocks another layout.
-    const { tail, dictionary_blocks, ...head } = columns['b#head'] as unknown as StoredHead;
+    // Heads had no blocks of texts, tails and blocks another layout.
+    const { dictionary_blocks, ...head } = columns['b#head'] as unknown as StoredHead;
+    const tail = Object.fromEntries(Object.keys(head.tail).map((key) => [key, Uint8Array.of(9, 9, 9, 9)]));
     const dictionaries = { ...head.dictionaries, project_id: projects };
     const items = Object.keys(columns).map((key) => ({ user_id: userId, key, v: Uint8Array.of(9, 9, 9, 9) }));
-    for (const Item of [...items, { ...head, dictionaries, format: 'XbrOGK6-' }]) {
+    for (const Item of [...items, { ...head, tail, dictionaries, format: 'XbrOGK6-' }]) {
       await client.send(new PutCommand({ TableName: tables.Columns, Item }));
     }
     const read = listReader({ client, tables, list: lists.batch });

@@ -97,7 +97,7 @@ function modelBatch(row: BatchRow, jobs: readonly JobRow[]): ModelBatch {
     closedLater: row.written_at.open !== undefined,
     tags: row.tags,
     start: row.start_datetime,
-    saidEnd: row.reported?.end_datetime === undefined ? row.end_datetime : row.reported.end_datetime,
+    saidEnd: (row.reported ?? row).end_datetime,
     jobs: ofBatch.map((job) => job.id),
   };
 }
@@ -110,7 +110,7 @@ function modelJob(row: JobRow): ModelJob {
     saidStatus: row.reported?.status ?? row.status,
     saidErrors: row.reported === undefined ? row.errors : row.reported.errors,
     start: row.start_timestamp,
-    saidEnd: row.reported?.end_timestamp === undefined ? row.end_timestamp : row.reported.end_timestamp,
+    saidEnd: (row.reported ?? row).end_timestamp,
     errors: row.errors,
     results: row.results_key,
   };

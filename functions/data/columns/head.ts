@@ -16,7 +16,7 @@ import { type Column, describedAttributes, type Facet, type ListDescription } fr
 export const StoredHead = z.object({
   /**
    * Fingerprint of the description that the owner's columns and sets were written by (see
-   * formatOf); old heads have none.
+   * formatOf); absent while a repair rebuilds them.
    */
   format: z.optional(z.string()),
   /** Also the number of rows, as sequence numbers have no gaps. */
@@ -29,11 +29,8 @@ export const StoredHead = z.object({
   dictionaries: z.record(z.string(), z.array(z.string())),
   /** How many blocks of texts each dictionary has; absent where none has any. */
   dictionary_blocks: z.optional(z.record(z.string(), Count)),
-  /**
-   * The newest rows' values, packed like a block, by the keys of their columns (see tail.ts); old
-   * heads have none.
-   */
-  tail: z._default(z.record(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array)), {}),
+  /** The newest rows' values, packed like a block, by the keys of their columns (see tail.ts). */
+  tail: z.record(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array)),
 });
 export type StoredHead = z.infer<typeof StoredHead>;
 

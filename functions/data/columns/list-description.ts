@@ -125,8 +125,9 @@ export interface ListDescription {
   readonly columns: Readonly<Record<string, Column>>;
   readonly sets: Readonly<Record<string, PositionSets>>;
   /**
-   * Values of attributes that a row may lack because it was written before they existed. Rows get
-   * them wherever they are read, before anything here is applied to them.
+   * Values of attributes that a row may lack because it was written before they existed: the
+   * defaults of the row's schema. Rows get them wherever they are read, before anything here is
+   * applied to them.
    */
   readonly rowDefaults: Readonly<Record<string, unknown>>;
 }

@@ -3,9 +3,10 @@
  * list-description.ts before you change one.
  */
 
-import { batchRowDefaults } from '../../schemas/batch.ts';
-import { jobRowDefaults } from '../../schemas/job.ts';
+import { BatchRow } from '../../schemas/batch.ts';
+import { JobRow } from '../../schemas/job.ts';
 import { BatchStatus, JobOrigin, JobStatus, QueuePriority } from '../../schemas/values.ts';
+import { defaultsOf } from '../dynamodb/stored-row.ts';
 import { requireFormatLimits } from './format-limits.ts';
 import type { ListDescription } from './list-description.ts';
 
@@ -39,7 +40,7 @@ export const batchList = {
     end_datetime: { kind: 'time', key: 'e', attribute: 'end_datetime', rowsPerBlock: 144 },
   },
   sets: { tag: { key: 't', attribute: 'tags', rowsPerBlock: 4096 } },
-  rowDefaults: batchRowDefaults,
+  rowDefaults: defaultsOf(BatchRow),
 } as const satisfies ListDescription;
 
 export const jobList = {
@@ -83,7 +84,7 @@ export const jobList = {
       },
     },
   },
-  rowDefaults: jobRowDefaults,
+  rowDefaults: defaultsOf(JobRow),
 } as const satisfies ListDescription;
 
 requireFormatLimits(batchList);

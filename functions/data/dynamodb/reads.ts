@@ -39,8 +39,6 @@ export interface RowRead<Shape extends z.core.$ZodShape> {
   readonly table: string;
   readonly key: Item;
   readonly schema: z.ZodMiniObject<Shape>;
-  /** Values of attributes that the row may lack (see storedRow). */
-  readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
 /** The item with this key; undefined when there is none. */
@@ -63,10 +61,10 @@ export async function getItem(
  */
 export async function getRow<Shape extends z.core.$ZodShape>(
   client: DynamoDBDocumentClient,
-  { table, key, schema, defaults }: RowRead<Shape>,
+  { table, key, schema }: RowRead<Shape>,
 ): Promise<z.output<z.ZodMiniObject<Shape>> | undefined> {
   const item = await getItem(client, { table, key, consistent: true, attributes: attributesOf(schema) });
-  return item && storedRow(schema, item, defaults);
+  return item && storedRow(schema, item);
 }
 
 /** What BatchGetItem takes. */

@@ -216,7 +216,7 @@ export function queueChanges(
       if (move === 'leaves') return { ...rest, queue_key: null };
     }
     const put = (tag: number, part?: Partial<QueueItem>) => {
-      const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part, ...jobsLeft(row) };
+      const item = { ...newItem(row, tag), ...jobShots(draft, row), ...part };
       writes.push({ Put: { TableName, Item: item, ...isAbsent } });
       return item.key;
     };
@@ -240,7 +240,7 @@ export function queueChanges(
     if (move === 'grows' && queue_charges === undefined) return row;
     if (move === 'grows') remove();
     if (move === 'enters anew' && lease !== undefined) {
-      const { key, fence, ...kept } = lease.item;
+      const { key, fence, jobs_left, ...kept } = lease.item;
       return { ...row, queue_key: put(tag, kept), queue_charges: [charge] };
     }
     const key = put(tag, { entered_at: queued_at });
@@ -265,10 +265,11 @@ function giveBack(user: UserClock, charges: readonly TimeRange[], priority: Queu
 const isAbsent = { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: { '#key': 'key' } };
 
 /** The item of a batch at this place, which nobody has. */
-function newItem({ id, user_id, device_type, queue_priority, created_at, rev }: BatchRow, tag: number): QueueItem {
+function newItem(batch: BatchRow, tag: number): QueueItem {
+  const { id, user_id, device_type, queue_priority, created_at, rev } = batch;
   const key = queueKey({ tag, priority: queue_priority, created_at, batchId: id });
   // A batch may come back to a key that it had. Its leases must not.
-  return { ...newQueueItem({ device_type, key, user_id }), fence: rev * maxClaimsOfEntry };
+  return { ...newQueueItem({ device_type, key, user_id, ...jobsLeft(batch) }), fence: rev * maxClaimsOfEntry };
 }
 
 function writeUserClock(

@@ -158,8 +158,8 @@ export function storedReads(
     const ofTable = (name: keyof LifecycleTables) => items.get(tables[name] ?? '') ?? [];
     return {
       columns: new Map(ofTable('Columns').map((item) => [String(item.key), item])),
-      batches: ofTable('Batches').map((item) => storedRow(BatchRow, item, lists.batch.rowDefaults)),
-      jobs: ofTable('Jobs').map((item) => storedRow(JobRow, item, lists.job.rowDefaults)),
+      batches: ofTable('Batches').map((item) => storedRow(BatchRow, item)),
+      jobs: ofTable('Jobs').map((item) => storedRow(JobRow, item)),
       queue: ofTable('DeviceQueue'),
     };
   }

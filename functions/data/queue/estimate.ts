@@ -125,7 +125,7 @@ function arrivalsBefore(
   return { skew, perSecond: batchesPerMinute / 60, room: Math.max(0, rounds * Math.max(1, others) - jobsBefore) };
 }
 
-function jobsOf({ jobs_left = 1 }: FrontItem): number {
+function jobsOf({ jobs_left }: FrontItem): number {
   return Math.max(1, jobs_left);
 }
 
@@ -197,7 +197,7 @@ type Draw = (item?: FrontItem, longerThan?: number) => number;
  */
 function jobTimes({ seconds, perShot, spread }: Queue['sample'], random: Random): Draw {
   const factor = Math.exp(normal(random) * spread);
-  return ({ jobs_left = 1, job_shots } = {} as FrontItem, longerThan = 0) => {
+  return ({ jobs_left, job_shots }: Pick<FrontItem, 'jobs_left' | 'job_shots'> = { jobs_left: 1 }, longerThan = 0) => {
     const [sample, unit] =
       perShot === undefined || job_shots === undefined ? [seconds, factor] : [perShot, factor * job_shots];
     if (longerThan > 0) return drawLonger(sample, { unit, longerThan }, random);

@@ -45,7 +45,7 @@ export const QueueItem = z.extend(DeviceSettings, {
    * How often that job was given out and nobody was heard of: the worker may never have got the
    * answer to its claim.
    */
-  unseen_losses: z._default(Count, 0),
+  unseen_losses: Count,
   /** When the job that runs was handed out under this lease, in milliseconds since 1970. */
   job_since: z.exactOptional(Count),
   /** How long devices that were lost worked on that job, in milliseconds. */
@@ -78,8 +78,8 @@ export const QueueItem = z.extend(DeviceSettings, {
   put_back: z.exactOptional(z.literal(true)),
   /** Of the document for which a link was asked last. */
   results_sha256: z.exactOptional(z.string()),
-  /** Jobs that it had to run when the item was written; absent where an older release wrote it. */
-  jobs_left: z.exactOptional(Count),
+  /** Jobs that it had to run when the item was written. */
+  jobs_left: Count,
   /** How often each of them is run, on average; absent where that is not known. */
   job_shots: z.exactOptional(Count),
   /** What the holder of the lease calls itself. */

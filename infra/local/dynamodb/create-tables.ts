@@ -7,7 +7,6 @@ import {
   ResourceInUseException,
   type TableDescription,
   type TimeToLiveSpecification,
-  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { SetupProblem } from '../../setup-problem.ts';
@@ -16,8 +15,8 @@ import type { TableDefinition } from '../template/deployment.ts';
 
 /**
  * Creates the tables that are not there yet, as the template describes them. A table of an
- * earlier release, or of an interrupted start, gets the stream and the time to live that it lacks.
- * Throws SetupProblem for a table whose keys or indexes are others.
+ * interrupted start gets the time to live that it lacks. Throws SetupProblem for a table with other
+ * keys, indexes or another stream.
  */
 export async function createTables(
   endpoint: string,
@@ -31,7 +30,7 @@ export async function createTables(
         await client.send(new CreateTableCommand(create));
       } catch (error) {
         if (!(error instanceof ResourceInUseException)) throw error;
-        await completeTable(client, create);
+        await requireSame(client, create);
       }
       if (timeToLive !== undefined) await enableTimeToLive(client, create.TableName, timeToLive);
     }),
@@ -39,21 +38,18 @@ export async function createTables(
   client.destroy();
 }
 
-async function completeTable(client: DynamoDBClient, create: TableDefinition['create']) {
-  const { TableName, StreamSpecification } = create;
+async function requireSame(client: DynamoDBClient, create: TableDefinition['create']) {
+  const { TableName } = create;
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  if (!isDeepStrictEqual(describeKeys(Table), describeKeys(create))) {
-    throw new SetupProblem(
-      `The table ${TableName} has other keys or indexes than this version: another version made it. Use another folder or DynamoDB.`,
-    );
-  }
-  if (StreamSpecification === undefined || Table?.StreamSpecification?.StreamEnabled === true) return;
-  await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+  if (isDeepStrictEqual(summarize(Table), summarize(create))) return;
+  throw new SetupProblem(
+    `The table ${TableName} has other keys, indexes or another stream than this version: another version made it. Use another folder or DynamoDB.`,
+  );
 }
 
-function describeKeys(table: TableDescription | CreateTableCommandInput = {}) {
+function summarize(table: TableDescription | CreateTableCommandInput = {}) {
   const indexes = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName, KeySchema }) => [IndexName, KeySchema]);
-  return { key: table.KeySchema, indexes: Object.fromEntries(indexes) };
+  return { key: table.KeySchema, indexes: Object.fromEntries(indexes), stream: table.StreamSpecification };
 }
 
 async function enableTimeToLive(

@@ -18,8 +18,8 @@ export interface SecretStore extends HttpServer {
 
 interface Version {
   readonly value: string;
-  /** Seconds since 1970. Files of earlier releases lack it. */
-  readonly created?: number;
+  /** Seconds since 1970. */
+  readonly created: number;
   stages: string[];
 }
 
@@ -84,7 +84,7 @@ const operations: Readonly<Record<string, (versions: Versions, input: Readonly<R
     if (found === undefined) {
       throw new Refusal('ResourceNotFoundException', "Secrets Manager can't find the specified secret value.");
     }
-    const [id, { value, stages, created = Date.now() / 1000 }] = found;
+    const [id, { value, stages, created }] = found;
     return { VersionId: id, SecretString: value, VersionStages: stages, CreatedDate: created };
   },
   PutSecretValue(versions, { ClientRequestToken: id = randomUUID(), SecretString = '', VersionStages }) {

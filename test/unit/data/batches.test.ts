@@ -31,6 +31,7 @@ function row(seq: number, members: object = {}) {
     webhook: null,
     configuration: '{"a":{"b":[1.5]}}',
     backend_configuration: null,
+    erased_at: null,
     ...members,
   };
 }

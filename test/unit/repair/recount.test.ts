@@ -181,28 +181,6 @@ describe('recount', () => {
     ],
     ['a lost number', withJob(1, { seq: undefined }), { key: uuid('a', 8), expected: { seq: 1 } }],
     ['a negative number', withBatch(2, { seq: -1 }), { key: uuid('b', 7), found: { seq: -1 }, expected: { seq: 2 } }],
-    ['a lost end', withJob(1, { end_timestamp: null }), { key: uuid('a', 8), expected: { end_timestamp: time(1) } }],
-    [
-      'an end before the creation',
-      withJob(1, { end_timestamp: time(0) }),
-      { key: uuid('a', 8), expected: { end_timestamp: time(1) } },
-    ],
-    [
-      'an end before the start',
-      withJob(0, { end_timestamp: time(39) }),
-      { key: uuid('a', 9), expected: { end_timestamp: time(40) } },
-    ],
-    [
-      'an end of what has not ended',
-      withBatch(1, { end_datetime: time(50) }),
-      {
-        key: uuid('b', 8),
-        expected: {
-          end_datetime: null,
-          reported: { status: 'PENDING', updated_at: time(1), end_datetime: time(50) },
-        },
-      },
-    ],
   ])('reports %s, and nothing else', (_, damaged, difference) => {
     expect(recount(lists, damaged)).toEqual([expect.objectContaining({ kind: 'row', ...difference })]);
   });

@@ -21,13 +21,9 @@ describe('headOf', () => {
     expect(requireFormat(batchList, headOf(batchList, undefined)).next_seq).toBe(0);
   });
 
-  it('returns a head from before tails with an empty one', () => {
-    const { tail, ...old } = head;
-    expect(headOf(batchList, old)).toEqual({ ...old, tail: {} });
-  });
-
   it.each([
     { tail: { i: 'text' } },
+    { tail: undefined },
     { next_seq: 'two' },
     { next_seq: -1 },
     { last_created_at: 'yesterday' },
@@ -45,7 +41,7 @@ describe('requireFormat', () => {
   it.each([
     ['another list', formatOf(jobList)],
     ['an earlier release', 'older'],
-    ['a release before formats', undefined],
+    ['a head that a repair rebuilds', undefined],
   ])('refuses the format of %s and names the repair', (_, format) => {
     const outdated = { ...head, format };
     expect(() => requireFormat(batchList, outdated)).toThrow(OutdatedColumns);

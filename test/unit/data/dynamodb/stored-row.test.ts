@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { attributesOf, storedRow } from '../../../../functions/data/dynamodb/stored-row.ts';
+import { defaultsOf, storedRow } from '../../../../functions/data/dynamodb/stored-row.ts';
 import { CorruptData } from '../../../../functions/errors.ts';
 
 const Row = z.object({ id: z.string(), runs: z.int(), note: z.nullable(z.string()) });
+/** Of a release that has added `note`. */
+const WithDefault = z.extend(Row, { note: z._default(Row.shape.note, null) });
 
 describe('storedRow', () => {
   it('reads the attributes that the schema names', () => {
@@ -11,22 +13,23 @@ describe('storedRow', () => {
   });
 
   it('gives an older row the default of an attribute that it lacks', () => {
-    expect(storedRow(Row, { id: 'a', runs: 1 }, { note: null })).toEqual({ id: 'a', runs: 1, note: null });
-    expect(storedRow(Row, { id: 'a', runs: 1, note: 'x' }, { note: null })).toEqual({ id: 'a', runs: 1, note: 'x' });
-  });
-
-  it('reads attributes that a row of an earlier release holds under another name', () => {
-    const Renamed = z.object({ reported: z.exactOptional(z.string()), pending_calls: z.exactOptional(z.string()) });
-    expect(storedRow(Renamed, { unsettled: 'x', calls_under_way: 'y' })).toEqual({ reported: 'x', pending_calls: 'y' });
-    expect(storedRow(Renamed, { unsettled: 'old', reported: 'new' })).toEqual({ reported: 'new' });
-    expect(attributesOf(Renamed)).toEqual(['reported', 'unsettled', 'pending_calls', 'calls_under_way']);
+    expect(storedRow(WithDefault, { id: 'a', runs: 1 })).toEqual({ id: 'a', runs: 1, note: null });
+    expect(storedRow(WithDefault, { id: 'a', runs: 1, note: 'x' })).toEqual({ id: 'a', runs: 1, note: 'x' });
   });
 
   it.each([
     { id: 'a', note: null },
     { id: 'a', runs: 'many', note: null },
+    { id: 'a', runs: 1 },
   ])('refuses %j as corrupt', (row) => {
-    expect(() => storedRow(Row, row, { note: null })).toThrow(CorruptData);
-    expect(() => storedRow(Row, row, { note: null })).toThrow('The row a is corrupt');
+    expect(() => storedRow(Row, row)).toThrow(CorruptData);
+    expect(() => storedRow(Row, row)).toThrow('The row a is corrupt');
+  });
+});
+
+describe('defaultsOf', () => {
+  it('names the attributes that rows may lack, and what they stand for', () => {
+    expect(defaultsOf(WithDefault)).toEqual({ note: null });
+    expect(defaultsOf(z.extend(Row, { more: z.exactOptional(z.string()) }))).toEqual({});
   });
 });

@@ -73,12 +73,6 @@ describe('estimateStart', () => {
   it.each<[string, Partial<QueueFront>, likely: number, within: number]>([
     ['next, behind a job that has run for 40 s', { batches: [held(1, 40)] }, 60, 10],
     ['behind one batch more', { batches: [held(1, 40), waiting(2)] }, 160, 25],
-    [
-      'behind a batch of an older release',
-      { batches: [held(1, 0), waiting(2, { jobs_left: undefined as never })] },
-      200,
-      35,
-    ],
     ['behind a batch of five jobs', { batches: [held(1, 0), waiting(2, { jobs_left: 5 })] }, 600, 80],
     ['behind three further jobs of a held batch', { batches: [held(1, 0, { jobs_left: 4 })] }, 400, 60],
     ['behind a batch whose shots are ten times as many', { batches: [held(1, 0, { job_shots: 1_000 })] }, 100, 20],
