@@ -1,7 +1,7 @@
 /**
  * The limits that operators set, and what follows from each: data only, and the only place that
- * lists them. Validation, enforcement, counters, what is used and left, the docs, the console's form
- * and the tests follow from here. Each limit may be set for users and for projects.
+ * lists them. Validation, enforcement, counters, what is used and left, the docs, the console's
+ * form and the tests follow from here. Each limit may be set for users and for projects.
  *
  * The order is that of members in answers. Where several are reached, the first refuses.
  */
@@ -101,7 +101,9 @@ export function limitsOfKind<Kind extends LimitKind>(...kinds: Kind[]): LimitOfK
   return limitNames.filter((name): name is LimitOfKind<Kind> => (kinds as LimitKind[]).includes(limits[name].kind));
 }
 
-/** The limits by which something is counted: they have a number that is used, and one that is left. */
+/**
+ * The limits by which something is counted: they have a number that is used, and one that is left.
+ */
 export const countedLimits = limitsOfKind('rows', 'month', 'minute');
 export type CountedLimit = (typeof countedLimits)[number];
 
