@@ -17,7 +17,7 @@ import {
 
 /** When limits of a kind are checked, and the reason of a refusal; null: none is refused. */
 export const limitKinds = {
-  /** Rows that match: those of a user are counted in lists, those of a project by a counter. */
+  /** Rows that match: a user's are counted in lists, a project's by a counter. */
   rows: { checked: 'creation, with all jobs that the call announces', refusal: 'limit_exceeded' },
   /** An amount of usage since the month began (UTC). What runs goes on. */
   month: { checked: 'creation; the refusal names the day on which it begins anew', refusal: 'limit_exceeded' },
@@ -60,13 +60,13 @@ export const limits = {
     kind: 'rows',
     unit: 'batches',
     counts: { list: 'batch', where: { status: batchStatusNames.filter((name) => !isFinalBatchStatus(name)) } },
-    description: 'Batches that have not ended: those that wait and those that run.',
+    description: 'Batches that have not ended, whether they wait or run.',
   },
   max_unfinished_jobs: {
     kind: 'rows',
     unit: 'jobs',
     counts: { list: 'job', where: { status: jobStatusNames.filter((status) => !isFinalJob({ status })) } },
-    description: 'Jobs that have not ended: those that wait and those that run.',
+    description: 'Jobs that have not ended, whether they wait or run.',
   },
   shots_per_month: {
     kind: 'month',
