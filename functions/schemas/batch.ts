@@ -106,8 +106,8 @@ export const BatchRow = z.extend(BatchProjection, {
    */
   pending_calls: z.exactOptional(z.array(z.union([z.string(), z.strictObject({ id: z.string(), from: Count })]))),
   /**
-   * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet added,
-   * by their ids.
+   * Where unfinished jobs are limited: how many jobs calls under way have announced and not yet
+   * added, by their ids.
    */
   jobs_to_come: z.exactOptional(z.record(z.string(), Count)),
   /**

@@ -16,7 +16,8 @@ const page = 'functions/console';
 /** By path. */
 const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   functions: {
-    holds: 'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, and what all rooms share',
+    holds:
+      'What runs in Lambda. Here: the fact sheets `routes.ts`, `tables.ts`, `queues.ts`, `statuses.ts`, `limits.ts`, and what all rooms share',
     imports: [data, `${data}/dynamodb`, 'functions/identity', 'functions/webhooks'],
     packages: ['aws-lambda'],
   },

@@ -92,9 +92,9 @@ async function publicKeys() {
 
 /** Makes alice call a host as often as she may in this minute. */
 async function useUpCalls(host: string) {
-  const Item = { user_id: alice, batch_id: `${minuteOf(Date.now())} ${derivedUuid(host)}` };
+  const Item = { subject: `user:${alice}`, name: `${minuteOf(Date.now())} ${derivedUuid(host)}` };
   const calls = maxCallsPerMinute.ofUser - 1;
-  await client.send(new PutCommand({ TableName: names.WebhookAttempts, Item: { ...Item, calls } }));
+  await client.send(new PutCommand({ TableName: names.Counters, Item: { ...Item, calls } }));
   expect(await countHostCall(client, names)(alice, host)).toBe(0);
 }
 

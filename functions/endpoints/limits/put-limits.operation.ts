@@ -6,7 +6,7 @@ export const operation = {
   tag: 'For operators',
   summary: 'Set the limits of a subject',
   description: `Sets the limits of a user, of a project or the default, in place of those before. They hold for every creation that begins after the answer;
-what waits stays. A user’s own limits replace the default’s, member by member: null lifts a limit of the default. A project’s hold besides.`,
+what is there stays. A user’s own limits replace the default’s, member by member: null lifts a limit of the default. A project’s hold besides.`,
   operator: true,
   path: SubjectPath,
   body: jsonBody(Limits),
