@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { compileCache } from './infra/local/compile-cache.ts';
+import { compileCache } from './infra/local/cache/compile-cache.ts';
 
 /** Every process that tests start, their own included, takes what was compiled before. */
 process.env.NODE_COMPILE_CACHE ??= compileCache;

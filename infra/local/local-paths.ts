@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type EventMessage, eventMessage } from '../event-message.ts';
-import { readBody } from './http-server.ts';
+import { type EventMessage, eventMessage } from '../commands/event-message.ts';
+import { readBody } from './service/http-server.ts';
 import type { EventIntake } from './sqs/event-intake.ts';
 import { maxMessageBytes, type Queue } from './sqs/queue.ts';
 

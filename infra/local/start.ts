@@ -5,16 +5,16 @@
 
 import { rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { SetupProblem } from '../setup-problem.ts';
-import { openDataFolder } from './data-folder.ts';
-import { type Account, accounts, deviceAccount, operatorAccount } from './demo/accounts.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { announceDevices } from './demo/announce-devices.ts';
 import { loadDemoData } from './demo/load-demo-data.ts';
 import { requireJava } from './dynamodb/dynamodb-local.ts';
 import { requireDynamoDb } from './dynamodb/require-dynamodb.ts';
-import { lockFolder } from './folder-lock.ts';
+import { openDataFolder } from './folder/data-folder.ts';
+import { lockFolder } from './folder/folder-lock.ts';
 import { startFrontServer } from './front-server.ts';
 import { describeStack, greeting } from './greeting.ts';
+import { type Account, accounts, deviceAccount, operatorAccount } from './issuer/accounts.ts';
 import { type LocalStack, startLocalStack } from './local-stack.ts';
 import { readSettings, type Settings, usage } from './settings.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { userResultsPrefix } from '../../functions/results-key.ts';
-import { aws, stackOutputs } from '../aws-cli.ts';
-import { eventMessage } from '../event-message.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { aws, stackOutputs } from '../commands/aws-cli.ts';
+import { eventMessage } from '../commands/event-message.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { call } from './api-client.ts';
 import { clientToken } from './client-token.ts';
 import { type Deployment, type LifecycleEvent, type LogLine, NotHere, userOf } from './deployment.ts';

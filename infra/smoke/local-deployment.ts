@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { readJsonFile } from '../json-file.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { readJsonFile } from '../commands/json-file.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { clientToken } from './client-token.ts';
 import { type Deployment, type LogLine, NotHere, userOf } from './deployment.ts';
 

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { openDataFolder } from '../../infra/local/data-folder.ts';
+import { SetupProblem } from '../../infra/commands/setup-problem.ts';
 import { requireJava } from '../../infra/local/dynamodb/dynamodb-local.ts';
 import { requireDynamoDb } from '../../infra/local/dynamodb/require-dynamodb.ts';
-import { lockFolder } from '../../infra/local/folder-lock.ts';
+import { openDataFolder } from '../../infra/local/folder/data-folder.ts';
+import { lockFolder } from '../../infra/local/folder/folder-lock.ts';
 import { startFrontServer } from '../../infra/local/front-server.ts';
 import { readSettings, usage } from '../../infra/local/settings.ts';
-import { SetupProblem } from '../../infra/setup-problem.ts';
 import { hang } from '../support/patience.ts';
 import { descendants, kill, startCommand } from '../support/stack-command.ts';
 

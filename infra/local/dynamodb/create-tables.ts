@@ -10,8 +10,8 @@ import {
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { SetupProblem } from '../../setup-problem.ts';
-import { owner } from '../iam/owner.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
+import { owner } from '../iam/principals.ts';
 import type { TableDefinition } from '../template/deployment.ts';
 
 /**

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 /** A running DynamoDB Local and its way to stop. */
 export interface DynamoDbLocal {

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { readJsonFile, writeJsonFile } from '../../json-file.ts';
-import { owner } from '../iam/owner.ts';
+import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
+import { owner } from '../iam/principals.ts';
 import type { LambdaFunction } from '../lambda/lambda-function.ts';
 import type { StreamSourceDefinition } from '../template/deployment.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { compileCache } from '../compile-cache.ts';
+import { compileCache } from '../cache/compile-cache.ts';
 import type { FunctionDefinition } from '../template/deployment.ts';
 import { FunctionError } from './function-error.ts';
 import type { Invocation, WorkerMessage, WorkerSettings } from './lambda-worker.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { decodeComponent, type HttpServer, readBody, splitTarget, startHttpServer } from '../http-server.ts';
 import { isDenied } from '../iam/policy.ts';
 import type { Principals } from '../iam/principals.ts';
-import { Refusal } from '../refusal.ts';
+import { decodeComponent, type HttpServer, readBody, splitTarget, startHttpServer } from '../service/http-server.ts';
+import { Refusal } from '../service/refusal.ts';
 import type { BucketDefinition } from '../template/deployment.ts';
 import { authenticate } from './authenticate.ts';
 import { memoryObjects, type ObjectFiles, type StoredObject } from './object-files.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EventMessage } from '../../event-message.ts';
+import type { EventMessage } from '../../commands/event-message.ts';
 import type { Message, Queue } from './queue.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../service/refusal.ts';
 import type { QueueDefinition } from '../template/deployment.ts';
 import type { MessageFiles, StoredMessage } from './message-files.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { CreateTableCommandInput, TimeToLiveSpecification } from '@aws-sdk/client-dynamodb';
-import { SetupProblem } from '../../setup-problem.ts';
-import { type RecordPattern, readPattern } from '../dynamodb/record-pattern.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 import { checkStatements, isAllowed, type PolicyStatement } from '../iam/policy.ts';
 import { type ApiDefinition, readApi } from './api-definition.ts';
+import { type RecordPattern, readPattern } from './record-pattern.ts';
 import { readRole } from './role.ts';
 import type { ResolvedTemplate, Resource } from './template.ts';
 
