@@ -5,7 +5,7 @@ import { readJsonFile, writeJsonFile } from '../../commands/json-file.ts';
 import { decodeComponent, readBody, splitTarget } from '../service/http-server.ts';
 import { Refusal } from '../service/refusal.ts';
 import type { Account } from './accounts.ts';
-import { createSignInPage } from './sign-in-page.ts';
+import { createSignInPage, type SignInPage } from './sign-in-page.ts';
 
 /**
  * An OpenID Connect issuer for this machine: it knows the accounts' passwords and signs their
@@ -42,33 +42,39 @@ interface IssuerOptions {
 export async function createIssuer({ url, audience, accounts, keyFile }: IssuerOptions): Promise<Issuer> {
   const key = await signingKey(keyFile);
   const kid = await calculateJwkThumbprint(key);
-  const privateKey = await importJWK(key, 'RS256');
   const publicKeys = { keys: [{ kty: key.kty, n: key.n, e: key.e, kid, use: 'sig', alg: 'RS256' }] };
-  const tokenEndpoint = `${url}/oauth/token`;
-  const signInPage = createSignInPage((username, password) => findAccount(accounts, username, password));
-  const metadata = {
-    issuer: url,
-    authorization_endpoint: `${url}/authorize`,
-    token_endpoint: tokenEndpoint,
-    jwks_uri: `${url}/.well-known/jwks.json`,
-    response_types_supported: ['code'],
-    code_challenge_methods_supported: ['S256'],
-    grant_types_supported: grants,
-    subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
-    token_endpoint_auth_methods_supported: ['none', 'client_secret_post', 'client_secret_basic'],
+  const sign = signer(url, kid, await importJWK(key, 'RS256'));
+  const tokens: Tokens = {
+    access: (account, seconds) => sign(account, seconds, { audience, claims: { scope: scopeOf(account) } }),
+    identity: (account, seconds, clientId) =>
+      sign(account, seconds, { audience: clientId, claims: { preferred_username: account.username } }),
   };
-  return { url, tokenEndpoint, token, handle };
+  const signInPage = createSignInPage((username, password) => findAccount(accounts, username, password));
+  const metadata = metadataOf(url);
+  return {
+    url,
+    tokenEndpoint: metadata.token_endpoint,
+    token: (account, seconds = maxTokenSeconds) => tokens.access(account, seconds),
+    async handle(path, request, response) {
+      if (path === '/.well-known/openid-configuration') return answer(response, 200, metadata);
+      if (path === '/.well-known/jwks.json') return answer(response, 200, publicKeys);
+      if (path === '/authorize') return signIn(signInPage, request, response);
+      if (path !== '/oauth/token') return answer(response, 404, { error: 'not_found' });
+      if (request.method !== 'POST') return answer(response, 405, { error: 'invalid_request' }, { Allow: 'POST' });
+      return answerTokenRequest({ accounts, signInPage, tokens }, request, response);
+    },
+  };
+}
 
-  function token(account: Account, seconds = maxTokenSeconds): Promise<string> {
-    return sign(account, seconds, { audience, claims: { scope: scopeOf(account) } });
-  }
+/** Signs a token of the account. */
+type Sign = (
+  account: Account,
+  seconds: number,
+  about: { readonly audience: string; readonly claims: Record<string, string> },
+) => Promise<string>;
 
-  function sign(
-    account: Account,
-    seconds: number,
-    { audience, claims }: { readonly audience: string; readonly claims: Record<string, string> },
-  ): Promise<string> {
+function signer(url: string, kid: string, privateKey: Parameters<SignJWT['sign']>[0]): Sign {
+  return (account, seconds, { audience, claims }) => {
     const now = Math.floor(Date.now() / 1000);
     return new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
@@ -79,54 +85,87 @@ export async function createIssuer({ url, audience, accounts, keyFile }: IssuerO
       .setIssuedAt(now)
       .setExpirationTime(now + seconds)
       .sign(privateKey);
-  }
+  };
+}
 
-  async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { search } = splitTarget(request.url ?? '/');
-    const query = Object.fromEntries(new URLSearchParams(search));
-    try {
-      const form = request.method === 'POST' ? ((await readForm(request)) ?? {}) : undefined;
-      const { status, headers, body } = signInPage.answer(query, form);
-      response.writeHead(status, headers).end(body);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      response.writeHead(error.status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(error.message);
-    }
-  }
+/** The discovery document. */
+function metadataOf(url: string) {
+  return {
+    issuer: url,
+    authorization_endpoint: `${url}/authorize`,
+    token_endpoint: `${url}/oauth/token`,
+    jwks_uri: `${url}/.well-known/jwks.json`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    grant_types_supported: grants,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    token_endpoint_auth_methods_supported: ['none', 'client_secret_post', 'client_secret_basic'],
+  };
+}
 
-  async function handle(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => {
-      const common = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
-      response.writeHead(status, { ...common, ...headers }).end(JSON.stringify(body));
-    };
-    if (path === '/.well-known/openid-configuration') return answer(200, metadata);
-    if (path === '/.well-known/jwks.json') return answer(200, publicKeys);
-    if (path === '/authorize') return signIn(request, response);
-    if (path !== '/oauth/token') return answer(404, { error: 'not_found' });
-    if (request.method !== 'POST') return answer(405, { error: 'invalid_request' }, { Allow: 'POST' });
-    const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
-    try {
-      const parameters = await readTokenRequest(request);
-      const seconds = secondsOf(parameters);
-      const grant = pageGrants.includes(parameters.grant_type ?? '') ? signInPage.redeem(parameters) : undefined;
-      const account = grant?.account ?? findOwner(parameters, request.headers.authorization, accounts);
-      const granted = { token_type: 'Bearer', expires_in: seconds, scope: scopeOf(account) };
-      const person = grant && {
-        id_token: await sign(account, seconds, {
-          audience: grant.clientId,
-          claims: { preferred_username: account.username },
-        }),
-        refresh_token: signInPage.refreshToken(grant),
-      };
-      return answer(200, { access_token: await token(account, seconds), ...granted, ...person }, noStore);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const { status, code, message } = error;
-      const isBasic = status === 401 && basicCredentials(request.headers.authorization) !== undefined;
-      const challenge = isBasic ? { 'WWW-Authenticate': 'Basic' } : {};
-      return answer(status, { error: code, error_description: message }, { ...noStore, ...challenge });
-    }
+function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
+  const common = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
+  response.writeHead(status, { ...common, ...headers }).end(JSON.stringify(body));
+}
+
+async function signIn(page: SignInPage, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { search } = splitTarget(request.url ?? '/');
+  const query = Object.fromEntries(new URLSearchParams(search));
+  try {
+    const form = request.method === 'POST' ? ((await readForm(request)) ?? {}) : undefined;
+    const { status, headers, body } = page.answer(query, form);
+    response.writeHead(status, headers).end(body);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    response.writeHead(error.status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(error.message);
   }
+}
+
+interface Tokens {
+  readonly access: (account: Account, seconds: number) => Promise<string>;
+  readonly identity: (account: Account, seconds: number, clientId: string) => Promise<string>;
+}
+
+interface TokenEndpoint {
+  readonly accounts: readonly Account[];
+  readonly signInPage: SignInPage;
+  readonly tokens: Tokens;
+}
+
+async function answerTokenRequest(endpoint: TokenEndpoint, request: IncomingMessage, response: ServerResponse) {
+  const { authorization } = request.headers;
+  const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+  try {
+    answer(response, 200, await grantTokens(endpoint, await readTokenRequest(request), authorization), noStore);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { status, code, message } = error;
+    const isBasic = status === 401 && basicCredentials(authorization) !== undefined;
+    const challenge = isBasic ? { 'WWW-Authenticate': 'Basic' } : {};
+    answer(response, status, { error: code, error_description: message }, { ...noStore, ...challenge });
+  }
+}
+
+/** An access token; for somebody who has signed in, an ID and a refresh token. Throws Refusal. */
+async function grantTokens(
+  { accounts, signInPage, tokens }: TokenEndpoint,
+  parameters: Record<string, string>,
+  authorization: string | undefined,
+) {
+  const seconds = secondsOf(parameters);
+  const grant = pageGrants.includes(parameters.grant_type ?? '') ? signInPage.redeem(parameters) : undefined;
+  const account = grant?.account ?? findOwner(parameters, authorization, accounts);
+  return {
+    access_token: await tokens.access(account, seconds),
+    token_type: 'Bearer',
+    expires_in: seconds,
+    scope: scopeOf(account),
+    ...(grant && {
+      id_token: await tokens.identity(account, seconds, grant.clientId),
+      refresh_token: signInPage.refreshToken(grant),
+    }),
+  };
 }
 
 const scopeOf = ({ scope = 'openid profile email' }: Account) => scope;

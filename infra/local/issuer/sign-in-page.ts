@@ -24,6 +24,8 @@ interface Code extends Grant {
   readonly until: number;
 }
 
+export type SignInPage = ReturnType<typeof createSignInPage>;
+
 export function createSignInPage(findAccount: (username: string, password: string) => Account | undefined) {
   const codes = new Map<string, Code>();
   const refreshTokens = new Map<string, Grant>();
