@@ -27,7 +27,7 @@ import type { AccountContext } from './template/resource-types.ts';
 import { type Synthesis, synthesize, type TokenIssuerContext } from './template/synthesize.ts';
 import { readTemplate } from './template/template.ts';
 
-export interface LocalStackOptions {
+interface LocalStackOptions {
   /** The stack's own port. It is stopped with the stack. */
   readonly front: FrontServer;
   /** The folder that keeps everything. Without it, everything is in memory. */

@@ -1,7 +1,7 @@
 import { type Route, type RouteName, routes } from '../../functions/routes.ts';
 import { type GatewayAnswer, gatewayAnswers, gatewayBody } from './gateway-responses.ts';
 
-export interface ApiBodyProps {
+interface ApiBodyProps {
   readonly title: string;
   /** How long the gateway keeps the authorizer's answer for a token. */
   readonly authorizerCacheSeconds: number;

@@ -40,7 +40,7 @@ interface UsableResource {
 
 export type UsableResources = { readonly [Name in keyof Uses]?: UsableResource };
 
-export interface ServiceFunctionProps {
+interface ServiceFunctionProps {
   readonly function: FunctionDescription;
   /** What `uses` may name. */
   readonly resources: UsableResources;

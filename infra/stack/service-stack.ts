@@ -13,7 +13,7 @@ import type { StageSettings } from './stages.ts';
 import { Storage } from './storage.ts';
 import { WebhookKey } from './webhook-key.ts';
 
-export interface ServiceStackProps extends StackProps {
+interface ServiceStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Replaces the stack's own user pool. */
   readonly tokenIssuer?: TokenIssuer;

@@ -12,7 +12,7 @@ export interface DemoData {
 }
 
 /** As a machine sends it: functions/schemas/lifecycle-event.ts says what it may hold. */
-export interface LifecycleEventInput {
+interface LifecycleEventInput {
   readonly id: string;
   readonly type: 'batch.created' | 'batch.updated' | 'job.updated';
   readonly time: string;
@@ -20,7 +20,7 @@ export interface LifecycleEventInput {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface DemoResults {
+interface DemoResults {
   readonly key: string;
   /**
    * The measured bit strings as the client reads them: how often each was measured, and all of them

@@ -43,7 +43,7 @@ const maxPauseMilliseconds = 30_000;
 /** How long the list of a stream's shards is kept: a new one comes when an old one ends. */
 const shardListMilliseconds = 60_000;
 
-export interface StreamSourceOptions {
+interface StreamSourceOptions {
   /** Of DynamoDB Local. */
   readonly endpoint: string;
   readonly checkpoints: Checkpoints;

@@ -17,7 +17,7 @@ export interface DemoDataSize {
 }
 
 /** How far the demo data was loaded. */
-export interface DemoProgress extends DemoDataSize {
+interface DemoProgress extends DemoDataSize {
   /** The time that the data was made for, in milliseconds since 1970. */
   readonly now: number;
   /** How many events each account was sent, in the accounts' order; undefined: all of them. */

@@ -21,7 +21,7 @@ const maxBodyBytes = 10 * 1024 * 1024;
 const maxHeadBytes = 10_240;
 
 /** The local gateway: answers requests, and connections that do not speak HTTP. */
-export interface Gateway {
+interface Gateway {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   handleUnreadable(error: NodeJS.ErrnoException, socket: Socket): void;
 }

@@ -4,7 +4,7 @@ import type { QueueDefinition } from '../template/deployment.ts';
 import type { MessageFiles, StoredMessage } from './message-files.ts';
 
 /** What a sender gives. */
-export interface NewMessage {
+interface NewMessage {
   readonly body: string;
   /** Message attributes of type String. */
   readonly attributes?: Readonly<Record<string, string>>;

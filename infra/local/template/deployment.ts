@@ -82,12 +82,12 @@ export interface StreamSourceDefinition {
 }
 
 /** A rule that calls a function again and again. */
-export interface ScheduleDefinition {
+interface ScheduleDefinition {
   readonly minutes: number;
   readonly functionArn: string;
 }
 
-export interface SecretDefinition {
+interface SecretDefinition {
   readonly arn: string;
   /** Makes its versions after the first. */
   readonly rotationFunctionArn: string;
@@ -102,7 +102,7 @@ export interface AssetManifest {
 }
 
 /** The assets manifest and the directory that its paths are relative to. */
-export interface Assets {
+interface Assets {
   readonly manifest: AssetManifest;
   readonly directory: string;
 }
