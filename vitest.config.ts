@@ -23,6 +23,7 @@ const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
 const longest = [
   'test/e2e/npm-start.test.ts',
   'test/e2e/crash.test.ts',
+  'test/e2e/smoke.test.ts',
   'test/integration/dependency-faults.test.ts',
   'test/integration/endpoint-faults.test.ts',
   'test/integration/recorded-calls.test.ts',

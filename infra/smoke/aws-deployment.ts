@@ -31,7 +31,13 @@ export async function awsDeployment(stack: string, token: string): Promise<Deplo
     return value;
   };
   const functionLogs = [...outputs].filter(([name]) => /^(List|Get|Submit)\w+Log$/.test(name));
-  const deployment = { name: `the stack ${stack}`, apiUrl: output('ApiUrl'), token, userId: userOf(token) };
+  const deployment = {
+    name: `the stack ${stack}`,
+    apiUrl: output('ApiUrl'),
+    token,
+    userId: userOf(token),
+    patience: 1,
+  };
   return {
     ...deployment,
     async deviceToken() {

@@ -26,6 +26,8 @@ export function localDeployment(): Deployment {
     apiUrl: baseUrl,
     token,
     userId: userOf(token),
+    // This machine may be busy.
+    patience: 5,
     deviceToken: () => clientToken(tokenEndpoint, device.username, device.password),
     async sendEvents(events) {
       await ask('/_local/events', { method: 'POST', body: JSON.stringify(events) });
