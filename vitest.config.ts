@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { compileCache } from './infra/local/compile-cache.ts';
+import { compileCache } from './infra/local/cache/compile-cache.ts';
 
 /** Every process that tests start, their own included, takes what was compiled before. */
 process.env.NODE_COMPILE_CACHE ??= compileCache;
@@ -23,6 +23,7 @@ const quiet = { AWS_LAMBDA_LOG_LEVEL: 'FATAL' };
 const longest = [
   'test/e2e/npm-start.test.ts',
   'test/e2e/crash.test.ts',
+  'test/e2e/smoke.test.ts',
   'test/integration/dependency-faults.test.ts',
   'test/integration/endpoint-faults.test.ts',
   'test/integration/recorded-calls.test.ts',

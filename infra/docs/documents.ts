@@ -23,7 +23,7 @@ import { renderRunbook } from './runbook.ts';
 import { costLines, costTable, priceTable } from './usage-costs.ts';
 
 /** A document that a program writes. */
-export interface GeneratedDocument {
+interface GeneratedDocument {
   /** Its path from the root of the repository. */
   readonly file: string;
   /** Its whole text, always the same for the same code. */

@@ -138,25 +138,44 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     imports: [...['functions', 'functions/schemas', data], ...[`${data}/columns`, `${data}/dynamodb`, `${data}/queue`]],
     packages: ['@aws-sdk/'],
   },
-  infra: { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
+  infra: { holds: 'The CDK app, and what runs every command', imports: ['infra/stack', 'infra/commands'] },
+  'infra/stack': { holds: 'The CDK stack, one construct a file', imports: ['functions'] },
+  'infra/commands': {
+    holds: 'What commands share: options, problems that a person must put right, files, the AWS CLI',
+    imports: [],
+    packages: [],
+  },
   'infra/local': {
     holds: 'The same stack on one machine, read from the synthesized template',
-    imports: ['infra', 'functions/http', 'functions/schemas/values.ts', 'functions/results-key.ts'],
+    imports: ['infra/commands', 'functions/http', 'functions/schemas/values.ts', 'functions/results-key.ts'],
     packages: ['@aws-sdk/', '@smithy/', 'aws-lambda', 'jose'],
   },
   'infra/repair': {
     holds: '`npm run repair`',
     imports: [
-      ...['infra', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/used-of-limits.ts`],
-      ...['columns', 'dynamodb', 'lifecycle', 'queue'].map((room) => `${data}/${room}`),
+      ...['infra/commands', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/columns`],
+      ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
     ],
   },
-  'infra/restore': { holds: '`npm run restore`', imports: ['infra', 'functions'] },
+  'infra/restore': { holds: '`npm run restore`', imports: ['infra/commands', 'infra/stack/storage.ts', 'functions'] },
   'infra/user-data': {
     holds: '`npm run erase`, `npm run export`',
     imports: [
-      ...['infra', 'infra/local/iam/owner.ts', 'infra/repair/scan-users.ts', 'functions', 'functions/schemas'],
-      ...[`${data}/erase-results.ts`, `${data}/limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`],
+      ...[
+        'infra/commands',
+        'infra/stack/stages.ts',
+        'infra/local/iam/principals.ts',
+        'infra/repair/scan-users.ts',
+        'functions',
+        'functions/schemas',
+      ],
+      ...[
+        `${data}/erase-results.ts`,
+        `${data}/limits.ts`,
+        `${data}/used-of-limits.ts`,
+        `${data}/dynamodb`,
+        `${data}/lifecycle`,
+      ],
     ],
   },
   'infra/openapi': {
@@ -165,9 +184,9 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   'infra/docs': {
     holds: '`npm run docs`',
-    imports: ['infra', 'functions', 'functions/sequences'],
+    imports: ['infra/stack', 'functions', 'functions/sequences'],
   },
-  'infra/smoke': { holds: '`npm run smoke`', imports: ['infra', 'infra/openapi', 'functions'] },
+  'infra/smoke': { holds: '`npm run smoke`', imports: ['infra/commands', 'infra/openapi', 'functions'] },
 };
 
 /** A file belongs to the room with the longest path. Files of test/ may import everything. */

@@ -1,5 +1,5 @@
-import { type AlarmDescription, alarms } from '../alarms.ts';
-import { period } from '../watched-metrics.ts';
+import { type AlarmDescription, alarms } from '../stack/alarms.ts';
+import { period } from '../stack/watched-metrics.ts';
 
 /** docs/runbook.md: what each alarm means, and what to do. */
 export function renderRunbook(): string {
@@ -7,7 +7,7 @@ export function renderRunbook(): string {
   return [
     '# Runbook',
     '',
-    'Written by `npm run docs` from `infra/alarms.ts`.',
+    'Written by `npm run docs` from `infra/stack/alarms.ts`.',
     '',
     'Every alarm reports to the topic `AlarmTopic`, with what it means and what to do. It ends by itself once its cause is gone.',
     '',

@@ -2,8 +2,8 @@
 
 import { queues } from '../../functions/queues.ts';
 import { type TableDescription, tables } from '../../functions/tables.ts';
-import { alarms } from '../alarms.ts';
-import { openFunctions } from '../stages.ts';
+import { alarms } from '../stack/alarms.ts';
+import { openFunctions } from '../stack/stages.ts';
 import { type CallFigure, type Figures, type ListFigure, markdownTable } from './performance.ts';
 
 type Part = 'database' | 'calls' | 'functions' | 'queues' | 'results' | 'logs, traces' | 'fixed';

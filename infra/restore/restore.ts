@@ -1,8 +1,8 @@
 /** `npm run restore`: makes tables as they were at a time; stops and starts what would write. */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { runCommand } from '../run-command.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { SetupProblem } from '../commands/setup-problem.ts';
 import { restoreTables } from './restore-tables.ts';
 import { startFunctions, stopFunctions } from './stop-functions.ts';
 

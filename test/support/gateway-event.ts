@@ -26,6 +26,25 @@ export interface GatewayRequest {
   readonly isBase64Encoded?: boolean;
 }
 
+/** Who calls, as far as API Gateway knows it of a caller without an account of AWS. */
+const identity: APIGatewayProxyEvent['requestContext']['identity'] = {
+  accessKey: null,
+  accountId: null,
+  apiKey: null,
+  apiKeyId: null,
+  caller: null,
+  clientCert: null,
+  cognitoAuthenticationProvider: null,
+  cognitoAuthenticationType: null,
+  cognitoIdentityId: null,
+  cognitoIdentityPoolId: null,
+  principalOrgId: null,
+  sourceIp: '203.0.113.7',
+  user: null,
+  userAgent: 'PythonSDK/0.23.0',
+  userArn: null,
+};
+
 /** The event that API Gateway (REST API, Lambda proxy) makes of a request to a route, complete. */
 export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {}): APIGatewayProxyEvent {
   const route = routes[routeName];
@@ -73,23 +92,7 @@ export function gatewayEvent(routeName: RouteName, request: GatewayRequest = {})
       domainPrefix: 'a1b2c3d4e5',
       extendedRequestId: 'JKJaXmPLvHcESHA=',
       httpMethod: method,
-      identity: {
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        sourceIp: '203.0.113.7',
-        user: null,
-        userAgent: 'PythonSDK/0.23.0',
-        userArn: null,
-      },
+      identity,
       path: `/dev${path}`,
       protocol: 'HTTP/1.1',
       requestId,

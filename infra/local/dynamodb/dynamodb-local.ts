@@ -3,16 +3,16 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { SetupProblem } from '../../setup-problem.ts';
+import { SetupProblem } from '../../commands/setup-problem.ts';
 
 /** A running DynamoDB Local and its way to stop. */
-export interface DynamoDbLocal {
+interface DynamoDbLocal {
   readonly endpoint: string;
   /** Ends the process that was started, and waits for it. */
   stop(): Promise<void>;
 }
 
-export interface DynamoDbLocalOptions {
+interface DynamoDbLocalOptions {
   /** Where it keeps its data; in memory by default. */
   readonly dataDirectory?: string;
   /**

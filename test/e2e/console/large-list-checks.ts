@@ -7,7 +7,7 @@ import { batchList } from '../../../functions/data/columns/lists.ts';
 import { planRowReads } from '../../../functions/data/lists/plan.ts';
 import type { BatchRow } from '../../../functions/schemas/batch.ts';
 import { type TableNames, tables } from '../../../functions/tables.ts';
-import { owner } from '../../../infra/local/iam/owner.ts';
+import { owner } from '../../../infra/local/iam/principals.ts';
 import type { LocalStack } from '../../../infra/local/local-stack.ts';
 import { benchBatches } from '../../bench/bench-rows.ts';
 import { loadList } from '../../support/load-list.ts';
