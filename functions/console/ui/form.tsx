@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { Action } from '../client/use-call.ts';
 import { Dialog, Failure } from './basics.tsx';
 import { texts } from './texts.ts';
@@ -14,6 +15,29 @@ export function onSubmit(submit: (form: HTMLFormElement) => void) {
     event.preventDefault();
     submit(event.currentTarget);
   };
+}
+
+/**
+ * A form whose fields begin with what the address says. Only another address draws it again: what is
+ * typed stays while its view reads answers.
+ */
+export function AddressForm({
+  address,
+  look,
+  apply,
+  children,
+}: {
+  readonly address: string;
+  readonly look?: string;
+  readonly apply: (form: HTMLFormElement) => void;
+  readonly children: ComponentChildren;
+}) {
+  const form = (
+    <form key={address} class={look} onSubmit={onSubmit(apply)}>
+      {children}
+    </form>
+  );
+  return useMemo(() => form, [address]);
 }
 
 /** Asks for a name, such as that of a view's subject. */
