@@ -17,27 +17,28 @@ export function onSubmit(submit: (form: HTMLFormElement) => void) {
   };
 }
 
-/**
- * A form whose fields begin with what the address says. Only another address draws it again: what is
- * typed stays while its view reads answers.
- */
-export function AddressForm({
-  address,
-  look,
-  apply,
-  children,
-}: {
+interface AddressFormProps {
   readonly address: string;
   readonly look?: string;
   readonly apply: (form: HTMLFormElement) => void;
   readonly children: ComponentChildren;
-}) {
-  const form = (
-    <form key={address} class={look} onSubmit={onSubmit(apply)}>
+}
+
+/**
+ * A form whose fields begin with what the address says. Only another address draws it again: what is
+ * typed stays while its view reads answers.
+ */
+export function AddressForm(props: AddressFormProps) {
+  const { address } = props;
+  return useMemo(() => <DrawnForm key={address} {...props} />, [address]);
+}
+
+function DrawnForm({ look, apply, children }: AddressFormProps) {
+  return (
+    <form class={look} onSubmit={onSubmit(apply)}>
       {children}
     </form>
   );
-  return useMemo(() => form, [address]);
 }
 
 /** Asks for a name, such as that of a view's subject. */
