@@ -25,8 +25,8 @@ interface AddressFormProps {
 }
 
 /**
- * A form whose fields begin with what the address says. Only another address draws it again: what is
- * typed stays while its view reads answers.
+ * A form whose fields begin with what the address says. Only another address draws it again: what
+ * is typed stays while its view reads answers.
  */
 export function AddressForm(props: AddressFormProps) {
   const { address } = props;
