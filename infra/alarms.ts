@@ -262,7 +262,7 @@ function throttlesOf(table: TableName): AlarmDescription {
     unit: 'throttled reads and writes',
     meaning: 'DynamoDB throttles this table or one of its indexes.',
     remedy:
-      'The query `functions` shows who calls most, `consumers` whose events fail. One user is one partition (1,000 write units and 3,000 read units a second). To slow that user down, an operator sends `PUT /api/v1/limits/user:ID` with `{"creations_per_minute": 10}` (docs/laboratory.md).',
+      'The query `functions` shows who calls most, `consumers` whose events fail. One user is one partition (1,000 write units and 3,000 read units a second). To slow that user down, an operator sends `PUT /api/v1/limits/user:ID` with `{"creations_per_minute": 10}` (docs/guides/laboratory.md).',
     queries: {
       functions: `filter ispresent(calls)
 | stats sum(ReadUnits) as readUnits, sum(WriteUnits) as writeUnits, count(*) as requests by user_id, route

@@ -29,24 +29,24 @@ export interface GeneratedDocument {
 }
 
 const root = join(import.meta.dirname, '../..');
-const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/performance.json'), 'utf8'));
+const figures: Figures = JSON.parse(readFileSync(join(root, 'docs/reference/performance.json'), 'utf8'));
 
 /** `npm run docs` writes them; a test fails while a file differs from what its program renders. */
 export const documents: readonly GeneratedDocument[] = [
   page('README.md', { overview, costs: () => costLines(figures) }),
   page('CONTRIBUTING.md', { rooms: roomTable }),
-  page('docs/architecture.md', {
+  page('docs/reference/architecture.md', {
     calls,
     background,
     'data model': dataModel,
     'statuses of a batch': batchStates,
     'statuses of a job': jobStates,
   }),
-  page('docs/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
-  page('docs/errors.md', { reasons: reasonTable }),
-  page('docs/sequence-checks.md', { rules: ruleTable }),
-  page('docs/operating.md', { 'calls without a token': openCallTable }),
-  page('docs/performance.md', {
+  page('docs/guides/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
+  page('docs/reference/errors.md', { reasons: reasonTable }),
+  page('docs/reference/sequence-checks.md', { rules: ruleTable }),
+  page('docs/guides/operating.md', { 'calls without a token': openCallTable }),
+  page('docs/reference/performance.md', {
     lists: () => listTable(figures.lists ?? {}),
     'CPU and memory of lists': () => listProcessTable(figures.lists ?? {}),
     endpoints: () => callTable('call', figures.endpoints ?? []),
@@ -57,8 +57,8 @@ export const documents: readonly GeneratedDocument[] = [
     throttling: () => throttlingTable(figures.throttling ?? []),
     bundles: () => bundleTable(figures.bundles ?? []),
   }),
-  { file: 'docs/runbook.md', render: renderRunbook },
-  { file: 'docs/read-units.svg', render: () => readUnitsPlot(figures.lists ?? {}) },
+  { file: 'docs/guides/runbook.md', render: renderRunbook },
+  { file: 'docs/reference/read-units.svg', render: () => readUnitsPlot(figures.lists ?? {}) },
 ];
 
 /**

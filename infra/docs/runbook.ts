@@ -1,7 +1,7 @@
 import { type AlarmDescription, alarms } from '../alarms.ts';
 import { period } from '../watched-metrics.ts';
 
-/** docs/runbook.md: what each alarm means, and what to do. */
+/** docs/guides/runbook.md: what each alarm means, and what to do. */
 export function renderRunbook(): string {
   const groups = Map.groupBy(Object.entries(alarms), ([, { meaning, remedy }]) => `${meaning} ${remedy}`);
   return [

@@ -1,4 +1,4 @@
-/** The TypeScript that docs/webhooks.md gives to receivers, taken out of it. */
+/** The TypeScript that docs/guides/webhooks.md gives to receivers, taken out of it. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
