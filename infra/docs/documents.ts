@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { reasons } from '../../functions/reasons.ts';
 import { jobRules, rules } from '../../functions/sequences/sequence-faults.ts';
 import { openCallTable } from './costs.ts';
-import { background, batchStates, calls, dataModel, jobStates, overview } from './drawings.ts';
+import { background, batchStates, dataModel, jobStates, overview, useTable } from './drawings.ts';
 import {
   bundleTable,
   callTable,
@@ -36,7 +36,8 @@ export const documents: readonly GeneratedDocument[] = [
   page('README.md', { overview, costs: () => costLines(figures) }),
   page('CONTRIBUTING.md', { rooms: roomTable }),
   page('docs/reference/architecture.md', {
-    calls,
+    overview,
+    uses: useTable,
     background,
     'data model': dataModel,
     'statuses of a batch': batchStates,
