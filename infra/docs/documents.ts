@@ -43,7 +43,7 @@ export const documents: readonly GeneratedDocument[] = [
     'statuses of a batch': batchStates,
     'statuses of a job': jobStates,
   }),
-  page('docs/guides/deploying.md', { costs: () => costTable(figures), prices: priceTable }),
+  page('docs/reference/costs.md', { costs: () => costTable(figures), prices: priceTable }),
   page('docs/reference/errors.md', { reasons: reasonTable }),
   page('docs/reference/sequence-checks.md', { rules: ruleTable }),
   page('docs/guides/operating.md', { 'calls without a token': openCallTable }),
