@@ -267,7 +267,7 @@ async function attemptSteps(context: CommitContext, attempt: Attempt, memory: Me
     known && checkOnce(context, draft, { steps, readAgain }),
     requireHeads(draft),
   ]);
-  // Most have none, and have read nothing for them in vain.
+  // Most users have no limits, so limits are read only here.
   if (known === undefined && bounds.length > 0) return attemptSteps(context, { ...attempt, stored }, memory);
   if (counters instanceof Error) {
     const refused = new Map([...refusals, ...steps.map(({ task }) => [task, counters] as const)]);
