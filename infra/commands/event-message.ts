@@ -8,10 +8,10 @@ export interface EventMessage {
 }
 
 /**
- * The message that docs/events.md asks senders to make of an event: the owner is its group, the
- * event's id its deduplication id. An event without them is sent nevertheless, so that its consumer
- * says what is wrong with it. Throws RangeError for an event that is nested too deeply to be
- * written as JSON.
+ * The message that docs/reference/events.md asks senders to make of an event: the owner is its
+ * group, the event's id its deduplication id. An event without them is sent nevertheless, so that
+ * its consumer says what is wrong with it. Throws RangeError for an event that is nested too
+ * deeply to be written as JSON.
  */
 export function eventMessage(event: unknown): EventMessage {
   const { id, user_id } = (typeof event === 'object' && event !== null ? event : {}) as Record<string, unknown>;

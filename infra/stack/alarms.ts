@@ -55,7 +55,7 @@ const answers: Alarms = {
     unit: 'answers of 5xx',
     meaning: 'The API answers 5xx.',
     remedy:
-      'The query `functions` shows the causes. An answer that only `gateway` shows never reached a function: see `LambdaThrottles`, or a crash, or a timeout. `CorruptData` and `OutdatedColumns` name what to do: `npm run repair`. If AWS times out, check its health page; callers retry by themselves.',
+      'The query `functions` shows the causes. A request that only `gateway` shows did not reach a function (see `LambdaThrottles`), or its function crashed or ran out of time. After `CorruptData` and `OutdatedColumns` run `npm run repair`. If AWS times out, check its health page; callers retry by themselves.',
     queries: {
       gateway: `filter status like /^5/
 | stats count(*) as answers, latest(@timestamp) as last by status, route, responseType, error, integrationError
@@ -75,7 +75,7 @@ const answers: Alarms = {
     meaning:
       'One request in a hundred takes 3 s or longer. Tests of webhooks, which wait for their receivers, do not count.',
     remedy:
-      'The query `functions` shows the slowest: look for one user with very many rows, or with rows that are written without pause.',
+      'The query `functions` shows the slowest: look for one user with very many rows, or with rows that are written all the time.',
     queries: {
       gateway: `stats count(*) as requests, pct(latency, 99) as p99, pct(integrationLatency, 99) as p99OfFunction by route
 | sort p99 desc`,
@@ -89,9 +89,9 @@ const answers: Alarms = {
     metric: ({ throttled }) => throttled,
     threshold: 20,
     unit: 'answers of 429',
-    meaning: 'Callers are answered 429, by the stage throttle or because DynamoDB throttles.',
+    meaning: 'Callers get 429, from the stage’s throttle or because DynamoDB throttles.',
     remedy:
-      'The query `gateway` shows who: the `responseType` THROTTLED is the stage’s throttle, otherwise DynamoDB throttled. One caller in a loop is what the throttle is for. If all callers are throttled, raise `throttle` in `infra/stack/stages.ts`.',
+      'The query `gateway` shows who: the `responseType` THROTTLED is the stage’s throttle, otherwise DynamoDB throttled. A single caller in a loop needs no action. If all callers are throttled, raise `throttle` in `infra/stack/stages.ts`.',
     queries: {
       gateway: `filter status = "429"
 | stats count(*) as answers by userId, route, responseType
@@ -103,8 +103,8 @@ const answers: Alarms = {
     threshold: 1,
     unit: 'throttled calls',
     meaning:
-      'Functions of this account are throttled: requests get 500, events wait. Functions that callers without a token can start do not count.',
-    remedy: 'Ask AWS for more concurrency, or find the function of the account that takes it.',
+      'Lambda throttles functions of this account: requests get 500, events wait. Functions that callers without a token can start are not counted.',
+    remedy: 'Ask AWS for more concurrency, or find the function that uses it up.',
     queries: {
       gateway: `filter status like /^5/
 | stats count(*) as answers by bin(1m) as minute, route
@@ -118,9 +118,9 @@ const tokens: Alarms = {
     metric: ({ authorizerFailures }) => authorizerFailures,
     threshold: 1,
     unit: 'failed requests',
-    meaning: 'The authorizer fails, so that valid tokens are answered 5xx.',
+    meaning: 'The authorizer fails, so valid tokens get 5xx.',
     remedy:
-      'The query `authorizer` shows why: the issuer does not answer and no keys are held, or its configuration is wrong.',
+      'The query `authorizer` shows why: the issuer does not answer and no keys are cached, or the configuration is wrong.',
     queries: {
       gateway: `filter responseType like /^AUTHORIZER_/
 | stats count(*) as answers by responseType, error`,
@@ -136,8 +136,8 @@ const tokens: Alarms = {
     threshold: Duration.minutes(30).toSeconds(),
     unit: 'seconds',
     periods: 2,
-    meaning: 'The keys of the token issuer cannot be fetched again; old keys serve for at most 6 hours.',
-    remedy: 'Restore the way to `JWKS_URI` before the 6 hours end.',
+    meaning: 'The token issuer’s keys cannot be fetched; old keys are used for at most 6 hours.',
+    remedy: 'Make `JWKS_URI` reachable before the 6 hours end.',
     queries: {
       authorizer: `filter ispresent(JwksAge)
 | stats max(JwksAge) as seconds, count(*) as tokens by outcome, bin(5m)`,
@@ -153,7 +153,7 @@ const devices: Alarms = {
     periods: 3,
     meaning: 'Batches wait for a device, and no worker takes any.',
     remedy:
-      'The query `schedules` shows for which device (`unclaimed` 1) and since when. The query `gateway` shows what its workers still call: nothing (the machine is down, or cannot reach the API), or calls answered 401 and 403 (its token). Batches keep their places until a worker comes.',
+      'The query `schedules` shows for which device (`unclaimed` 1) and since when. The query `gateway` shows its workers’ calls: none (the machine is down, or cannot reach the API), or calls with 401 and 403 (its token). Batches keep their places until a worker comes.',
     queries: {
       gateway: `filter route like "/claim" or route like "/leases/"
 | stats count(*) as calls, latest(@timestamp) as last by userId, route, status
@@ -168,8 +168,7 @@ const devices: Alarms = {
     threshold: 2,
     unit: 'lost leases',
     periods: 2,
-    meaning:
-      'Workers die or send no heartbeat for 60 s, again and again. Their batches are taken over: nothing is lost.',
+    meaning: 'Workers repeatedly die or send no heartbeat for 60 s. Their batches are taken over: nothing is lost.',
     remedy:
       'The query `functions` shows the workers and their batches. One worker: check its machine, connection and memory. One batch: its job kills workers, and becomes ERROR after three of them. All workers: check the API (`ServerErrors`, `Throttles`).',
     queries: {
@@ -188,9 +187,9 @@ const webhookKey: Alarms = {
     unit: 'errors',
     isBreachingWithoutData: true,
     meaning:
-      'The key that webhooks are signed with could not be changed, or its public key not be published; or the function for both, which the clock calls every minute, does not run.',
+      'The key that signs webhooks could not be changed, or its public key could not be published, or the function for both does not run. It should run every minute.',
     remedy:
-      'It may go off once in the first minutes of the first deployment, before the clock has called. The query `rotation` shows why. Webhooks are signed with the present key meanwhile. After a rotation that failed: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`. Without any run: look at the rule `WebhookKeyEveryMinute…` (`aws events list-rules`) and at `LambdaThrottles`.',
+      'In the first minutes of the first deployment, before the first run, ignore it. The query `rotation` shows the cause. Meanwhile the present key signs webhooks. After a failed rotation: `aws secretsmanager rotate-secret --secret-id $WEBHOOK_KEY_ARN`. If the function does not run: look at the rule `WebhookKeyEveryMinute…` (`aws events list-rules`) and at `LambdaThrottles`.',
     queries: {
       rotation: `fields @timestamp, errorType, errorMessage
 | filter ispresent(errorMessage)
@@ -205,7 +204,7 @@ const schedules: Alarms = {
     metric: ({ scheduleErrors }) => scheduleErrors.measureQueues,
     threshold: 3,
     unit: 'errors',
-    meaning: 'The queues of devices cannot be measured, so that `UnclaimedWork` may be blind.',
+    meaning: 'The queues of devices cannot be measured, so `UnclaimedWork` may miss something.',
     remedy: 'The query `schedules` shows why.',
     queries: {
       schedules: failedCalls(
@@ -232,7 +231,7 @@ function errorsOf(consumer: ConsumerName): AlarmDescription {
     metric: ({ consumerErrors }) => consumerErrors[consumer],
     threshold: 3,
     unit: 'errors',
-    meaning: 'This function fails as a whole or runs out of time, so that its messages wait.',
+    meaning: 'This function fails as a whole or runs out of time, so its messages wait.',
     remedy: 'The query `consumers` shows why. The messages are delivered again: nothing is lost.',
     queries: {
       consumers: failedCalls('@log', 'messages', 'failed', 'record.status', 'errorType', 'errorMessage'),
@@ -247,7 +246,7 @@ function recordAgeOf(consumer: StreamConsumerName): AlarmDescription {
     unit: 'milliseconds',
     meaning: 'This function is behind with the records of a table’s stream.',
     remedy:
-      'The query `consumers` shows why. Streams keep records for 24 hours. After 12 the function gives up a record that fails, and its place in the stream becomes a dead letter.',
+      'The query `consumers` shows why. Streams keep records for 24 hours. After 12 hours the function gives up a failing record, and a dead letter says where in the stream it is.',
     queries: {
       consumers: failedCalls(
         ...['@log', 'messages', 'failed', 'faults.0.error.name', 'faults.0.error.message'],
@@ -265,7 +264,7 @@ function throttlesOf(table: TableName): AlarmDescription {
     meaning: 'DynamoDB throttles this table or one of its indexes.',
     folder: 'TableThrottles',
     remedy:
-      'The query `functions` shows who calls most, `consumers` whose events fail. One user is one partition (1,000 write units and 3,000 read units a second). To slow that user down, an operator sends `PUT /api/v1/limits/user:ID` with `{"creations_per_minute": 10}` (docs/laboratory.md).',
+      'The query `functions` shows which users call most, `consumers` which users’ events fail. One user is one partition (1,000 write units and 3,000 read units a second). To slow that user down, an operator sends `PUT /api/v1/limits/user:ID` with `{"creations_per_minute": 10}` (docs/guides/laboratory.md).',
     queries: {
       functions: `filter ispresent(calls)
 | stats sum(ReadUnits) as readUnits, sum(WriteUnits) as writeUnits, count(*) as requests by user_id, route
@@ -286,7 +285,7 @@ function deadLettersOf(queue: QueueName): AlarmDescription {
     unit: 'dead letters',
     meaning: 'A message of this queue could not be handled and waits in its dead-letter queue.',
     remedy:
-      'Read `reason` on the message: `aws sqs receive-message --message-attribute-names All`. For a batch to recover the query `consumers` shows why. Correct the sender and send the event again (under the same id after 5 minutes), or move all messages back once the cause is gone: `aws sqs start-message-move-task` with the queue as `--destination-arn`, since the consumer sent most dead letters itself. A message with `DDBStreamBatchInfo` is a place in a stream that was given up: delete it. Receivers of webhooks were not called about the rows there; `npm run repair -- --fix` makes up for the rest.',
+      'Read `reason` on the message: `aws sqs receive-message --message-attribute-names All`. For a batch to recover, the query `consumers` shows the cause. Correct the sender and send the event again (under the same id after 5 minutes), or move all messages back once the cause is gone: `aws sqs start-message-move-task` with the queue as `--destination-arn`, since the consumer sent most dead letters itself. A message with `DDBStreamBatchInfo` is about stream records that were given up: delete it. Receivers of webhooks were not called about these rows; `npm run repair -- --fix` repairs everything else.',
     queries: {
       consumers: `filter ispresent(faults.0.message_id)
 | fields @timestamp, @log, faults.0.message_id, faults.0.disposition, faults.0.error.name, faults.0.error.message, failed, messages
@@ -303,7 +302,7 @@ function ageOf(queue: QueueName): AlarmDescription {
     unit: 'seconds',
     meaning: 'Messages of this queue wait longer than they should.',
     remedy:
-      'Look at the query `consumers` and at the alarms on errors of consumers and on throttled tables. If an event waits for its batch or job, the sender never sent that.',
+      'Look at the query `consumers` and at the alarms on errors of consumers and on throttled tables. If an event waits for its batch or job, the sender has not sent the event that creates it.',
     queries: {
       consumers: `filter ispresent(EventAge)
 | stats max(EventAge) as oldest, sum(messages) as received, sum(failed) as failures by @log, bin(5m)`,

@@ -1,7 +1,8 @@
 /**
  * `npm run bench` measures what lists, writes and the calls of users and machines cost, by
  * DynamoDB's own count of consumed capacity, and what the bundles weigh. It writes the figures to
- * docs/performance.json, beside those that it did not measure; `npm run docs` makes tables of them.
+ * docs/reference/performance.json, beside those that it did not measure; `npm run docs` makes
+ * tables of them.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -34,7 +35,7 @@ const minRowsOnPages = 500_000;
 const sections = ['lists', 'events', 'endpoints', 'devices', 'writers', 'throttling', 'bundles'] as const;
 type Section = (typeof sections)[number];
 
-const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/performance.json] [--quick]
+const usage = `npm run bench -- [--sizes 1000,10000,100000] [--only lists,events] [--json docs/reference/performance.json] [--quick]
   --sizes  numbers of batches for the lists, each of a user of its own; 1000000 takes half an hour
   --only   some of ${sections.join(', ')}
   --json   the file that holds the figures; what is not measured stays as it is
@@ -165,7 +166,7 @@ function options() {
   const wanted = values.only.split(',');
   if (wanted.some((name) => !sections.includes(name as Section))) throw new SetupProblem(usage);
   const chosen = sections.filter((section) => wanted.includes(section));
-  const json = values.json ?? (values.quick ? '.local/bench.json' : 'docs/performance.json');
+  const json = values.json ?? (values.quick ? '.local/bench.json' : 'docs/reference/performance.json');
   return { sizes, chosen, json, isQuick: values.quick };
 }
 

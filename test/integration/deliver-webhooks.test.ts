@@ -231,7 +231,9 @@ describe('deliverWebhooks', () => {
         reason: 'The receiver answered 500.',
       },
     ]);
-    const [, query = ''] = /```\n(filter ispresent\(failing[^`]*)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
+    const [, query = ''] = /```\n(filter ispresent\(failing[^`]*)```/.exec(
+      readFileSync('docs/guides/operating.md', 'utf8'),
+    )!;
     const read = new Set(queryFields(query).map((name) => name.replace('failing_receivers.0.', '')));
     expect([...read].sort()).toEqual(['host', 'outcome', 'reason', 'user_id']);
   });
