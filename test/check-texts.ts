@@ -30,13 +30,6 @@ const forms: readonly (readonly [form: RegExp, instead: string])[] = [
 const pages = ['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const folders: readonly string[] = process.argv.slice(2);
 
-/** Texts that keep a form for now. */
-const exceptions = [
-  /^Answer when it changes, or after so many seconds/,
-  /those that workers have go on/,
-  /cannot hold those of all devices/,
-];
-
 interface Text {
   readonly place: string;
   readonly text: string;
@@ -74,8 +67,7 @@ const read = [
   ...descriptions(document, 'openapi.json'),
   ...code.filter(({ place }) => folders.some((folder) => place.startsWith(folder))),
 ];
-const ruled = read.filter(({ text }) => !exceptions.some((exception) => exception.test(text)));
-const unplain = ruled.flatMap(({ place, text }) =>
+const unplain = read.flatMap(({ place, text }) =>
   forms.flatMap(([form, instead]) =>
     Array.from(text.matchAll(form), ({ 0: found, index }) => {
       const line = text.slice(0, index).split('\n').length;
