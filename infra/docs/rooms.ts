@@ -72,7 +72,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
   },
   [`${page}/ui`]: {
     holds: 'What all views are made of: addresses, texts, formats, tables, forms',
-    imports: [`${page}/client`],
+    imports: [`${page}/client`, 'functions/device-modes.ts', 'functions/limits.ts'],
     packages: ['preact'],
   },
   [`${page}/client`]: {
@@ -154,7 +154,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
     holds: '`npm run repair`',
     imports: [
       ...['infra/commands', 'functions', 'functions/schemas', `${data}/seal-segments.ts`, `${data}/columns`],
-      ...[`${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
+      ...[`${data}/used-of-limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`, `${data}/queue`],
     ],
   },
   'infra/restore': { holds: '`npm run restore`', imports: ['infra/commands', 'infra/stack/storage.ts', 'functions'] },
@@ -169,13 +169,7 @@ const facts: Readonly<Record<string, Omit<Room, 'path'>>> = {
         'functions',
         'functions/schemas',
       ],
-      ...[
-        `${data}/erase-results.ts`,
-        `${data}/limits.ts`,
-        `${data}/used-of-limits.ts`,
-        `${data}/dynamodb`,
-        `${data}/lifecycle`,
-      ],
+      ...[`${data}/erase-results.ts`, `${data}/limits.ts`, `${data}/dynamodb`, `${data}/lifecycle`],
     ],
   },
   'infra/openapi': {
