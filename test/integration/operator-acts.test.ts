@@ -6,15 +6,12 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cancelBatchOfUser, setBatchPriority } from '../../functions/data/operator-acts.ts';
 import { recoverBatch } from '../../functions/data/recovery.ts';
 import type { RouteName } from '../../functions/routes.ts';
-import type { Batch } from '../../functions/schemas/batch.ts';
 import type { QueuePriority } from '../../functions/schemas/values.ts';
+import { ask } from '../support/ask.ts';
 import { auditRows } from '../support/audit-rows.ts';
 import { deep } from '../support/depth.ts';
-import { expectDocumented } from '../support/documented-answers.ts';
 import { dyingClient } from '../support/dying-client.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
-import { gatewayEvent, lambdaContext } from '../support/gateway-event.ts';
-import { loadHandlers } from '../support/handlers.ts';
 import { itemsOfOwner } from '../support/items-of-owner.ts';
 import { startMessageSink } from '../support/message-sink.ts';
 import { ownerRows, soundRows } from '../support/owner-rows.ts';
@@ -25,13 +22,6 @@ const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
-const handlers = await loadHandlers([
-  'cancelBatchOfUser',
-  'setBatchPriority',
-  'getBatch',
-  'cancelBatch',
-  'listBatches',
-]);
 const stack = workerStack(client, names, {
   get now() {
     return Date.now();
@@ -44,15 +34,14 @@ beforeEach(() => {
   operator = `operator|${randomUUID()}`;
 });
 
-async function ask(route: RouteName & keyof typeof handlers, batch_id: string, body?: object, userId = operator) {
-  const request = { userId, scope: userId === operator ? 'operator' : '', path: { user_id: user, batch_id }, body };
-  const answer = await handlers[route](gatewayEvent(route, request), lambdaContext());
-  const { data } = expectDocumented(route, answer) as { data: Batch & { reason?: string } };
-  return { status: answer.statusCode, data };
+async function askAs(route: RouteName, batch_id: string, body?: object, userId = operator) {
+  const scope = userId === operator ? 'operator' : '';
+  const { status, data } = await ask(route, { userId, scope, path: { user_id: user, batch_id }, body });
+  return { status, data };
 }
-const cancel = (id: string, reason = 'The trap is empty') => ask('cancelBatchOfUser', id, { reason });
+const cancel = (id: string, reason = 'The trap is empty') => askAs('cancelBatchOfUser', id, { reason });
 const prioritize = (id: string, queue_priority: QueuePriority, reason = 'The demonstration') =>
-  ask('setBatchPriority', id, { queue_priority, reason });
+  askAs('setBatchPriority', id, { queue_priority, reason });
 
 /** What this test's operator did, oldest first. */
 async function acts() {
@@ -93,7 +82,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     const rows = await stored();
     expect(rows.jobs.map((job) => [job.status, job.errors])).toEqual(Array(jobs).fill(['CANCELED', [why]]));
     for (const flag of ['canceling', 'cancel_reason']) expect(rows.batches[0]).not.toHaveProperty(flag);
-    expect((await ask('getBatch', id, undefined, user)).data).toMatchObject({ device_status: why });
+    expect((await askAs('getBatch', id, undefined, user)).data).toMatchObject({ device_status: why });
     expect((await queueAndClock()).items).toEqual([]);
     expect(await cancel(id, 'Another reason')).toEqual({ status, data });
     expect(await stored()).toEqual(rows);
@@ -138,7 +127,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/cancel', () => {
     expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
     expect((await cancel(randomUUID())).status).toBe(404);
     for (const body of [{}, { reason: '' }, { reason: 'x'.repeat(513) }, { reason: null }])
-      expect((await ask('cancelBatchOfUser', id, body)).status).toBe(422);
+      expect((await askAs('cancelBatchOfUser', id, body)).status).toBe(422);
     const [owner] = [user];
     user = `${user} `;
     expect((await cancel(id)).status).toBe(404);
@@ -221,7 +210,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
       const after = { queue_priority: to, device_status: `An operator set the priority to ${to}: The demonstration` };
       expect([status, data]).toMatchObject([200, { ...after, status: 'PENDING' }]);
       expect(await places()).toEqual(wanted.get(to));
-      expect((await ask('getBatch', id, undefined, user)).data).toMatchObject(after);
+      expect((await askAs('getBatch', id, undefined, user)).data).toMatchObject(after);
       const target = { user_id: user, batch_id: id, device_type: device };
       made.push({ action: 'batch.priority', target, reason: 'The demonstration', before, after });
       before = after;
@@ -284,7 +273,7 @@ describe('PATCH /api/v1/users/{user_id}/batches/{batch_id}/priority', () => {
     expect(await prioritize(id, 'HIGH')).toMatchObject({ status: 409, data: { reason: 'batch_ended' } });
     expect((await prioritize(randomUUID(), 'HIGH')).status).toBe(404);
     for (const body of [{ reason: 'x' }, { queue_priority: 'HIGHEST', reason: 'x' }, { queue_priority: 'LOW' }])
-      expect((await ask('setBatchPriority', id, body)).status).toBe(422);
+      expect((await askAs('setBatchPriority', id, body)).status).toBe(422);
     expect(await acts()).toEqual([]);
   });
 
