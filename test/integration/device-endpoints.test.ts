@@ -14,6 +14,8 @@ import { startResultsStore } from '../support/results-store.ts';
 import { deviceContent, sequenceText } from '../support/sequence-text.ts';
 
 await functionEnvironment();
+/** Time stands still: real leases last for a minute, and a test may take longer. */
+vi.useFakeTimers({ toFake: ['Date'] });
 const results = await startResultsStore();
 afterAll(() => results.stop());
 

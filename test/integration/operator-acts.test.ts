@@ -18,12 +18,16 @@ import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
+/** Time stands still: real leases last for a minute, and a test may take longer. */
+vi.useFakeTimers({ toFake: ['Date'] });
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 const stack = workerStack(client, names, {
+  /** Later with each look: what comes first is created first. */
   get now() {
+    vi.setSystemTime(Date.now() + 1);
     return Date.now();
   },
 });
