@@ -23,6 +23,7 @@ const store = await startResultsStore();
 afterAll(() => store.stop());
 /** What S3 is asked for and does not answer: only there is the function's own patience the limit. */
 let isStruck = (_path: string) => false;
+vi.resetModules();
 useOwnTimeoutsOfS3((path) => isStruck(path));
 const { handler } = await import('../../functions/endpoints/batches/get-full-results.ts');
 

@@ -18,17 +18,20 @@ import { ownerRows, soundRows } from '../support/owner-rows.ts';
 import { leaseFrom, newNames, workerStack } from '../support/worker-stack.ts';
 
 const { client, names } = await functionEnvironment();
-/** Time stands still: real leases last for a minute, and a test may take longer. */
+/** Time goes on by steps alone: real leases last for a minute, and a test may take longer. */
 vi.useFakeTimers({ toFake: ['Date'] });
+const later = () =>
+  vi
+    .setSystemTime(Date.now() + 1)
+    .getMockedSystemTime()!
+    .getTime();
 const sink = await startMessageSink();
 vi.stubEnv('AWS_ENDPOINT_URL_SQS', sink.url);
 vi.stubEnv('RECOVERY_QUEUE_URL', `${sink.url}/000000000000/unfinished`);
 afterAll(() => sink.stop());
 const stack = workerStack(client, names, {
-  /** Later with each look: what comes first is created first. */
   get now() {
-    vi.setSystemTime(Date.now() + 1);
-    return Date.now();
+    return later();
   },
 });
 
@@ -39,6 +42,7 @@ beforeEach(() => {
 });
 
 async function askAs(route: RouteName, batch_id: string, body?: object, userId = operator) {
+  later();
   const scope = userId === operator ? 'operator' : '';
   const { status, data } = await ask(route, { userId, scope, path: { user_id: user, batch_id }, body });
   return { status, data };
