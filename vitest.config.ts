@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -29,20 +29,23 @@ const longest = [
   'test/integration/recorded-calls.test.ts',
   'test/integration/list-engine.test.ts',
   'test/integration/stored-format.test.ts',
-  'test/integration/user-call-faults.test.ts',
+  'test/integration/call-faults.test.ts',
   'test/integration/get-full-results.test.ts',
   'test/integration/pauses.test.ts',
   'test/integration/erase-batch.test.ts',
   'test/integration/leases.test.ts',
   'test/e2e/snippets.test.ts',
   'test/integration/limit-checks.test.ts',
-  'test/integration/lifecycle-faults.test.ts',
   'test/integration/create-batches.test.ts',
   'test/integration/repair.test.ts',
   'test/integration/apply-events.test.ts',
   'test/integration/repair-command.test.ts',
   'test/integration/lease-faults.test.ts',
 ];
+
+for (const file of longest) {
+  if (!existsSync(join(import.meta.dirname, file))) throw new Error(`There is no ${file} to start first.`);
+}
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

